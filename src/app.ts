@@ -1,0 +1,40 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import '@fastify/swagger'
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { notFound } from './errors.ts'
+import type { Fleet } from './game/fleet.ts'
+import { registerCors } from './http/cors.ts'
+import { registerMethods } from './http/methods.ts'
+import { sendProblem } from './http/problem.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly fleet: Fleet
+  readonly logger: FastifyBaseLogger
+  readonly clock?: Clock
+}
+
+/** The service, ready to listen: every part in order. What it is given it does not close. */
+export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
+  const app = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
+  app.setNotFoundHandler((request) => {
+    throw notFound(`There is nothing at ${request.url.split('?')[0]}; /docs lists what there is.`)
+  })
+  registerCors(app, config.values.corsOrigin ?? '*')
+  registerMethods(app, config.values.corsOrigin ?? '*')
+
+  // parts go here
+  void fleet
+  void clock
+  return app
+}
+
+export type App = Awaited<ReturnType<typeof buildApp>>

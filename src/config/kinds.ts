@@ -1,0 +1,130 @@
+import { Cron } from 'croner'
+import { type HostPort, parseHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
+
+/** A kind of setting: its text form to its value. */
+export interface Kind<T> {
+  /** What fits, to end the sentence "... expected". */
+  readonly expected: string
+  parse(text: string): T | undefined
+}
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `500ms`, `5s`, `1.5m`, `1h`, `2d` as milliseconds; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
+  return match ? Number(match[1]) * units[match[2] as keyof typeof units] : undefined
+}
+
+export const duration = (least: string, most: string): Kind<number> => ({
+  expected: `a duration from ${least} to ${most}, such as 500ms, 5s, 2m or 1h`,
+  parse(text) {
+    const value = parseDuration(text)
+    const [low, high] = [parseDuration(least) ?? 0, parseDuration(most) ?? Number.POSITIVE_INFINITY]
+    return value !== undefined && value >= low && value <= high ? value : undefined
+  },
+})
+
+export const integer = (least: number, most: number): Kind<number> => ({
+  expected: `an integer from ${least} to ${most}`,
+  parse(text) {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= least && value <= most ? value : undefined
+  },
+})
+
+export const text: Kind<string> = { expected: 'a text that is not empty', parse: (given) => given.trim() || undefined }
+
+export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
+  expected: `one of ${choices.join(', ')}`,
+  parse: (given) => choices.find((choice) => choice === given),
+})
+
+export const list = <T>(item: Kind<T>): Kind<readonly T[]> => ({
+  expected: `a list separated by commas, each ${item.expected}`,
+  parse(given) {
+    const parts = given.split(',').map((part) => part.trim())
+    const values = parts.filter((part) => part !== '').map((part) => item.parse(part))
+    return values.some((value) => value === undefined) ? undefined : (values as readonly T[])
+  },
+})
+
+export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
+  expected:
+    defaultPort === undefined
+      ? 'host:port, an IPv6 address in brackets: [::1]:9150'
+      : `host or host:port (port ${defaultPort} if none is given), an IPv6 address in brackets: [::1]:${defaultPort}`,
+  parse(given) {
+    const value = parseHostPort(given, defaultPort ?? 0)
+    return value === undefined || value.port === 0 ? undefined : value
+  },
+})
+
+/** An address to listen on: a host name or IP address without a port. */
+export const host: Kind<string> = {
+  expected: 'a host name or IP address, such as 127.0.0.1, 0.0.0.0 or ::',
+  parse: (given) => (given === '::' ? given : parseHostPort(given, 1)?.port === 1 ? parseHostPort(given, 1)?.host : undefined),
+}
+
+export const serverAddress: Kind<ServerAddress> = {
+  expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
+  parse: parseServerAddress,
+}
+
+/** @param protocols with colon: `https:` */
+export const url = (...protocols: readonly string[]): Kind<string> => ({
+  expected: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  parse(given) {
+    if (!URL.canParse(given)) return undefined
+    const { protocol, href } = new URL(given)
+    return protocols.includes(protocol) ? href : undefined
+  },
+})
+
+/** A path, or an `https://` URL (`http://` on this machine only). */
+export const fileOrUrl: Kind<string> = {
+  expected: 'a file path or an https:// URL',
+  parse(given) {
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return given || undefined
+    if (!URL.canParse(given)) return undefined
+    const { protocol, hostname } = new URL(given)
+    const local = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+    return protocol === 'https:' || (protocol === 'http:' && local) ? given : undefined
+  },
+}
+
+export const fingerprint: Kind<string> = {
+  expected: 'a SHA-256 fingerprint: 64 hexadecimal digits, colons allowed',
+  parse(given) {
+    const digits = given.replaceAll(':', '').toLowerCase()
+    return /^[0-9a-f]{64}$/.test(digits) ? digits : undefined
+  },
+}
+
+export const scripts = ['kcomebacks', 'projects', 'likedsongs'] as const
+export type ScriptName = (typeof scripts)[number]
+/** A cron expression (UTC) or `off` per script; a script that is not named keeps its default. */
+export type Schedule = Readonly<Partial<Record<ScriptName, string>>>
+
+const isCron = (given: string): boolean => {
+  try {
+    new Cron(given, { paused: true, timezone: 'UTC' }).stop()
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const schedule: Kind<Schedule> = {
+  expected: `"off", one cron expression for all scripts, or "<script>=<cron expression or off>" separated by ";" (scripts: ${scripts.join(', ')})`,
+  parse(given) {
+    const valid = (expression: string) => expression === 'off' || isCron(expression)
+    if (!given.includes('='))
+      return valid(given.trim()) ? Object.fromEntries(scripts.map((name) => [name, given.trim()])) : undefined
+    const entries = given.split(';').flatMap((part) => (part.trim() === '' ? [] : [part.split('=').map((side) => side.trim())]))
+    const fits = entries.every(
+      ([name, expression, more]) => scripts.some((known) => known === name) && valid(expression ?? '') && more === undefined,
+    )
+    return fits ? Object.fromEntries(entries) : undefined
+  },
+}

@@ -1,0 +1,273 @@
+import { defaultPorts } from '../game/protocol/address.ts'
+import {
+  duration,
+  fileOrUrl,
+  fingerprint,
+  host,
+  hostPort,
+  integer,
+  type Kind,
+  list,
+  oneOf,
+  schedule,
+  serverAddress,
+  text,
+  url,
+} from './kinds.ts'
+
+/** One setting. Its flag is its environment name in lower case with dashes: `MC_SERVER` is `--mc-server`. */
+export interface Setting<T> {
+  readonly env: string
+  /** Where it stands in the config file, e.g. `poll.interval`; absent: not there (`servers` has its own form). */
+  readonly file?: string
+  readonly meaning: string
+  readonly kind: Kind<T>
+  /** In text form, as a user would write it; absent: none. */
+  readonly default?: string
+  /** Shown in place of the default. */
+  readonly otherwise?: string
+  /** Never shown; may be read from a file: `*_FILE`, in the config file `...File`. */
+  readonly secret?: true
+}
+
+const upstream = url('https:', 'http:')
+const setting = <T>(definition: Setting<T>): Setting<T> => definition
+
+/** Every setting there is: the one table that the loader, `--help` and the documentation are made from. */
+export const settings = {
+  host: setting({ env: 'HOST', file: 'host', kind: host, default: '127.0.0.1', meaning: 'address to listen on' }),
+  port: setting({
+    env: 'PORT',
+    file: 'port',
+    kind: integer(0, 65535),
+    default: '8080',
+    meaning: 'port to listen on; 0 picks a free one',
+  }),
+
+  server: setting({
+    env: 'MC_SERVER',
+    kind: serverAddress,
+    otherwise: 'a built-in demo server',
+    meaning: 'the primary game server',
+  }),
+  name: setting({ env: 'MC_NAME', kind: text, default: 'Server', meaning: 'its name' }),
+  rcon: setting({ env: 'MC_RCON', kind: hostPort(defaultPorts.rcon), otherwise: 'off', meaning: 'its RCON address' }),
+  rconPassword: setting({ env: 'MC_RCON_PASSWORD', kind: text, secret: true, meaning: 'its RCON password' }),
+  management: setting({
+    env: 'MC_MANAGEMENT',
+    kind: url('ws:', 'wss:'),
+    otherwise: 'off',
+    meaning: 'its management protocol URL',
+  }),
+  managementSecret: setting({ env: 'MC_MANAGEMENT_SECRET', kind: text, secret: true, meaning: 'its management secret' }),
+  managementCa: setting({ env: 'MC_MANAGEMENT_CA', kind: text, meaning: 'PEM file that its certificate is checked against' }),
+  managementFingerprint: setting({
+    env: 'MC_MANAGEMENT_FINGERPRINT',
+    kind: fingerprint,
+    meaning: 'SHA-256 fingerprint of its certificate',
+  }),
+  query: setting({ env: 'MC_QUERY', kind: hostPort(defaultPorts.query), otherwise: 'off', meaning: 'its UDP query address' }),
+  directory: setting({
+    env: 'MC_DIRECTORY',
+    kind: text,
+    otherwise: 'off',
+    meaning: 'its own directory; fills in what is not set above',
+  }),
+
+  pollInterval: setting({
+    env: 'POLL_INTERVAL',
+    file: 'poll.interval',
+    kind: duration('500ms', '1h'),
+    default: '5s',
+    meaning: 'time between polls',
+  }),
+  pollTimeout: setting({
+    env: 'POLL_TIMEOUT',
+    file: 'poll.timeout',
+    kind: duration('50ms', '1m'),
+    default: '3s',
+    meaning: 'time one source may take',
+  }),
+  staleAfter: setting({
+    env: 'STALE_AFTER',
+    file: 'poll.staleAfter',
+    kind: duration('1s', '1d'),
+    otherwise: '3 poll intervals',
+    meaning: 'age at which values no longer count',
+  }),
+
+  dataDir: setting({
+    env: 'DATA_DIR',
+    file: 'data.dir',
+    kind: text,
+    otherwise: 'the packaged sample data',
+    meaning: 'where projects.json and kcomebacks.json lie',
+  }),
+  projectsSnapshot: setting({
+    env: 'PROJECTS_SNAPSHOT',
+    file: 'data.projects',
+    kind: fileOrUrl,
+    otherwise: 'projects.json in DATA_DIR',
+    meaning: 'file or https:// URL of the projects',
+  }),
+  kcomebacksSnapshot: setting({
+    env: 'KCOMEBACKS_SNAPSHOT',
+    file: 'data.kcomebacks',
+    kind: fileOrUrl,
+    otherwise: 'kcomebacks.json in DATA_DIR',
+    meaning: 'file or https:// URL of the comebacks',
+  }),
+  dataRefresh: setting({
+    env: 'DATA_REFRESH',
+    file: 'data.refresh',
+    kind: duration('1s', '1d'),
+    default: '5m',
+    meaning: 'time between looks at a snapshot URL',
+  }),
+
+  runToken: setting({
+    env: 'RUN_TOKEN',
+    file: 'runs.token',
+    kind: text,
+    secret: true,
+    meaning: 'bearer token of the script-run routes',
+  }),
+  runPause: setting({
+    env: 'RUN_PAUSE',
+    file: 'runs.pause',
+    kind: duration('0s', '1d'),
+    default: '60s',
+    meaning: 'least time between two runs of one script',
+  }),
+  updateSchedule: setting({
+    env: 'UPDATE_SCHEDULE',
+    file: 'runs.schedule',
+    kind: schedule,
+    otherwise: 'daily at 03:00 UTC, for scripts that are configured',
+    meaning: 'when the update scripts run',
+  }),
+  projectsConfig: setting({
+    env: 'PROJECTS_CONFIG',
+    file: 'runs.projectsConfig',
+    kind: text,
+    otherwise: 'projects.config.json in DATA_DIR',
+    meaning: 'the hand-kept list of projects',
+  }),
+  redditClientId: setting({ env: 'REDDIT_CLIENT_ID', kind: text, meaning: 'Reddit application id, for kcomebacks' }),
+  redditClientSecret: setting({ env: 'REDDIT_CLIENT_SECRET', kind: text, secret: true, meaning: 'Reddit application secret' }),
+  githubToken: setting({
+    env: 'GITHUB_TOKEN',
+    kind: text,
+    secret: true,
+    meaning: 'GitHub token, for projects (raises the rate limit)',
+  }),
+  spotifyClientId: setting({ env: 'SPOTIFY_CLIENT_ID', kind: text, meaning: 'Spotify application id, for likedsongs' }),
+  spotifyClientSecret: setting({ env: 'SPOTIFY_CLIENT_SECRET', kind: text, secret: true, meaning: 'Spotify application secret' }),
+  spotifyRefreshToken: setting({
+    env: 'SPOTIFY_REFRESH_TOKEN',
+    kind: text,
+    secret: true,
+    meaning: 'from: tickwarden authorise spotify',
+  }),
+  lastfmApiKey: setting({ env: 'LASTFM_API_KEY', kind: text, secret: true, meaning: 'Last.fm API key, for likedsongs' }),
+  lastfmApiSecret: setting({ env: 'LASTFM_API_SECRET', kind: text, secret: true, meaning: 'Last.fm API secret' }),
+  lastfmSessionKey: setting({
+    env: 'LASTFM_SESSION_KEY',
+    kind: text,
+    secret: true,
+    meaning: 'from: tickwarden authorise lastfm',
+  }),
+  redditAuthUrl: setting({
+    env: 'REDDIT_AUTH_URL',
+    kind: upstream,
+    default: 'https://www.reddit.com',
+    meaning: 'base URL of Reddit’s token service and public pages',
+  }),
+  redditApiUrl: setting({
+    env: 'REDDIT_API_URL',
+    kind: upstream,
+    default: 'https://oauth.reddit.com',
+    meaning: 'base URL of Reddit’s API',
+  }),
+  githubApiUrl: setting({
+    env: 'GITHUB_API_URL',
+    kind: upstream,
+    default: 'https://api.github.com',
+    meaning: 'base URL of GitHub’s API',
+  }),
+  spotifyAccountsUrl: setting({
+    env: 'SPOTIFY_ACCOUNTS_URL',
+    kind: upstream,
+    default: 'https://accounts.spotify.com',
+    meaning: 'base URL of Spotify’s accounts service',
+  }),
+  spotifyApiUrl: setting({
+    env: 'SPOTIFY_API_URL',
+    kind: upstream,
+    default: 'https://api.spotify.com',
+    meaning: 'base URL of Spotify’s API',
+  }),
+  lastfmApiUrl: setting({
+    env: 'LASTFM_API_URL',
+    kind: upstream,
+    default: 'https://ws.audioscrobbler.com',
+    meaning: 'base URL of Last.fm’s API',
+  }),
+
+  metricsListen: setting({
+    env: 'METRICS_LISTEN',
+    file: 'metrics.listen',
+    kind: hostPort(),
+    otherwise: 'the service’s own',
+    meaning: 'separate listen address for metrics',
+  }),
+  metricsToken: setting({
+    env: 'METRICS_TOKEN',
+    file: 'metrics.token',
+    kind: text,
+    secret: true,
+    meaning: 'bearer token for metrics',
+  }),
+  probeAllow: setting({
+    env: 'PROBE_ALLOW',
+    file: 'probe.allow',
+    kind: list(text),
+    otherwise: 'configured servers only',
+    meaning: 'host patterns and CIDR ranges that /probe may reach',
+  }),
+  probeConcurrency: setting({
+    env: 'PROBE_CONCURRENCY',
+    file: 'probe.concurrency',
+    kind: integer(1, 10_000),
+    default: '64',
+    meaning: 'probes at once; 503 beyond',
+  }),
+  compat: setting({
+    env: 'COMPAT',
+    file: 'compat',
+    kind: list(oneOf('mc-monitor')),
+    default: '',
+    meaning: 'metric names of other exporters to serve too: mc-monitor',
+  }),
+
+  corsOrigin: setting({
+    env: 'CORS_ORIGIN',
+    file: 'cors.origin',
+    kind: text,
+    default: '*',
+    meaning: 'origin whose pages may read the API',
+  }),
+  logLevel: setting({
+    env: 'LOG_LEVEL',
+    file: 'log.level',
+    kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    default: 'info',
+    meaning: 'how much is logged',
+  }),
+} as const
+
+export type SettingName = keyof typeof settings
+/** The value of each setting; undefined where it has neither a value nor a default. */
+export type SettingValues = {
+  readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T | undefined : never
+}

@@ -1,0 +1,24 @@
+/** An error that the person asking may be told: mapped to problem+json in `http/problem.ts`. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError'
+  readonly status: number
+  /** Stable upper-case identifier, e.g. `INVALID_PARAMETER`. */
+  readonly code: string
+  /** Extra reply headers, e.g. `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.headers = headers
+  }
+}
+
+export const invalidParameter = (message: string): RequestError => new RequestError(400, 'INVALID_PARAMETER', message)
+
+export const notFound = (message: string): RequestError => new RequestError(404, 'NOT_FOUND', message)
+
+/** @param retryAfter whole seconds until asking again makes sense */
+export const unavailable = (code: string, message: string, retryAfter: number): RequestError =>
+  new RequestError(503, code, message, { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) })

@@ -1,0 +1,64 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { PollSettings, ServerSettings } from './server.ts'
+import type { ServerSnapshot } from './snapshot.ts'
+import type { SourceContext, SourceSet } from './sources/source.ts'
+import { createWatcher, type Watcher } from './watcher.ts'
+
+/** Starting a server's watcher this many ms after the one before spreads a large fleet over its interval. */
+const startSpacing = 5
+
+export interface FleetOptions {
+  readonly servers: readonly ServerSettings[]
+  readonly poll: PollSettings
+  readonly clock: Clock
+  readonly log: Log
+  readonly random?: () => number
+  readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
+}
+
+/** All watched servers, in the order of the configuration; the first is the primary one. */
+export interface Fleet {
+  readonly servers: readonly ServerSettings[]
+  readonly watchers: readonly Watcher[]
+  get(name: string): Watcher | undefined
+  /** A watcher for one poll of a server that is not watched; the caller closes it. */
+  probe(server: ServerSettings, timeout: number): Watcher
+  subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
+  start(): void
+  close(): void
+}
+
+export function createFleet({ servers, poll, clock, log, random = Math.random, createSources }: FleetOptions): Fleet {
+  const watch = (server: ServerSettings, settings: PollSettings): Watcher =>
+    createWatcher({
+      server: server.name,
+      settings,
+      clock,
+      log,
+      random,
+      sources: (push) => createSources(server, { clock, log, random, push }),
+    })
+  const watchers = servers.map((server) => watch(server, poll))
+  const byName = new Map(watchers.map((watcher) => [watcher.server, watcher]))
+  return {
+    servers,
+    watchers,
+    get: (name) => byName.get(name),
+    probe: (server, timeout) => watch(server, { ...poll, timeout }),
+    subscribe(listener) {
+      const ends = watchers.map((watcher) => watcher.subscribe(listener))
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    start() {
+      watchers.forEach((watcher, index) => {
+        watcher.start((index * startSpacing) % poll.interval)
+      })
+    },
+    close() {
+      for (const watcher of watchers) watcher.close()
+    },
+  }
+}

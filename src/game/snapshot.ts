@@ -1,0 +1,116 @@
+import type { SourceErrorCode } from './errors.ts'
+import type { FieldName, Fields } from './fields.ts'
+import type { Reading, SourceName } from './sources/source.ts'
+
+export interface KnownField<T> {
+  readonly value: T
+  readonly source: SourceName
+  /** Monotonic milliseconds at which it was read. */
+  readonly at: number
+}
+
+export type KnownFields = { readonly [K in FieldName]?: KnownField<Fields[K]> }
+
+/** How one source did in its last poll. */
+export interface SourceState {
+  readonly source: SourceName
+  readonly target: string
+  /** `pending` until its first poll has ended. */
+  readonly state: 'pending' | 'ok' | 'failed'
+  /** Seconds its last poll took. */
+  readonly duration?: number
+  readonly error?: { readonly code: SourceErrorCode; readonly message: string }
+  /** Unix milliseconds of its last success. */
+  readonly lastSuccess?: number
+}
+
+/** What is known of one server at one moment. Never changed after it was published: what is made from it may be kept. */
+export interface ServerSnapshot {
+  readonly server: string
+  /** Monotonic milliseconds at which it was put together. */
+  readonly at: number
+  readonly fields: KnownFields
+  readonly sources: readonly SourceState[]
+  /** The last poll reached the server over the network; undefined before the first poll has ended. */
+  readonly up?: boolean
+  /** Monotonic and Unix milliseconds of the last contact (poll or event). */
+  readonly lastContact?: { readonly at: number; readonly wall: number }
+  /** Seconds the whole last poll took. */
+  readonly pollDuration?: number
+  /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */
+  readonly polls: Readonly<Partial<Record<'ok' | SourceErrorCode, number>>>
+  /** Seen since the start; absent until a source that tells them was read. */
+  readonly joins?: number
+  readonly leaves?: number
+}
+
+const byStatus = ['status', 'management', 'query', 'directory'] as const
+const byServer = ['management', 'status', 'query', 'directory'] as const
+const byRcon = ['rcon', 'directory'] as const
+const byDirectory = ['directory', 'management', 'status', 'rcon', 'query'] as const
+const byPlayers = ['management', 'rcon', 'query', 'status'] as const
+
+/** For each field the sources that may fill it, best first. The order in which two of them disagree. */
+export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = {
+  edition: byStatus,
+  version: byServer,
+  protocol: byServer,
+  software: ['directory', 'status', 'query'],
+  loader: byDirectory,
+  loaderVersion: byDirectory,
+  motd: byServer,
+  favicon: byStatus,
+  playersOnline: ['status', 'management', 'rcon', 'query'],
+  playersMax: ['status', 'management', 'rcon', 'query', 'directory'],
+  players: byPlayers,
+  secureChatEnforced: byStatus,
+  defaultGameMode: ['management', 'directory', 'status'],
+  ip: ['directory', 'status', 'query'],
+  port: byStatus,
+  latency: ['status'],
+  tickCount: byRcon,
+  tickDurationMean: byRcon,
+  tickDurationP50: byRcon,
+  tickDurationP95: byRcon,
+  tickDurationP99: byRcon,
+  tickRate: byRcon,
+  tickRateTarget: byRcon,
+  tickFrozen: byRcon,
+  tickSprinting: byRcon,
+  tickPaused: byRcon,
+  paperTickRates: byRcon,
+  dimensions: byRcon,
+  worldDay: byRcon,
+  worldTimeOfDay: byRcon,
+  difficulty: ['management', 'rcon', 'directory'],
+  viewDistance: ['management', 'directory'],
+  pauseWhenEmpty: ['management', 'directory'],
+  plugins: ['query', 'directory'],
+  map: ['query', 'directory'],
+  levelName: ['directory', 'query'],
+  startupDuration: ['directory'],
+  overloadWarnings: ['directory'],
+  overloadSkippedTicks: ['directory'],
+  logJoins: ['directory'],
+  logLeaves: ['directory'],
+}
+
+const fieldNames = Object.keys(precedence) as readonly FieldName[]
+
+/** Each field from the best source that gave it. */
+export function merge(readings: readonly Reading[]): KnownFields {
+  const bySource = new Map(readings.map((reading) => [reading.source, reading]))
+  const pick = (name: FieldName): KnownField<unknown> | undefined => {
+    for (const source of precedence[name]) {
+      const reading = bySource.get(source)
+      const value = reading?.fields[name]
+      if (reading !== undefined && value !== undefined) return { value, source, at: reading.at }
+    }
+    return undefined
+  }
+  const known = fieldNames.flatMap((name) => {
+    const field = pick(name)
+    return field === undefined ? [] : [[name, Object.freeze(field)] as const]
+  })
+  return Object.freeze(Object.fromEntries(known)) as KnownFields
+}

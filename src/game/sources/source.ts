@@ -1,0 +1,46 @@
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { Fields } from '../fields.ts'
+
+export type SourceName = 'status' | 'rcon' | 'management' | 'query' | 'directory'
+
+/** What one source knew at one moment: a part of the fields, nothing invented. */
+export interface Reading {
+  readonly source: SourceName
+  /** Monotonic milliseconds at which it was complete. */
+  readonly at: number
+  readonly fields: Partial<Fields>
+}
+
+/**
+ * One way of asking one server. A poll ends within its deadline, leaves no socket or timer behind beyond a
+ * deliberately kept connection, and rejects with a SourceError only.
+ */
+export interface Source {
+  readonly name: SourceName
+  /** What is asked, for messages: `host:port`, a URL or a folder. No secret. */
+  readonly target: string
+  /**
+   * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`)
+   * @throws SourceError
+   */
+  poll(signal: AbortSignal): Promise<Reading>
+  /** Ends kept connections and timers; a poll under way rejects with `aborted`. May be called twice. */
+  close(): void
+}
+
+/** What every source is handed. */
+export interface SourceContext {
+  readonly clock: Clock
+  readonly log: Log
+  /** 0 <= n < 1, for jitter. */
+  readonly random: () => number
+  /** A reading that arrived between polls (an event); merged and published at once. */
+  readonly push: (reading: Reading) => void
+}
+
+/** The sources of one server. Asked anew before each poll, because a server's directory may change what is switched on. */
+export interface SourceSet {
+  list(): readonly Source[]
+  close(): void
+}

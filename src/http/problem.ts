@@ -1,0 +1,44 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { RequestError } from '../errors.ts'
+
+/** RFC 9457 problem details; the error body of every route. */
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: '`about:blank`: the status says it all' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'One sentence for people' }),
+    instance: Type.String({ description: 'Path of the request' }),
+    code: Type.String({ description: 'Stable identifier, e.g. INVALID_PARAMETER' }),
+  },
+  { $id: 'Problem', title: 'Problem' },
+)
+
+export const problemType = 'application/problem+json; charset=utf-8'
+
+function toRequestError(error: FastifyError | RequestError): RequestError {
+  if (error instanceof RequestError) return error
+  const status = error.statusCode ?? 500
+  // The message of an unexpected error may hold anything; of Fastify's own 4xx it is meant for the client.
+  if (status >= 400 && status < 500) return new RequestError(status, error.code ?? 'BAD_REQUEST', error.message)
+  return new RequestError(500, 'INTERNAL_ERROR', 'The service failed to answer; its log says why.')
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: FastifyError | RequestError): FastifyReply {
+  const shown = toRequestError(error)
+  if (shown.status >= 500 && !(error instanceof RequestError)) request.log.error({ err: error }, 'request failed')
+  const body: Static<typeof Problem> = {
+    type: 'about:blank',
+    title: STATUS_CODES[shown.status] ?? 'Error',
+    status: shown.status,
+    detail: shown.message,
+    instance: request.url.split('?')[0] ?? '/',
+    code: shown.code,
+  }
+  return reply
+    .code(shown.status)
+    .headers({ 'cache-control': 'no-store', ...shown.headers, 'content-type': problemType })
+    .send(Buffer.from(JSON.stringify(body)))
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../../src/clock.ts'
+
+export interface ManualClock extends Clock {
+  /** Moves time on, running each timer at its time and letting what it started settle. */
+  advance(milliseconds: number): Promise<void>
+  readonly pending: number
+}
+
+const settle = async () => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
+
+export function manualClock(start = 1_000): ManualClock {
+  let now = start
+  let timers: { at: number; action: () => void }[] = []
+  return {
+    now: () => now,
+    wall: () => 1_700_000_000_000 + now,
+    after(delay, action) {
+      const timer = { at: now + delay, action }
+      timers.push(timer)
+      return () => {
+        timers = timers.filter((other) => other !== timer)
+      }
+    },
+    async advance(milliseconds) {
+      const end = now + milliseconds
+      await settle()
+      for (;;) {
+        const [next] = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+        if (next === undefined) break
+        timers = timers.filter((timer) => timer !== next)
+        now = Math.max(now, next.at)
+        next.action()
+        await settle()
+      }
+      now = end
+      await settle()
+    },
+    get pending() {
+      return timers.length
+    },
+  }
+}
