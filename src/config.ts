@@ -32,15 +32,16 @@ export class ConfigError extends Error {
 }
 
 export interface ConfigInput {
-  /** By setting, in text form. */
-  readonly flags?: Partial<Record<SettingName, string>>
+  /** From the command line, by the setting's environment name (`MC_RCON_PASSWORD_FILE` for a secret's file), in text form. */
+  readonly flags?: Readonly<Record<string, string | undefined>>
   readonly env?: Readonly<Record<string, string | undefined>>
   /** The config file; default TICKWARDEN_CONFIG, then tickwarden.yaml in this folder if there is one. */
   readonly file?: string
 }
 
-/** The flag of a setting: `MC_SERVER` is `--mc-server`. */
-export const flagOf = ({ env }: Pick<Setting<unknown>, 'env'>): string => `--${env.toLowerCase().replaceAll('_', '-')}`
+/** The flag of a setting: `MC_SERVER` is `--mc-server`; a secret is only read from a file: `--mc-rcon-password-file`. */
+export const flagOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string =>
+  `--${env.toLowerCase().replaceAll('_', '-')}${secret ? '-file' : ''}`
 
 const names = Object.keys(settings) as readonly SettingName[]
 const isServerSetting = (name: SettingName): name is keyof typeof serverKeys => name in serverKeys
@@ -64,12 +65,16 @@ function find(
   problems: string[],
 ) {
   const setting: Setting<unknown> = settings[name]
-  const flag = input.flags[name]
-  if (flag !== undefined) return { from: flagOf(setting), text: flag }
-  const given = input.env[setting.env]
-  if (given !== undefined && given !== '') return { from: setting.env, text: given }
-  const path = setting.secret && input.env[`${setting.env}_FILE`]
-  if (path) return readSecret(path, `${setting.env}_FILE`, problems)
+  for (const [given, from] of [
+    [input.flags, (env: string) => `--${env.toLowerCase().replaceAll('_', '-')}`],
+    [input.env, (env: string) => env],
+  ] as const) {
+    const text = given[setting.env]
+    if (text !== undefined && text !== '') return { from: from(setting.env), text }
+    const fileSetting = `${setting.env}_FILE`
+    const path = setting.secret && given[fileSetting]
+    if (path) return readSecret(path, from(fileSetting), problems)
+  }
   const key = isServerSetting(name) ? serverKeys[name] : setting.file
   if (key === undefined) return undefined
   const inFile = file.get(key)

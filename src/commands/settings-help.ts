@@ -1,0 +1,22 @@
+import { type Setting, settings } from '../config/settings.ts'
+import { flagOf } from '../config.ts'
+
+const all: readonly Setting<unknown>[] = Object.values(settings)
+
+const fallback = ({ default: given, otherwise }: Setting<unknown>): string =>
+  given ? ` [${given}]` : otherwise ? ` [${otherwise}]` : ''
+
+/** The settings as `--help` prints them: environment name, meaning, default in brackets. */
+export function settingsHelp(): string {
+  const width = Math.max(...all.map(({ env }) => env.length)) + 2
+  const rows = all.map((setting) => `  ${setting.env.padEnd(width)}${setting.meaning}${fallback(setting)}`)
+  return [
+    '',
+    'Settings, with their defaults in brackets. Each is an environment variable and a flag (MC_SERVER is --mc-server);',
+    'tickwarden.yaml, or the file that TICKWARDEN_CONFIG names, holds the same for many servers.',
+    'A flag wins over the environment, the environment over the file. A password, secret, token or key is never a flag:',
+    `set it, or set NAME_FILE (${flagOf(settings.rconPassword)}) to a file that holds it.`,
+    '',
+    ...rows,
+  ].join('\n')
+}

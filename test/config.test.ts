@@ -1,0 +1,223 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { settings } from '../src/config/settings.ts'
+import { ConfigError, type ConfigInput, loadConfig } from '../src/config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tickwarden-config-'))
+let files = 0
+function file(text: string): string {
+  const path = join(folder, `${files++}.yaml`)
+  writeFileSync(path, text)
+  return path
+}
+const load = (input: ConfigInput = {}) => loadConfig({ env: {}, ...input })
+function problems(input: ConfigInput): readonly string[] {
+  try {
+    load(input)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+describe('defaults', () => {
+  it('are those of the documentation', () => {
+    const config = load()
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      servers: [],
+      demoName: 'Server',
+      poll: { interval: 5000, timeout: 3000, staleAfter: 15_000 },
+    })
+    expect(config.values).toMatchObject({ logLevel: 'info', corsOrigin: '*', probeConcurrency: 64, runPause: 60_000, compat: [] })
+    expect(config.values.dataDir).toBeUndefined()
+  })
+
+  it('fit their own kind', () => {
+    for (const { env, kind, ...rest } of Object.values(settings)) {
+      const given = 'default' in rest ? rest.default : undefined
+      if (given !== undefined) expect(kind.parse(given), env).toBeDefined()
+    }
+  })
+})
+
+describe('precedence', () => {
+  const path = file('listen: 0.0.0.0:7000\npoll: { interval: 7s }\nlog: { level: warn }\n')
+
+  it('is flag, environment, file, default', () => {
+    const config = load({ flags: { PORT: '9000' }, env: { PORT: '8000', POLL_INTERVAL: '8s' }, file: path })
+    expect(config.port).toBe(9000)
+    expect(config.poll.interval).toBe(8000)
+    expect(config.host).toBe('0.0.0.0')
+    expect(config.values.logLevel).toBe('warn')
+    expect(config.poll.timeout).toBe(3000)
+  })
+
+  it('takes the file that TICKWARDEN_CONFIG names', () => {
+    expect(load({ env: { TICKWARDEN_CONFIG: path } }).port).toBe(7000)
+  })
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(load({ env: { PORT: '', MC_SERVER: '' } })).toMatchObject({ port: 8080, servers: [] })
+  })
+})
+
+describe('addresses', () => {
+  it.each([
+    ['mc.example.org', { edition: 'java', host: 'mc.example.org', port: 25565 }],
+    ['mc.example.org:25577', { edition: 'java', host: 'mc.example.org', port: 25577 }],
+    ['192.0.2.7:1', { edition: 'java', host: '192.0.2.7', port: 1 }],
+    ['[2001:db8::1]:25570', { edition: 'java', host: '2001:db8::1', port: 25570 }],
+    ['[2001:db8::1]', { edition: 'java', host: '2001:db8::1', port: 25565 }],
+    ['::1', { edition: 'java', host: '::1', port: 25565 }],
+    ['bedrock://pe.example.org', { edition: 'bedrock', host: 'pe.example.org', port: 19132 }],
+    ['bedrock://[::1]:19133', { edition: 'bedrock', host: '::1', port: 19133 }],
+  ])('%s', (given, expected) => {
+    expect(load({ env: { MC_SERVER: given } }).servers[0]?.address).toEqual(expected)
+  })
+
+  it.each([
+    '',
+    ' ',
+    'a b',
+    'host:',
+    'host:0',
+    'host:65536',
+    'host:abc',
+    '[::1',
+    '[name]:1',
+    'http://x',
+    '-a.example',
+    'a..b',
+    `${'x'.repeat(300)}`,
+  ])('refuses %j', (given) => {
+    if (given === '') return expect(load({ env: { MC_SERVER: given } }).servers).toEqual([])
+    expect(problems({ env: { MC_SERVER: given } })).toEqual([expect.stringContaining('MC_SERVER is')])
+  })
+})
+
+describe('durations', () => {
+  it.each([
+    ['500ms', 500],
+    ['5s', 5000],
+    ['1.5s', 1500],
+    ['2m', 120_000],
+    ['1h', 3_600_000],
+  ])('%s', (given, expected) => {
+    expect(load({ env: { POLL_INTERVAL: given } }).poll).toMatchObject({ interval: expected, staleAfter: 3 * expected })
+  })
+
+  it.each(['5', '499ms', '61m', '-5s', '5 s', '1e3s', 'soon'])('refuses %j', (given) => {
+    expect(problems({ env: { POLL_INTERVAL: given } })).toEqual([
+      `POLL_INTERVAL is ${JSON.stringify(given)}; expected a duration from 500ms to 1h, such as 500ms, 5s, 2m or 1h`,
+    ])
+  })
+})
+
+describe('mistakes', () => {
+  it('are all named at once, with where they stand', () => {
+    const path = file(
+      'prt: 1\nlog: { level: loud }\nservers:\n  - { name: a, address: "a:b" }\n  - { name: a, address: x, colour: red }\n  - 7\n',
+    )
+    const found = problems({ flags: { HOST: 'a b' }, env: { PORT: '70000', POLL_INTERVAL: 'never' }, file: path })
+    expect(found).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('--host is "a b"; expected'),
+        expect.stringContaining('PORT is "70000"; expected an integer from 0 to 65535'),
+        expect.stringContaining('POLL_INTERVAL is "never"'),
+        expect.stringContaining('prt: there is no such setting'),
+        expect.stringContaining('log.level is "loud"; expected one of'),
+        expect.stringContaining('servers[0].address is "a:b"'),
+        expect.stringContaining('servers[1].colour: there is no such setting'),
+        expect.stringContaining('servers[2]: expected settings of a server'),
+      ]),
+    )
+  })
+
+  it('of a secret never show it', () => {
+    const secret = 'hunter2-hunter2'
+    const all = problems({
+      env: {
+        MC_SERVER: 'a b',
+        MC_RCON: 'x:y',
+        MC_RCON_PASSWORD: secret,
+        RUN_TOKEN: ' ',
+        MC_MANAGEMENT: 'http://x',
+        MC_MANAGEMENT_SECRET: secret,
+      },
+    })
+    expect(all).toContainEqual(expect.stringContaining('RUN_TOKEN has a value that does not fit (not shown)'))
+    expect(all.join()).not.toContain('hunter2')
+  })
+
+  it('name what belongs together', () => {
+    expect(problems({ env: { MC_RCON: 'localhost' } }).join()).toContain('MC_RCON_PASSWORD')
+    expect(problems({ env: { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://localhost:1' } }).join()).toContain('MC_MANAGEMENT_SECRET')
+    expect(problems({ env: { STALE_AFTER: '2s' } }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
+    expect(problems({ env: { MC_DIRECTORY: join(folder, 'none') } }).join()).toContain('expected a folder that exists')
+    expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])
+    expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml: ')
+    expect(problems({ file: file('- a\n') }).join()).toContain('expected settings')
+  })
+})
+
+describe('secrets', () => {
+  it('are read from files, in the environment and in the config file', () => {
+    const path = join(folder, 'password')
+    writeFileSync(path, 'from a file\n')
+    expect(load({ env: { MC_SERVER: 'x', MC_RCON_PASSWORD_FILE: path } }).servers[0]?.rcon).toEqual({
+      address: { host: 'x', port: 25575 },
+      password: 'from a file',
+    })
+    const config = load({ file: file(`servers:\n  - { address: x, rcon: { address: "y:1", passwordFile: "${path}" } }\n`) })
+    expect(config.servers[0]?.rcon).toEqual({ address: { host: 'y', port: 1 }, password: 'from a file' })
+    expect(load({ flags: { RUN_TOKEN_FILE: path } }).values.runToken).toBe('from a file')
+  })
+
+  it('in a file that cannot be read stop the start', () => {
+    expect(problems({ env: { RUN_TOKEN_FILE: join(folder, 'nothing') } })).toEqual([expect.stringContaining('RUN_TOKEN_FILE is')])
+  })
+})
+
+describe('many servers', () => {
+  it('are those of the documentation, in order', () => {
+    const config = load({
+      file: file(`listen: 127.0.0.1:8080
+poll: { interval: 5s, timeout: 3s }
+servers:
+  - { name: survival, address: mc.example.org, rcon: { address: "mc.example.org:25575", password: x } }
+  - { name: lobby, address: "bedrock://lobby.example.org:19132" }
+  - { name: new, address: n, management: { url: "wss://n:9000", secret: s, fingerprint: "${'AB:'.repeat(31)}AB" }, query: n }
+`),
+    })
+    expect(config.servers).toEqual([
+      {
+        name: 'survival',
+        address: { edition: 'java', host: 'mc.example.org', port: 25565 },
+        rcon: { address: { host: 'mc.example.org', port: 25575 }, password: 'x' },
+      },
+      { name: 'lobby', address: { edition: 'bedrock', host: 'lobby.example.org', port: 19132 } },
+      {
+        name: 'new',
+        address: { edition: 'java', host: 'n', port: 25565 },
+        management: { url: 'wss://n:9000/', secret: 's', fingerprint: 'ab'.repeat(32) },
+        query: { host: 'n', port: 25565 },
+      },
+    ])
+  })
+
+  it('the environment speaks of the first', () => {
+    const config = load({
+      env: { MC_SERVER: 'other', MC_NAME: 'mine' },
+      file: file('servers:\n  - { address: a }\n  - { name: b, address: b }\n'),
+    })
+    expect(config.servers.map(({ name, address }) => [name, address?.host])).toEqual([
+      ['mine', 'other'],
+      ['b', 'b'],
+    ])
+  })
+})
