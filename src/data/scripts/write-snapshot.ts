@@ -1,0 +1,125 @@
+import { copyFile, link, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { SettingValues } from '../../config/settings.ts'
+import type { Log } from '../../log.ts'
+
+export type Database = 'projects' | 'kcomebacks'
+
+export interface SnapshotWrite {
+  readonly database: Database
+  /** The file in place; see {@link snapshotPath}. */
+  readonly path: string
+  readonly entries: readonly object[]
+  /** Unix milliseconds: the `last_update` of the snapshot. */
+  readonly wall: number
+  /** Put it in place even if it looks broken. */
+  readonly force: boolean
+  readonly log: Log
+}
+
+export type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
+
+/** Of the entries before, the part that a new snapshot must at least have. */
+const leastShare = 0.8
+const keptSnapshots = 3
+
+/** The file that a script writes: the one that the service reads, or where it reads a URL, the one in the data folder. */
+export function snapshotPath(database: Database, values: SettingValues, dataDir: string): string {
+  const given = database === 'projects' ? values.projectsSnapshot : values.kcomebacksSnapshot
+  return given === undefined || /^https?:/i.test(given) ? join(dataDir, `${database}.json`) : resolve(given)
+}
+
+/** `YYYY-MM-DD HH:MM:SS UTC` */
+const lastUpdate = (wall: number): string => `${new Date(wall).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+
+/** The file's text: a JSON array with one element a line, so that two snapshots can be compared by line. */
+export const snapshotText = (entries: readonly object[], wall: number): string =>
+  `[\n${[{ last_update: lastUpdate(wall) }, ...entries].map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o644)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+const readIfThere = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+/** The entries of a snapshot's text. @throws SyntaxError | TypeError where it is none */
+function entriesOf(text: string): readonly unknown[] {
+  const parsed: unknown = JSON.parse(text)
+  if (!Array.isArray(parsed) || parsed.length === 0) throw new TypeError('not an array that starts with last_update')
+  return parsed.slice(1)
+}
+
+const entriesIn = (text: string | undefined): readonly unknown[] => {
+  try {
+    return text === undefined ? [] : entriesOf(text)
+  } catch {
+    return []
+  }
+}
+
+/** The file in place becomes `.1`, that `.2`, that `.3`; the file in place stays there all the while. */
+async function keepPrevious(path: string): Promise<void> {
+  for (let number = keptSnapshots; number > 1; number--) {
+    await rename(`${path}.${number - 1}`, `${path}.${number}`).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+  await rm(`${path}.1`, { force: true })
+  await link(path, `${path}.1`).catch(() => copyFile(path, `${path}.1`))
+}
+
+/** What speaks against putting it in place. */
+function objection(entries: readonly object[], before: number): string | undefined {
+  if (entries.length === 0) return 'it has no entries'
+  if (entries.length < leastShare * before) return `it has ${entries.length} entries where there were ${before}`
+  return undefined
+}
+
+/**
+ * Puts a new snapshot in place of the old one, so that at every moment there is a whole one: written beside it, read
+ * back, flushed to the disk, renamed. One that looks broken is kept as `.rejected` instead, unless forced.
+ * Call it under the script's lock.
+ * @throws Error where the disk does not take it
+ */
+export async function writeSnapshot({ database, path, entries, wall, force, log }: SnapshotWrite): Promise<SnapshotWritten> {
+  const before = await readIfThere(path)
+  const previous = entriesIn(before)
+  const text = snapshotText(entries, wall)
+  const fresh = `${path}.new`
+  await writeDurably(fresh, text)
+  if ((await readFile(fresh, 'utf8')) !== text) throw new Error(`${database}: the snapshot written reads back differently`)
+
+  const reason = objection(entries, previous.length)
+  if (reason !== undefined && !force) {
+    await rename(fresh, `${path}.rejected`)
+    log.error(
+      { database, entries: entries.length, before: previous.length },
+      `the new ${database} snapshot is refused: ${reason}; it is kept as ${database}.json.rejected, and --force publishes it`,
+    )
+    return { written: false, reason: `the new snapshot is refused: ${reason}` }
+  }
+  // A run without news renews the date only: it must not push the last real change out of the kept ones.
+  if (before !== undefined && JSON.stringify(previous) !== JSON.stringify(entries)) await keepPrevious(path)
+  await rename(fresh, path)
+  await syncFolder(dirname(path))
+  return { written: true }
+}

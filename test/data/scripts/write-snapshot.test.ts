@@ -1,0 +1,99 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
+import { silentLog } from '../../../src/log.ts'
+
+const wall = Date.UTC(2024, 1, 29, 23, 59, 59, 999)
+const entry = (number: number) => ({
+  date: '2024-02-1',
+  time: '--:--',
+  artist: `Artist ${number}`,
+  title: `Title ${number}`,
+  types: ['album'],
+  links: [],
+})
+const some = (count: number, from = 0) => Array.from({ length: count }, (_, index) => entry(from + index))
+
+let folder: string
+let path: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  path = join(folder, 'kcomebacks.json')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const lines: string[] = []
+const log = { ...silentLog, error: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
+const write = (entries: readonly object[], force = false) =>
+  writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, log })
+const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
+
+describe('writing a snapshot', () => {
+  it('is right to the byte', async () => {
+    expect(await write(some(2))).toEqual({ written: true })
+    expect(readFileSync(path, 'utf8')).toBe(
+      `[
+{"last_update":"2024-02-29 23:59:59 UTC"},
+{"date":"2024-02-1","time":"--:--","artist":"Artist 0","title":"Title 0","types":["album"],"links":[]},
+{"date":"2024-02-1","time":"--:--","artist":"Artist 1","title":"Title 1","types":["album"],"links":[]}
+]
+`,
+    )
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
+  })
+
+  it('keeps the previous three', async () => {
+    for (const count of [10, 11, 12, 13, 14]) await write(some(count))
+    expect(readdirSync(folder).sort()).toEqual(['kcomebacks.json', 'kcomebacks.json.1', 'kcomebacks.json.2', 'kcomebacks.json.3'])
+    expect(['', '.1', '.2', '.3'].map((end) => countIn(`kcomebacks.json${end}`))).toEqual([14, 13, 12, 11])
+  })
+
+  it('keeps no copy of what has not changed', async () => {
+    for (const count of [10, 11, 11, 11]) await write(some(count))
+    expect(readdirSync(folder).sort()).toEqual(['kcomebacks.json', 'kcomebacks.json.1'])
+    expect(countIn('kcomebacks.json.1')).toBe(10)
+  })
+
+  it.each([
+    ['has less than 80 % of the entries', some(7), 'it has 7 entries where there were 10'],
+    ['is empty', [], 'it has no entries'],
+  ])('refuses one that %s, unless forced', async (_what, entries, reason) => {
+    await write(some(10))
+    const before = readFileSync(path)
+    lines.length = 0
+    expect(await write(entries)).toEqual({ written: false, reason: `the new snapshot is refused: ${reason}` })
+    expect(readFileSync(path)).toEqual(before)
+    expect(countIn('kcomebacks.json.rejected')).toBe(entries.length)
+    expect(lines.join()).toContain(reason)
+
+    expect(await write(entries, true)).toEqual({ written: true })
+    expect(countIn('kcomebacks.json')).toBe(entries.length)
+    expect(countIn('kcomebacks.json.1')).toBe(10)
+  })
+
+  it('accepts 80 %', async () => {
+    await write(some(10))
+    expect(await write(some(8))).toEqual({ written: true })
+  })
+
+  it('keeps a file in place that is no snapshot as a previous one', async () => {
+    writeFileSync(path, 'not JSON')
+    expect(await write(some(1))).toEqual({ written: true })
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe('not JSON')
+  })
+
+  it('fails where the folder is not there, and leaves nothing', async () => {
+    await expect(
+      writeSnapshot({
+        database: 'projects',
+        path: join(folder, 'none', 'projects.json'),
+        entries: some(1),
+        wall,
+        force: false,
+        log,
+      }),
+    ).rejects.toThrow('ENOENT')
+  })
+})
