@@ -1,0 +1,56 @@
+import {
+  AnnotationQueryBuilder,
+  DashboardBuilder,
+  DashboardCursorSync,
+  DatasourceVariableBuilder,
+  QueryVariableBuilder,
+  VariableRefresh,
+  VariableSort,
+} from '@grafana/grafana-foundation-sdk/dashboard'
+import { datasource } from './panels.ts'
+
+export interface DashboardOptions {
+  readonly uid: string
+  readonly title: string
+  readonly description: string
+  /** May several servers be chosen at once? */
+  readonly manyServers: boolean
+}
+
+/** What both dashboards share: datasource and server variables, time range, refresh, links between them. */
+export function dashboard({ uid, title, description, manyServers }: DashboardOptions): DashboardBuilder {
+  const server = new QueryVariableBuilder('server')
+    .label('Server')
+    .description('Configured name of the game server')
+    .datasource(datasource)
+    .query({ qryType: 1, query: 'label_values(minecraft_up, server)', refId: 'server' })
+    .definition('label_values(minecraft_up, server)')
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.AlphabeticalAsc)
+    .multi(manyServers)
+    .includeAll(manyServers)
+  if (manyServers) server.allValue('.*').current({ text: 'All', value: '$__all', selected: true })
+  return new DashboardBuilder(title)
+    .uid(uid)
+    .description(description)
+    .tags(['tickwarden', 'minecraft'])
+    .time({ from: 'now-3h', to: 'now' })
+    .refresh('15s')
+    .timezone('browser')
+    .tooltip(DashboardCursorSync.Crosshair)
+    .readonly()
+    .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
+    .withVariable(server)
+}
+
+/** A mark at each moment for which the expression has a value. */
+export const annotation = (name: string, expr: string, colour: string, text: string): AnnotationQueryBuilder =>
+  new AnnotationQueryBuilder()
+    .name(name)
+    .datasource(datasource)
+    .enable(true)
+    .iconColor(colour)
+    .expr(expr)
+    .step('15s')
+    .titleFormat(name)
+    .textFormat(text)

@@ -1,0 +1,222 @@
+import {
+  BigValueColorMode,
+  BigValueGraphMode,
+  BigValueTextMode,
+  GraphThresholdsStyleConfigBuilder,
+  GraphThresholdsStyleMode,
+  LegendDisplayMode,
+  LegendPlacement,
+  ReduceDataOptionsBuilder,
+  SortOrder,
+  StackingConfigBuilder,
+  StackingMode,
+  TableSortByFieldStateBuilder,
+  TooltipDisplayMode,
+  VisibilityMode,
+  VizLegendOptionsBuilder,
+  VizTooltipOptionsBuilder,
+} from '@grafana/grafana-foundation-sdk/common'
+import {
+  MappingType,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+  type ValueMapping,
+} from '@grafana/grafana-foundation-sdk/dashboard'
+import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus'
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
+import { PanelBuilder as TimelineBuilder } from '@grafana/grafana-foundation-sdk/statetimeline'
+import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table'
+import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries'
+
+/** The datasource that the dashboard's variable `datasource` names. */
+export const datasource = { type: 'prometheus', uid: '$' + '{datasource}' }
+
+export interface Query {
+  readonly expr: string
+  /** Grafana's legend template: `{{server}}`. */
+  readonly legend: string
+}
+
+/** Where a value turns from one colour to the next; the first has no `from`. */
+export interface Threshold {
+  readonly from?: number
+  readonly colour: 'green' | 'yellow' | 'orange' | 'red' | 'blue' | 'purple' | 'text' | 'transparent'
+}
+
+interface PanelOptions {
+  readonly title: string
+  readonly description: string
+  /** A unit id of Grafana: `s`, `short`, `percentunit`, `hertz` ... */
+  readonly unit: string
+  readonly queries: readonly Query[]
+  readonly thresholds?: readonly Threshold[]
+  readonly width?: number
+  readonly height?: number
+  readonly decimals?: number
+}
+
+const steps = (thresholds: readonly Threshold[] = [{ colour: 'green' }]) =>
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(thresholds.map(({ from, colour }) => ({ value: from ?? null, color: colour })))
+
+const target = ({ expr, legend }: Query, index: number) =>
+  new DataqueryBuilder()
+    .datasource(datasource)
+    .refId(String.fromCharCode(65 + index))
+    .expr(expr)
+    .legendFormat(legend)
+
+const legend = () =>
+  new VizLegendOptionsBuilder()
+    .showLegend(true)
+    .displayMode(LegendDisplayMode.Table)
+    .placement(LegendPlacement.Bottom)
+    .calcs(['lastNotNull', 'max'])
+
+/** Values over time, one line a query and series. */
+export function timeseries(
+  options: PanelOptions & { readonly stacked?: boolean; readonly min?: number; readonly line?: boolean },
+) {
+  const panel = new TimeseriesBuilder()
+    .title(options.title)
+    .description(options.description)
+    .datasource(datasource)
+    .unit(options.unit)
+    .targets(options.queries.map((query, index) => target(query, index).range()))
+    .thresholds(steps(options.thresholds))
+    .legend(legend())
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
+    .showPoints(VisibilityMode.Never)
+    .lineWidth(1)
+    .fillOpacity(options.stacked ? 25 : 8)
+    .span(options.width ?? 12)
+    .height(options.height ?? 8)
+  if (options.min !== undefined) panel.min(options.min)
+  if (options.decimals !== undefined) panel.decimals(options.decimals)
+  if (options.stacked) panel.stacking(new StackingConfigBuilder().mode(StackingMode.Normal).group('A'))
+  if (options.line) panel.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Dashed))
+  return panel
+}
+
+/** One number, of now. */
+export function stat(
+  options: PanelOptions & {
+    readonly mappings?: readonly ValueMapping[]
+    readonly sparkline?: boolean
+    readonly showName?: boolean
+  },
+) {
+  const panel = new StatBuilder()
+    .title(options.title)
+    .description(options.description)
+    .datasource(datasource)
+    .unit(options.unit)
+    .targets(
+      options.queries.map((query, index) => (options.sparkline ? target(query, index).range() : target(query, index).instant())),
+    )
+    .thresholds(steps(options.thresholds))
+    .mappings([...(options.mappings ?? [])])
+    .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields(''))
+    .graphMode(options.sparkline ? BigValueGraphMode.Area : BigValueGraphMode.None)
+    .colorMode(BigValueColorMode.Value)
+    .noValue('unknown')
+    .span(options.width ?? 4)
+    .height(options.height ?? 4)
+  if (options.decimals !== undefined) panel.decimals(options.decimals)
+  if (options.showName) panel.textMode(BigValueTextMode.Name)
+  return panel
+}
+
+/** States over time, one row a series. */
+export function timeline(options: PanelOptions & { readonly mappings: readonly ValueMapping[] }) {
+  return new TimelineBuilder()
+    .title(options.title)
+    .description(options.description)
+    .datasource(datasource)
+    .unit(options.unit)
+    .targets(options.queries.map((query, index) => target(query, index).range()))
+    .mappings([...options.mappings])
+    .thresholds(steps(options.thresholds))
+    .mergeValues(true)
+    .rowHeight(0.85)
+    .span(options.width ?? 24)
+    .height(options.height ?? 7)
+}
+
+export interface Column {
+  readonly title: string
+  readonly expr: string
+  readonly unit: string
+  readonly thresholds?: readonly Threshold[]
+  readonly decimals?: number
+  readonly mappings?: readonly ValueMapping[]
+}
+
+/** One row a value of `by` (a label), one column a query, of now. */
+export function table(options: {
+  readonly title: string
+  readonly description: string
+  readonly by: string
+  readonly byTitle: string
+  readonly columns: readonly Column[]
+  /** Title of the column to sort by, largest first. */
+  readonly sortBy?: string
+  readonly link?: { readonly title: string; readonly url: string }
+  readonly width?: number
+  readonly height?: number
+}) {
+  const panel = new TableBuilder()
+    .title(options.title)
+    .description(options.description)
+    .datasource(datasource)
+    .unit('short')
+    .thresholds(steps([{ colour: 'text' }]))
+    .targets(
+      options.columns.map(({ expr, title }, index) =>
+        target({ expr, legend: title }, index).instant().format(PromQueryFormat.Table),
+      ),
+    )
+    .withTransformation({ id: 'joinByField', options: { byField: options.by, mode: 'outer' } })
+    .withTransformation({
+      id: 'organize',
+      options: {
+        excludeByName: Object.fromEntries(
+          ['Time', ...options.columns.map((_, index) => `Time ${index + 1}`)].map((name) => [name, true]),
+        ),
+        renameByName: {
+          [options.by]: options.byTitle,
+          ...Object.fromEntries(
+            options.columns.map(({ title }, index) => [
+              options.columns.length === 1 ? 'Value' : `Value #${String.fromCharCode(65 + index)}`,
+              title,
+            ]),
+          ),
+        },
+      },
+    })
+    .span(options.width ?? 24)
+    .height(options.height ?? 9)
+  for (const { title, unit, thresholds, decimals, mappings } of options.columns) {
+    panel.overrideByName(title, [
+      { id: 'unit', value: unit },
+      ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
+      ...(mappings === undefined ? [] : [{ id: 'mappings', value: mappings }]),
+      ...(thresholds === undefined
+        ? []
+        : [
+            { id: 'thresholds', value: steps(thresholds).build() },
+            { id: 'custom.cellOptions', value: { type: 'color-text' } },
+          ]),
+    ])
+  }
+  if (options.sortBy !== undefined) panel.sortBy([new TableSortByFieldStateBuilder().displayName(options.sortBy).desc(true)])
+  if (options.link) panel.overrideByName(options.byTitle, [{ id: 'links', value: [options.link] }])
+  return panel
+}
+
+/** Texts and colours in place of numbers. */
+export const valueMap = (texts: Readonly<Record<string, readonly [text: string, colour: string]>>): ValueMapping => ({
+  type: MappingType.ValueToText,
+  options: Object.fromEntries(Object.entries(texts).map(([value, [text, color]], index) => [value, { text, color, index }])),
+})

@@ -1,0 +1,88 @@
+import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
+import { stat, table, timeseries } from './panels.ts'
+
+const day = 86_400
+
+/** The row of Tickwarden itself and of the data that it serves. */
+export const serviceRow = () => new RowBuilder('Tickwarden and its data')
+
+export const servicePanels = () => [
+  stat({
+    title: 'Version',
+    description: 'Version of Tickwarden that is running.',
+    unit: 'short',
+    queries: [{ expr: 'tickwarden_build_info', legend: '{{version}}' }],
+    showName: true,
+  }),
+  stat({
+    title: 'Memory',
+    description: 'Resident memory of the Tickwarden process.',
+    unit: 'bytes',
+    queries: [{ expr: 'process_resident_memory_bytes and on (job, instance) tickwarden_build_info', legend: '{{instance}}' }],
+    sparkline: true,
+  }),
+  timeseries({
+    title: 'Requests',
+    description: 'HTTP requests that Tickwarden answered a second, by route.',
+    unit: 'reqps',
+    min: 0,
+    queries: [{ expr: 'sum by (route) (rate(http_request_duration_seconds_count[$__rate_interval]))', legend: '{{route}}' }],
+    width: 8,
+  }),
+  timeseries({
+    title: 'Request time, p99',
+    description: '99 of 100 requests were answered within this time, by route.',
+    unit: 's',
+    min: 0,
+    queries: [
+      {
+        expr: 'histogram_quantile(0.99, sum by (le, route) (rate(http_request_duration_seconds_bucket[$__rate_interval])))',
+        legend: '{{route}}',
+      },
+    ],
+    width: 8,
+  }),
+  table({
+    title: 'Data snapshots',
+    description:
+      'The databases of the data service: entries served, entries left out because they did not fit, and the age of the data (updated daily).',
+    by: 'database',
+    byTitle: 'Database',
+    columns: [
+      { title: 'Entries', expr: 'sum by (database) (tickwarden_snapshot_entries)', unit: 'short' },
+      {
+        title: 'Rejected',
+        expr: 'sum by (database) (tickwarden_snapshot_rejected_entries)',
+        unit: 'short',
+        thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
+      },
+      {
+        title: 'Age',
+        expr: 'time() - max by (database) (tickwarden_snapshot_last_update_timestamp_seconds)',
+        unit: 's',
+        thresholds: [{ colour: 'green' }, { from: 1.1 * day, colour: 'orange' }, { from: 1.5 * day, colour: 'red' }],
+      },
+    ],
+    width: 12,
+    height: 6,
+  }),
+  table({
+    title: 'Update scripts',
+    description: 'The scripts that update the data: runs since the start by how they ended, time since the last success.',
+    by: 'script',
+    byTitle: 'Script',
+    columns: [
+      { title: 'Succeeded', expr: 'sum by (script) (tickwarden_script_runs_total{outcome="succeeded"})', unit: 'short' },
+      {
+        title: 'Failed',
+        expr: 'sum by (script) (tickwarden_script_runs_total{outcome="failed"})',
+        unit: 'short',
+        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
+      },
+      { title: 'Running', expr: 'max by (script) (tickwarden_script_running)', unit: 'bool_yes_no' },
+      { title: 'Since success', expr: 'time() - max by (script) (tickwarden_script_last_success_timestamp_seconds)', unit: 's' },
+    ],
+    width: 12,
+    height: 6,
+  }),
+]

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ensure } from '../tools/ensure.mjs'
+
+const root = join(import.meta.dirname, '..', '..')
+const folder = join(root, 'grafana', 'dashboards')
+
+interface Panel {
+  readonly type: string
+  readonly title: string
+  readonly description?: string
+  readonly datasource?: { readonly uid: string }
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[]
+  readonly fieldConfig?: {
+    readonly defaults: { readonly unit?: string; readonly thresholds?: { readonly steps: readonly unknown[] } }
+  }
+  readonly gridPos?: { readonly w: number; readonly h: number }
+}
+interface Dashboard {
+  readonly uid: string
+  readonly panels: readonly Panel[]
+  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] }
+}
+
+const files = readdirSync(folder)
+const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard
+
+describe('the dashboards', () => {
+  beforeAll(() => ensure('grafana'))
+
+  it('are those that the code generates: npm run dashboards', async () => {
+    const { dashboards } = (await import('../../grafana/src/generate.ts')) as { dashboards: () => Record<string, string> }
+    const generated = dashboards()
+    expect(files.sort()).toEqual(Object.keys(generated).sort())
+    for (const file of files) expect(readFileSync(join(folder, file), 'utf8'), file).toBe(generated[file])
+  })
+
+  it('have stable uids', () => {
+    expect(Object.fromEntries(files.map((file) => [file, read(file).uid]))).toEqual({
+      'fleet.json': 'tickwarden-fleet',
+      'server.json': 'tickwarden-server',
+    })
+  })
+
+  it.each(files)('%s: data source and server are variables', (file) => {
+    const { templating, panels } = read(file)
+    expect(templating.list.map(({ name, type }) => [name, type])).toEqual([
+      ['datasource', 'datasource'],
+      ['server', 'query'],
+    ])
+    for (const panel of panels) if (panel.type !== 'row') expect(panel.datasource?.uid, panel.title).toBe('$' + '{datasource}')
+  })
+
+  it.each(files)('%s: every panel has a description, a unit, thresholds, legends, and no plugin', (file) => {
+    for (const panel of read(file).panels.filter(({ type }) => type !== 'row')) {
+      expect(['stat', 'timeseries', 'state-timeline', 'table']).toContain(panel.type)
+      expect(panel.description?.length, panel.title).toBeGreaterThan(15)
+      expect(panel.fieldConfig?.defaults.unit, panel.title).toBeTruthy()
+      expect(panel.fieldConfig?.defaults.thresholds?.steps.length, panel.title).toBeGreaterThan(0)
+      expect(panel.gridPos?.w, panel.title).toBeGreaterThan(0)
+      expect(panel.targets?.length, panel.title).toBeGreaterThan(0)
+      for (const { legendFormat } of panel.targets ?? []) expect(legendFormat, panel.title).toBeTruthy()
+    }
+  })
+})
