@@ -1,0 +1,38 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { hasTool } from '../helpers/require-tool.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const rules = join(root, 'grafana', 'alerts', 'tickwarden.rules.yaml')
+const promtool = (...args: readonly string[]) => execFileSync('promtool', args, { encoding: 'utf8', stdio: 'pipe' })
+
+describe('the alert rules', () => {
+  const { groups } = parse(readFileSync(rules, 'utf8')) as {
+    groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[]
+  }
+  const alerts = groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined)
+
+  it('are the documented ones, each with summary, description and what to do', () => {
+    expect(alerts.map(({ alert }) => alert)).toEqual([
+      'ServerDown',
+      'ServerLagging',
+      'TickTimeHigh',
+      'ServerFull',
+      'SourceFailing',
+      'SnapshotStale',
+      'ScriptFailing',
+    ])
+    for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
+  })
+
+  it.skipIf(!hasTool('promtool'))('are rules that promtool accepts', () => {
+    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 10 rules found')
+  })
+
+  it.skipIf(!hasTool('promtool'))('pass their unit tests', () => {
+    expect(promtool('test', 'rules', join(import.meta.dirname, 'rules.promtool.yaml'))).toContain('SUCCESS')
+  })
+})
