@@ -1,0 +1,54 @@
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { formatDay } from './dates.ts'
+import { fitting, isRecord, listOf, type SnapshotFormat } from './load.ts'
+
+/** One comeback as it is served. */
+export const Comeback = Type.Object(
+  {
+    date: Type.String({ description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA' }),
+    time: Type.String({ description: 'Time in KST; --:-- where it is not known' }),
+    artist: Type.String(),
+    title: Type.String(),
+    types: Type.Array(Type.String()),
+    links: Type.Array(Type.String()),
+  },
+  {
+    title: 'Comeback',
+    examples: [
+      {
+        date: '2019-11-1',
+        time: '18:00',
+        artist: 'Sample Artist 1',
+        title: 'Sample Song 1',
+        types: ['album', 'digital'],
+        links: ['https://example.org/listen/1'],
+      },
+    ],
+  },
+)
+export type Comeback = Static<typeof Comeback>
+
+const validator = Compile(Comeback)
+
+/** In the sample, dates ahead are written `today+N`, so that something is always about to come out. */
+function dateOf(value: unknown, today: number | undefined): unknown {
+  const ahead = today !== undefined && typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
+  return ahead === null ? value : formatDay((today ?? 0) + Number(ahead[1]))
+}
+
+/** kcomebacks.json, oldest entry first. */
+export const comebackFormat: SnapshotFormat<Comeback> = {
+  database: 'kcomebacks',
+  read(element, today) {
+    if (!isRecord(element)) return 'is not an object'
+    return fitting(validator, {
+      date: dateOf(element.date, today),
+      time: element.time ?? '--:--',
+      artist: element.artist,
+      title: element.title,
+      types: listOf(element.types),
+      links: listOf(element.links),
+    })
+  },
+}

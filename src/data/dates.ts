@@ -1,0 +1,28 @@
+/** Milliseconds of a day: calendar days here are whole UTC days, so every day is as long. */
+const dayLength = 86_400_000
+
+/** Days since 1970-01-01 of a calendar date; undefined for anything else. Month and day may be unpadded: `2019-3-1`. */
+export function parseDay(text: string): number | undefined {
+  const match = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text)
+  if (match === null) return undefined
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  // setUTCFullYear and not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  const date = new Date(0)
+  const time = date.setUTCFullYear(year, month - 1, day)
+  const real = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return real ? time / dayLength : undefined
+}
+
+/** `YYYY-MM-DD` of a day counted from 1970-01-01. */
+export const formatDay = (day: number): string => new Date(day * dayLength).toISOString().slice(0, 10)
+
+/** The day that Unix milliseconds fall on at UTC+`hours`. */
+export const dayAt = (milliseconds: number, hours: number): number => Math.floor((milliseconds + hours * 3_600_000) / dayLength)
+
+/** Unix seconds of `YYYY-MM-DD HH:MM:SS UTC`; undefined for anything else. */
+export function parseLastUpdate(text: string): number | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d) UTC$/.exec(text)
+  const day = match === null ? undefined : parseDay(match[1] ?? '')
+  if (match === null || day === undefined) return undefined
+  return day * 86_400 + Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4])
+}

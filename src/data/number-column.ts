@@ -1,0 +1,42 @@
+import { listed, range, type Selection } from './selection.ts'
+
+/** One whole number of every entry (a day, a time), or none. */
+export interface NumberColumn {
+  /** Entries whose number lies in [least, most]; those without one are in no range. */
+  between(least: number, most: number): Selection
+}
+
+export function numberColumn(numbers: readonly (number | undefined)[]): NumberColumn {
+  // NaN is neither smaller nor larger than anything, so it is in no range and in no order.
+  const column = Float64Array.from(numbers, (value) => value ?? Number.NaN)
+  const ascending = column.every((value, id) => id === 0 || (column[id - 1] ?? Number.NaN) <= value)
+  if (ascending && !Number.isNaN(column[0])) {
+    return {
+      between(least, most) {
+        const from = firstAbove(column, (value) => value >= least)
+        return range(from, Math.max(0, firstAbove(column, (value) => value > most) - from))
+      },
+    }
+  }
+  return {
+    between(least, most) {
+      const ids: number[] = []
+      for (let id = 0; id < column.length; id++) {
+        const value = column[id] ?? Number.NaN
+        if (value >= least && value <= most) ids.push(id)
+      }
+      return listed(ids)
+    },
+  }
+}
+
+/** Index of the first value of an ascending column that is above; its length where none is. */
+function firstAbove(column: Float64Array, above: (value: number) => boolean): number {
+  let [low, high] = [0, column.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (above(column[middle] ?? Number.NaN)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

@@ -1,0 +1,85 @@
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { fitting, isRecord, listOf, type SnapshotFormat } from './load.ts'
+
+const recordOf = <T>(values: object, description: string) =>
+  Type.Unsafe<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values, description })
+
+/** One project as it is served. */
+export const Project = Type.Object(
+  {
+    title: Type.String(),
+    description: Type.String(),
+    status: Type.String({ description: 'Such as alpha, beta, release' }),
+    statuscolor: Type.String(),
+    categories: Type.Array(Type.String()),
+    languages: recordOf<number>(Type.Integer({ minimum: 0 }), 'Amount of code by language'),
+    gh_api: Type.String({ description: '<owner>/<repository>' }),
+    version: Type.String(),
+    backgroud: Type.String({ description: 'Path of the background image' }),
+    links: recordOf<string>(Type.String(), 'By key: GH, WB, MR, CF'),
+    visible: Type.Boolean(),
+    last_update: Type.Union([Type.Integer(), Type.Null()], { description: 'Unix time in seconds; null: not known' }),
+  },
+  {
+    title: 'Project',
+    examples: [
+      {
+        title: 'Lanternfish',
+        description: 'Invented sample project: lights that follow the player',
+        status: 'beta',
+        statuscolor: 'orange',
+        categories: ['minecraft', 'fabric'],
+        languages: { Java: 48210, Shell: 312 },
+        gh_api: 'example/lanternfish',
+        version: '0.4.1',
+        backgroud: '/backgrounds/lanternfish.png',
+        links: { GH: 'https://github.com/example/lanternfish' },
+        visible: true,
+        last_update: 1700000000,
+      },
+    ],
+  },
+)
+export type Project = Static<typeof Project>
+
+const validator = Compile(Project)
+
+/** Blank texts of a template are null in some files. */
+const text = (value: unknown): unknown => value ?? ''
+
+/** Amounts are written as texts in some files. */
+function amounts(value: unknown): unknown {
+  if (!isRecord(value)) return value ?? {}
+  const entries = Object.entries(value).filter(([, amount]) => amount !== null)
+  return Object.fromEntries(
+    entries.map(([name, amount]) => [name, typeof amount === 'string' && /^\d{1,15}$/.test(amount) ? Number(amount) : amount]),
+  )
+}
+
+function links(value: unknown): unknown {
+  if (!isRecord(value)) return value ?? {}
+  return Object.fromEntries(Object.entries(value).filter(([, link]) => link !== null))
+}
+
+/** projects.json: a project without a title is a blank template, which is kept in the file and never shown. */
+export const projectFormat: SnapshotFormat<Project> = {
+  database: 'projects',
+  read(element) {
+    if (!isRecord(element)) return 'is not an object'
+    return fitting(validator, {
+      title: text(element.title),
+      description: text(element.description),
+      status: text(element.status),
+      statuscolor: text(element.statuscolor),
+      categories: listOf(element.categories),
+      languages: amounts(element.languages),
+      gh_api: text(element.gh_api),
+      version: text(element.version),
+      backgroud: text(element.backgroud),
+      links: links(element.links),
+      visible: text(element.title) === '' ? false : element.visible,
+      last_update: element.last_update ?? element.updated ?? null,
+    })
+  },
+}
