@@ -1,0 +1,67 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { largestSnapshot, SnapshotError } from './load.ts'
+import type { Origin } from './origin.ts'
+
+/** Events of a folder come at once for the local disk, and not at all for most network file systems: hence the poll. */
+const pollInterval = 2000
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown error'
+
+/** A file that is replaced or rewritten from time to time. */
+export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Origin {
+  /** Time, size and inode of the file read last. */
+  let seen: string | undefined
+
+  async function read(again: boolean): Promise<string | undefined> {
+    const file = await open(path)
+    try {
+      // Taken before reading: a change in the meantime shows at the next look.
+      const { mtimeNs, size, ino } = await file.stat({ bigint: true })
+      const identity = `${mtimeNs} ${size} ${ino}`
+      if (identity === seen && !again) return undefined
+      seen = identity
+      if (size > largestSnapshot) throw new SnapshotError(`it has ${size} bytes, more than ${largestSnapshot}`)
+      return await file.readFile('utf8')
+    } finally {
+      await file.close()
+    }
+  }
+
+  return {
+    kind,
+    name: basename(path),
+    interval: pollInterval,
+    async read(again) {
+      try {
+        const text = await read(again)
+        return text === undefined ? undefined : { text }
+      } catch (error) {
+        seen = undefined
+        if (error instanceof SnapshotError) throw error
+        const code = codeOf(error)
+        throw new SnapshotError(code === 'ENOENT' ? 'it is not there' : `it cannot be read (${code})`)
+      }
+    },
+    watch(changed) {
+      const watcher = watchFolder(dirname(path), (name) => {
+        if (name === null || name === basename(path)) changed()
+      })
+      return () => watcher?.close()
+    },
+    async close() {},
+  }
+}
+
+/** The folder and not the file: a file that is replaced by rename is another one afterwards. */
+function watchFolder(folder: string, changed: (name: string | null) => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, (_event, name) => changed(name))
+    watcher.on('error', () => watcher.close())
+    return watcher
+  } catch {
+    // No such folder yet, or no watches left in the system: the poll is there for that.
+    return undefined
+  }
+}

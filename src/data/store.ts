@@ -1,0 +1,88 @@
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { unavailable } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { packageRoot } from '../package.ts'
+import { comebackFormat } from './comeback.ts'
+import { type ComebacksDatabase, comebacksDatabase } from './comebacks-database.ts'
+import { fileOrigin } from './file-origin.ts'
+import { type Keeper, keep, type SnapshotStatus } from './keeper.ts'
+import type { DatabaseName } from './load.ts'
+import type { Origin } from './origin.ts'
+import { projectFormat } from './project.ts'
+import { type ProjectsDatabase, projectsDatabase } from './projects-database.ts'
+import { urlOrigin } from './url-origin.ts'
+
+/** What the metrics tell of a database that has a snapshot. */
+export interface SnapshotFigures {
+  readonly database: DatabaseName
+  readonly entries: number
+  readonly rejected: number
+  /** Unix seconds. */
+  readonly lastUpdate: number
+}
+
+/** Both databases, each kept up to date with its snapshot on its own. */
+export interface Store {
+  /** @throws RequestError SNAPSHOT_UNAVAILABLE where there is no snapshot */
+  projects(): ProjectsDatabase
+  /** @throws RequestError SNAPSHOT_UNAVAILABLE where there is no snapshot */
+  kcomebacks(): ComebacksDatabase
+  status(): readonly SnapshotStatus[]
+  /** Databases without a snapshot are left out. */
+  snapshots(): readonly SnapshotFigures[]
+  /** Looks at a snapshot now, for who has just written it. Never rejects. */
+  refresh(database: DatabaseName): Promise<void>
+  close(): Promise<void>
+}
+
+export interface StoreOptions {
+  readonly config: Pick<Config, 'values'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const samples = join(packageRoot, 'src', 'data', 'sample')
+
+function originOf(database: DatabaseName, { config: { values }, log }: StoreOptions): Origin {
+  const place = database === 'projects' ? values.projectsSnapshot : values.kcomebacksSnapshot
+  const file = `${database}.json`
+  if (place === undefined) {
+    return values.dataDir === undefined ? fileOrigin(join(samples, file), 'sample') : fileOrigin(resolve(values.dataDir, file))
+  }
+  if (!place.includes('://')) return fileOrigin(resolve(place))
+  const cacheDir = resolve(values.dataDir ?? join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`))
+  return urlOrigin({ database, url: place, interval: values.dataRefresh ?? 300_000, cacheDir, log })
+}
+
+/** Opens both databases; files have been read when it returns. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { clock, log } = options
+  const [projects, kcomebacks] = await Promise.all([
+    keep({ origin: originOf('projects', options), format: projectFormat, build: projectsDatabase, clock, log }),
+    keep({ origin: originOf('kcomebacks', options), format: comebackFormat, build: comebacksDatabase, clock, log }),
+  ])
+  const keepers = { projects, kcomebacks }
+  const both = Object.entries(keepers) as readonly [DatabaseName, (typeof keepers)[DatabaseName]][]
+  return {
+    projects: () => existing(projects),
+    kcomebacks: () => existing(kcomebacks),
+    status: () => both.map(([, keeper]) => keeper.status),
+    snapshots: () =>
+      both.flatMap(([database, { current, rejected }]) =>
+        current === undefined ? [] : [{ database, entries: current.accepted, rejected, lastUpdate: current.lastUpdate.time }],
+      ),
+    refresh: (database) => keepers[database].refresh(),
+    async close() {
+      await Promise.all([projects.close(), kcomebacks.close()])
+    },
+  }
+}
+
+function existing<D extends ProjectsDatabase | ComebacksDatabase>({ current, status }: Keeper<D>): D {
+  if (current !== undefined) return current
+  const reason = status.error === undefined ? 'it is being loaded' : status.error
+  throw unavailable('SNAPSHOT_UNAVAILABLE', `There is no snapshot of ${status.database} to answer from: ${reason}.`, 5)
+}
