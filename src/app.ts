@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger } from 'fastify'
 import '@fastify/swagger'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { registerData } from './data/register.ts'
 import { notFound } from './errors.ts'
 import type { Fleet } from './game/fleet.ts'
 import { registerCors } from './http/cors.ts'
@@ -33,7 +34,7 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
 
   // parts go here
   void fleet
-  void clock
+  await registerData(app, { config, clock, log: app.log })
   return app
 }
 

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify'
+import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { registerBasic } from './basic.ts'
+import { registerComebacks } from './comebacks.ts'
+import { registerProjects } from './projects.ts'
+import { DataStatus } from './schemas.ts'
+import { openStore, type Store, type StoreOptions } from './store.ts'
+
+/** The data service, `/v1/...`. The store that it answers from is closed with the app. */
+export async function registerData(app: FastifyInstance, options: StoreOptions): Promise<Store> {
+  const store = await openStore(options)
+  app.addHook('onClose', () => store.close())
+  await app.register(async (routes) => {
+    // Parameters are parsed in the handlers: schemas would take `5.0` for 5.
+    routes.setValidatorCompiler(() => () => true)
+    registerBasic(routes)
+    registerStatus(routes, store)
+    registerProjects(routes, store)
+    registerComebacks(routes, store, options.clock)
+  })
+  return store
+}
+
+function registerStatus(app: FastifyInstance, store: Store): void {
+  const schema = { tags: ['Basic'], summary: 'State of the two databases', response: { 200: DataStatus } }
+  app.get('/v1/status', { schema }, (request, reply) => sendPrepared(request, reply, prepareJson({ databases: store.status() })))
+}

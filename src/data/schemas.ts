@@ -1,0 +1,82 @@
+import { type TSchema, Type } from 'typebox'
+import { Problem } from '../http/problem.ts'
+import { Comeback } from './comeback.ts'
+import { Project } from './project.ts'
+
+const firstExample = (schema: TSchema): unknown => (schema as { readonly examples?: readonly unknown[] }).examples?.[0]
+
+const pageOf = (entry: TSchema, title: string) =>
+  Type.Object(
+    {
+      results: Type.Array(entry),
+      count: Type.Integer({ minimum: 0, description: 'Number of entries in results' }),
+    },
+    { title, examples: [{ results: [firstExample(entry)], count: 1 }] },
+  )
+
+export const ProjectPage = pageOf(Project, 'Page of projects')
+export const ComebackPage = pageOf(Comeback, 'Page of comebacks')
+
+export const ValueList = Type.Object(
+  {
+    results: Type.Array(Type.String(), { description: 'Distinct values by code point' }),
+    total_results: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'Value list', examples: [{ results: ['alpha', 'beta', 'release'], total_results: 3 }] },
+)
+
+export const ComebackInfo = Type.Object(
+  {
+    num_items: Type.Integer({ minimum: 0 }),
+    num_artists: Type.Integer({ minimum: 0, description: 'Distinct artist texts' }),
+    start_date: Type.String({ description: 'Date of the first entry as written; empty where there is none' }),
+    end_date: Type.String({ description: 'Date of the last entry as written; empty where there is none' }),
+  },
+  { title: 'Info', examples: [{ num_items: 200, num_artists: 40, start_date: '2017-03-1', end_date: '2026-12-24' }] },
+)
+
+export const LastUpdateText = Type.String({
+  title: 'Last update',
+  description: 'YYYY-MM-DD HH:MM:SS UTC',
+  examples: ['2026-01-15 03:00:12 UTC'],
+})
+
+const DatabaseStatus = Type.Object({
+  database: Type.String(),
+  kind: Type.String({ description: 'file, url or sample' }),
+  source: Type.String({ description: 'File name, or URL without secrets' }),
+  state: Type.String({ description: 'loading, ready, or failed: the last look found no snapshot, the one before is served' }),
+  entries: Type.Optional(Type.Integer({ minimum: 0 })),
+  rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they do not fit' })),
+  last_update: Type.Optional(Type.String()),
+  loaded_at: Type.Optional(Type.String({ description: 'ISO 8601, UTC' })),
+  sample: Type.Optional(Type.Boolean({ description: 'Invented data that the package brings along' })),
+  error: Type.Optional(Type.String({ description: 'Why the last look found no snapshot' })),
+})
+
+export const DataStatus = Type.Object(
+  { databases: Type.Array(DatabaseStatus) },
+  {
+    title: 'Status of the databases',
+    examples: [
+      {
+        databases: [
+          {
+            database: 'kcomebacks',
+            kind: 'file',
+            source: 'kcomebacks.json',
+            state: 'ready',
+            entries: 11870,
+            rejected: 2,
+            last_update: '2026-01-15 03:00:12 UTC',
+            loaded_at: '2026-01-15T03:00:13.042Z',
+            sample: false,
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** Error replies of every data route. */
+export const errors = { 400: Problem, 503: Problem }
