@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** One project as a person keeps it; what GitHub tells is added to it and overwrites nothing but a released version. */
+export const ListedProject = Type.Object(
+  {
+    title: Type.String(),
+    description: Type.String({ default: '' }),
+    status: Type.String({ default: '' }),
+    statuscolor: Type.String({ default: '' }),
+    categories: Type.Array(Type.String(), { default: [] }),
+    gh_api: Type.String({ default: '', pattern: '^(|[A-Za-z0-9._-]+/[A-Za-z0-9._-]+)$' }),
+    backgroud: Type.String({ default: '' }),
+    links: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), { default: {} }),
+    visible: Type.Boolean({ default: true }),
+    version: Type.String({ default: '---' }),
+  },
+  { additionalProperties: false },
+)
+export type ListedProject = Static<typeof ListedProject>
+
+/** The list cannot be used: every mistake, one a line. */
+export class ProjectListError extends Error {
+  override readonly name = 'ProjectListError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+const expected: Readonly<Record<string, string>> = {
+  title: 'a text',
+  categories: 'a list of texts',
+  gh_api: '<owner>/<repository>, or empty',
+  links: 'names with URLs, such as {"GH": "https://..."}',
+  visible: 'true or false',
+}
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'missing'
+  return text.length > 60 ? `${text.slice(0, 60)}...` : text
+}
+
+function problemsOf(given: unknown, entry: unknown, place: string): string[] {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    return [`${place} is ${shown(entry)}; expected a project`]
+  const known = Object.keys(ListedProject.properties)
+  const unknown = Object.keys(entry).filter((key) => !known.includes(key))
+  const wrong = Object.entries(ListedProject.properties).filter(
+    ([key, schema]) => !Value.Check(schema, (entry as Readonly<Record<string, unknown>>)[key]),
+  )
+  const missingTitle = typeof given === 'object' && given !== null && !('title' in given)
+  return [
+    ...(missingTitle ? [`${place}.title is missing; expected a text`] : []),
+    ...unknown.map((key) => `${place}.${key}: there is no such field; known: ${known.join(', ')}`),
+    ...wrong
+      .filter(([key]) => !(missingTitle && key === 'title'))
+      .map(
+        ([key]) =>
+          `${place}.${key} is ${shown((entry as Readonly<Record<string, unknown>>)[key])}; expected ${expected[key] ?? 'a text'}`,
+      ),
+  ]
+}
+
+/** A copy-me template that was left in the list: no title and no repository. */
+const isBlank = ({ title, gh_api }: ListedProject): boolean => title.trim() === '' && gh_api === ''
+
+/**
+ * Reads `projects.config.json`: a JSON array of projects.
+ * @param name of the file, for messages
+ * @throws ProjectListError with every mistake
+ */
+export function readProjectList(text: string, name: string): readonly ListedProject[] {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch (error) {
+    throw new ProjectListError([`${name} is not JSON: ${(error as Error).message}`])
+  }
+  if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
+  const entries = parsed.map((entry: unknown) => Value.Default(ListedProject, Value.Clone(entry)))
+  const problems = entries.flatMap((entry, index) => problemsOf(parsed[index], entry, `${name}: [${index}]`))
+  const seen = new Map<string, number>()
+  entries.forEach((entry, index) => {
+    const repository = (entry as Partial<ListedProject> | null)?.gh_api
+    if (typeof repository !== 'string' || repository === '') return
+    const first = seen.get(repository.toLowerCase())
+    if (first === undefined) seen.set(repository.toLowerCase(), index)
+    else
+      problems.push(`${name}: [${index}].gh_api is ${shown(repository)}, the same as [${first}]; expected each repository once`)
+  })
+  if (problems.length > 0) throw new ProjectListError(problems)
+  return (entries as ListedProject[]).filter((entry) => !isBlank(entry))
+}

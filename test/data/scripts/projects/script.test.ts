@@ -1,0 +1,201 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { loadConfig } from '../../../../src/config.ts'
+import { createProjectsScript } from '../../../../src/data/scripts/projects/script.ts'
+import { noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { addRepository, type FakeGithub, fakeGithub } from './fake-github.ts'
+
+const wall = Date.UTC(2026, 0, 15, 3, 0, 12)
+const listed = [
+  {
+    title: 'Old',
+    description: 'First',
+    status: 'release',
+    statuscolor: 'green',
+    categories: ['tools'],
+    gh_api: 'someone/old',
+    links: { GH: 'https://example.org/old', WB: null },
+  },
+  { title: '', description: '', gh_api: '' },
+  {
+    title: 'New',
+    gh_api: 'someone/new',
+    version: '0.1+alpha1',
+    links: { MR: 'https://modrinth.example/new', CF: 'https://curseforge.example/new' },
+    visible: false,
+  },
+  { title: 'By hand', version: '---', description: 'No repository' },
+]
+
+let github: FakeGithub
+let dataDir: string
+let lines: string[]
+const script = createProjectsScript({ second: 1, timeout: 300 })
+
+async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
+  const say = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
+  return script.run({
+    values: loadConfig({ env: { GITHUB_API_URL: github.url, ...env } }).values,
+    dataDir,
+    signal: new AbortController().signal,
+    log: { debug: say, info: say, warn: say, error: say },
+    clock: { ...systemClock, wall: () => wall },
+    progress: noProgress,
+    full: false,
+    dryRun: false,
+    force: false,
+    ...options,
+  })
+}
+const published = () => readFile(join(dataDir, 'projects.json'), 'utf8')
+const write = (value: unknown) =>
+  writeFile(join(dataDir, 'projects.config.json'), typeof value === 'string' ? value : JSON.stringify(value))
+
+beforeEach(async () => {
+  lines = []
+  dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-projects-'))
+  github = await fakeGithub()
+  addRepository(github, 'someone/old', { languages: { Java: 1200, Kotlin: 34 }, tag: 'v1.2.3', date: '2024-05-01T10:00:00Z' })
+  addRepository(github, 'someone/new', { languages: { TypeScript: 5 }, date: '2025-06-01T00:00:00+02:00', branch: 'dev/next' })
+  await write(listed)
+})
+afterEach(() => github.close())
+
+const whole = `[
+{"last_update":"2026-01-15 03:00:12 UTC"},
+{"title":"New","description":"","status":"","statuscolor":"","categories":[],"languages":{"TypeScript":5},"gh_api":"someone/new","version":"0.1+alpha1","backgroud":"","links":{"MR":"https://modrinth.example/new","CF":"https://curseforge.example/new"},"visible":false,"last_update":1748728800},
+{"title":"Old","description":"First","status":"release","statuscolor":"green","categories":["tools"],"languages":{"Java":1200,"Kotlin":34},"gh_api":"someone/old","version":"1.2.3","backgroud":"","links":{"GH":"https://example.org/old","WB":null},"visible":true,"last_update":1714557600},
+{"title":"By hand","description":"No repository","status":"","statuscolor":"","categories":[],"languages":{},"gh_api":"","version":"---","backgroud":"","links":{},"visible":true,"last_update":null}
+]
+`
+
+describe('the projects script', () => {
+  it('writes the snapshot to the byte, without a token', async () => {
+    expect(await run()).toEqual({
+      outcome: 'done',
+      counts: { read: 3, added: 3, changed: 0, unchanged: 0, rejected: 0 },
+      errors: [],
+    })
+    expect(await published()).toBe(whole)
+    expect(new Set(github.tokens)).toEqual(new Set([undefined]))
+    expect((await readdir(dataDir)).sort()).toEqual(['projects.cache.json', 'projects.config.json', 'projects.json'])
+  })
+
+  it('asks again with the ETags of the run before, and anew with full', async () => {
+    await run()
+    github.log.length = 0
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 3, unchanged: 3 } })
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(7)
+    expect(github.log.filter((line) => line.endsWith(' 200'))).toEqual([])
+    expect(await published()).toBe(whole)
+    github.log.length = 0
+    await run({ full: true })
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toEqual([])
+  })
+
+  it('sends the token and keeps it out of everything that is written', async () => {
+    const token = 'ghp_averysecrettoken'
+    github.replies.set('/repos/someone/new', (_: unknown, response: { writeHead: (s: number) => { end: () => void } }) =>
+      response.writeHead(401).end(),
+    )
+    const result = await run({}, { GITHUB_TOKEN: token })
+    expect(result).toMatchObject({ outcome: 'partly', errors: [expect.stringContaining('check GITHUB_TOKEN')] })
+    expect(github.tokens.every((given) => given === `token ${token}`)).toBe(true)
+    const files = await Promise.all((await readdir(dataDir)).map((file) => readFile(join(dataDir, file), 'utf8')))
+    expect([JSON.stringify(result), ...lines, ...files].join('')).not.toContain(token)
+  })
+
+  it.each<[string, (response: import('node:http').ServerResponse) => void, string]>([
+    ['a server error', (response) => response.writeHead(502).end('<html>Bad gateway'), 'could not be read'],
+    ['a hang', () => {}, 'could not be read'],
+    [
+      'a cut connection',
+      (response) =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json', 'content-length': '99' })
+          .write('{"a', () => response.destroy()),
+      'could not be read',
+    ],
+    ['HTML instead of JSON', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), 'not JSON'],
+    [
+      'another JSON',
+      (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[1]'),
+      'not that of a repository',
+    ],
+    [
+      'a repository that is gone',
+      (response) => response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
+      'no such repository',
+    ],
+  ])('keeps the old values of one repository on %s, and goes on', async (_name, answer, message) => {
+    await run()
+    github.replies.set('/repos/someone/old', (_request: unknown, response: import('node:http').ServerResponse) =>
+      answer(response),
+    )
+    github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
+    const result = await run()
+    expect(result).toMatchObject({ outcome: 'partly', counts: { read: 3, changed: 1, unchanged: 1, rejected: 1 } })
+    expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*old values are kept$`))])
+    expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
+  })
+
+  it('stops asking at a used-up rate limit, and says until when', async () => {
+    await run()
+    // Octokit reckons with the machine's own clock.
+    const reset = Math.floor(Date.now() / 1000) + 3000
+    for (const path of ['/repos/someone/old', '/repos/someone/new']) {
+      github.replies.set(path, (_request: unknown, response: import('node:http').ServerResponse) =>
+        response
+          .writeHead(403, {
+            'content-type': 'application/json',
+            'x-ratelimit-remaining': '0',
+            'x-ratelimit-reset': String(reset),
+          })
+          .end('{"message":"API rate limit exceeded"}'),
+      )
+    }
+    github.log.length = 0
+    expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: reset * 1000 })
+    expect(github.log).toHaveLength(1)
+    expect(await published()).toBe(whole)
+  })
+
+  it('ends soon when it is aborted, leaving the snapshot alone', async () => {
+    await run()
+    const stop = new AbortController()
+    github.replies.set('/repos/someone/old', () => stop.abort())
+    await expect(run({ signal: stop.signal })).rejects.toThrow()
+    expect(await published()).toBe(whole)
+  })
+
+  it('changes nothing in a dry run', async () => {
+    expect(await run({ dryRun: true })).toMatchObject({ outcome: 'done', counts: { added: 3 } })
+    expect(await readdir(dataDir)).toEqual(['projects.config.json'])
+  })
+
+  it('names every mistake of the list, and what to do where there is none', async () => {
+    await write([
+      { title: 1, categories: 'a', gh_api: 'a b', colour: 'red' },
+      7,
+      { description: 'x' },
+      { title: 'a', gh_api: 'x/y' },
+      { title: 'b', gh_api: 'X/y' },
+    ])
+    expect((await run()).errors).toEqual([
+      expect.stringContaining('[0].colour: there is no such field'),
+      'projects.config.json: [0].title is 1; expected a text',
+      'projects.config.json: [0].categories is "a"; expected a list of texts',
+      'projects.config.json: [0].gh_api is "a b"; expected <owner>/<repository>, or empty',
+      'projects.config.json: [1] is 7; expected a project',
+      'projects.config.json: [2].title is missing; expected a text',
+      expect.stringContaining('[4].gh_api is "X/y", the same as [3]'),
+    ])
+    await write('[')
+    expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('is not JSON')] })
+    dataDir = join(dataDir, 'none')
+    expect(await run()).toMatchObject({ outcome: 'not_configured', errors: [expect.stringContaining('PROJECTS_CONFIG')] })
+  })
+})
