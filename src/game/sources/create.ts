@@ -1,11 +1,10 @@
 import type { ServerSettings } from '../server.ts'
 import type { Source, SourceContext, SourceSet } from './source.ts'
+import { createStatusSource } from './status.ts'
 
 /** The sources that a server's settings switch on, status first. */
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
-  void server
-  void context
-  const sources: readonly Source[] = []
+  const sources: readonly Source[] = [...(server.address ? [createStatusSource(server.address, context)] : [])]
   return {
     list: () => sources,
     close() {

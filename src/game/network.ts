@@ -1,0 +1,49 @@
+import { promises as dns, type LookupAddress } from 'node:dns'
+import net from 'node:net'
+import type { SrvRecord } from './protocol/srv.ts'
+
+/** What a source needs of the network. Injected, so that tests of names that fail or take their time need no internet. */
+export interface Network {
+  /** The addresses of a name, best first. */
+  lookup(host: string): Promise<readonly LookupAddress[]>
+  /** The SRV records of a name such as `_minecraft._tcp.example.org`; rejects where there are none. */
+  resolveSrv(name: string): Promise<readonly SrvRecord[]>
+  /** A TCP connection under way to whichever of the addresses answers first. */
+  connect(addresses: readonly LookupAddress[], port: number): net.Socket
+}
+
+/** The system's resolver takes one thread per lookup and has few of them: a name that is slow must not take more than one. */
+const lookups = new Map<string, Promise<readonly LookupAddress[]>>()
+
+const srvResolver = () => new dns.Resolver({ timeout: 1_000, tries: 2 })
+
+export const systemNetwork: Network = {
+  lookup(host) {
+    const underWay = lookups.get(host)
+    if (underWay) return underWay
+    const lookup = dns.lookup(host, { all: true }).finally(() => lookups.delete(host))
+    lookups.set(host, lookup)
+    return lookup
+  },
+  resolveSrv: (name) => srvResolver().resolveSrv(name),
+  connect(addresses, port) {
+    const [first] = addresses
+    if (first !== undefined && addresses.length === 1) return net.connect({ host: first.address, port })
+    return net.connect({
+      host: 'name',
+      port,
+      autoSelectFamily: true,
+      lookup: (_name, _options, done) => done(null, [...addresses]),
+    })
+  },
+}
+
+/** The promise, or the signal's reason if that comes first. What is left of the promise is ignored. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

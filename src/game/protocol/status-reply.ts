@@ -1,0 +1,144 @@
+import { ProtocolError } from './error.ts'
+import { plainText } from './text.ts'
+import { parseVersionName } from './version-name.ts'
+
+/** Vanilla sends at most 12; some servers list everyone. */
+const maxSample = 1_000
+/** An icon of 64x64 takes at most some 17 kB. */
+const maxFavicon = 262_144
+/** 1.19.1, and 1.19.2-rc1 among the snapshots: from these on an absent `enforcesSecureChat` means false. */
+const secureChat = { release: 760, snapshot: 2 ** 30 + 102 } as const
+/** The one version for which both Forge and the NeoForge that split off it send the same data. */
+const protocolOfSplit = 763
+
+/** What a status reply tells, each part absent where the server leaves it out or falsifies its form. */
+export interface StatusReply {
+  readonly edition: 'java'
+  readonly version?: string
+  readonly software?: string
+  readonly protocol?: number
+  readonly loader?: string
+  readonly loaderVersion?: string
+  readonly motd?: string
+  readonly favicon?: Buffer
+  readonly playersOnline?: number
+  readonly playersMax?: number
+  readonly players?: { readonly players: readonly { readonly name: string; readonly id: string }[]; readonly complete: boolean }
+  readonly secureChatEnforced?: boolean
+}
+
+/**
+ * The JSON of a status reply, as a server that nobody vouches for sends it, to what it tells. Every part is optional
+ * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#Status_Response).
+ * @throws ProtocolError `malformed` when it is no JSON object
+ */
+export function parseStatusReply(json: string): StatusReply {
+  const reply = parseObject(json)
+  const version = record(reply.version)
+  const players = record(reply.players)
+  const protocol = count(version.protocol)
+  const online = count(players.online)
+  const max = count(players.max)
+  const list = playerList(players.sample, online)
+  const favicon = decodeFavicon(reply.favicon)
+  const enforced = secureChatEnforced(reply.enforcesSecureChat, protocol)
+  const motd = reply.description === undefined || reply.description === null ? undefined : plainText(reply.description)
+  return {
+    edition: 'java',
+    ...(typeof version.name === 'string' && parseVersionName(plainText(version.name, 200))),
+    ...(protocol !== undefined && { protocol }),
+    ...loader(reply, protocol),
+    ...(motd !== undefined && { motd }),
+    ...(favicon && { favicon }),
+    ...(online !== undefined && { playersOnline: online }),
+    ...(max !== undefined && { playersMax: max }),
+    ...(list && { players: list }),
+    ...(enforced !== undefined && { secureChatEnforced: enforced }),
+  }
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw new ProtocolError('malformed', 'the status is no JSON')
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+  throw new ProtocolError('malformed', `the status is ${kind}, expected a JSON object`)
+}
+
+/** An object's entries; of anything else none. */
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/**
+ * The sample's players. Players who hide are there as `Anonymous Player` with the nil UUID, and plugins put lines of text there:
+ * neither is a player's name (1 to 16 characters of printable ASCII without spaces, as the server demands at login).
+ */
+function playerList(sample: unknown, online: number | undefined): StatusReply['players'] | undefined {
+  if (online === 0) return { players: [], complete: true }
+  if (!Array.isArray(sample)) return undefined
+  const players = sample.slice(0, maxSample).flatMap((entry) => {
+    const { name, id } = record(entry)
+    const uuid = normaliseUuid(id)
+    return typeof name === 'string' && /^[!-~]{1,16}$/.test(name) && uuid !== undefined ? [{ name, id: uuid }] : []
+  })
+  return players.length > 0 ? { players, complete: false } : undefined
+}
+
+/** Dashed and in lower case; undefined for the nil UUID and for what is none. */
+function normaliseUuid(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const digits = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i.exec(value)
+  if (digits === null || /^[0-]+$/.test(value)) return undefined
+  return digits.slice(1).join('-').toLowerCase()
+}
+
+/** The bytes of a `data:` URL; its base64 may hold line breaks. */
+function decodeFavicon(value: unknown): Buffer | undefined {
+  if (typeof value !== 'string' || value.length > 2 * maxFavicon) return undefined
+  const comma = /^data:image\/[\w.+-]{1,40};base64,/.exec(value)?.[0].length
+  if (comma === undefined) return undefined
+  const base64 = value.slice(comma).replace(/\s+/g, '')
+  if (base64 === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined
+  const bytes = Buffer.from(base64, 'base64')
+  return bytes.length > 0 && bytes.length <= maxFavicon ? bytes : undefined
+}
+
+function secureChatEnforced(value: unknown, protocol: number | undefined): boolean | undefined {
+  if (typeof value === 'boolean') return value
+  if (protocol === undefined) return undefined
+  const known = protocol >= 2 ** 30 ? protocol >= secureChat.snapshot : protocol >= secureChat.release
+  return known ? false : undefined
+}
+
+/** Forge tells of itself in `modinfo` (to 1.12.2) or `forgeData`, NeoForge in `isModded`. */
+function loader(
+  reply: Readonly<Record<string, unknown>>,
+  protocol: number | undefined,
+): Pick<StatusReply, 'loader' | 'loaderVersion'> {
+  const { type, modList } = record(reply.modinfo)
+  if (type === 'FML') return { loader: 'Forge', ...numberOfMod(modList, 'modid', 'version') }
+  const { mods, fmlNetworkVersion } = record(reply.forgeData)
+  if (fmlNetworkVersion !== undefined || Array.isArray(mods)) {
+    const own = numberOfMod(mods, 'modId', 'modmarker')
+    // NeoForge 47.1 still called itself forge, and Forge had a 47.1 too.
+    const either = protocol === undefined || protocol === protocolOfSplit
+    return either && (own.loaderVersion?.startsWith('47.1.') ?? true) ? {} : { loader: 'Forge', ...own }
+  }
+  return reply.isModded === true ? { loader: 'NeoForge' } : {}
+}
+
+function numberOfMod(mods: unknown, idKey: string, versionKey: string): { readonly loaderVersion?: string } {
+  if (!Array.isArray(mods)) return {}
+  const forge = mods.find((mod) => ['forge', 'Forge'].includes(record(mod)[idKey] as string))
+  const version = record(forge)[versionKey]
+  return typeof version === 'string' && /^\d{1,5}(?:\.\d{1,5}){1,4}$/.test(version) ? { loaderVersion: version } : {}
+}
