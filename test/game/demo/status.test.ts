@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import util from 'minecraft-server-util'
+import sharp from 'sharp'
+import { afterEach, describe, expect, it } from 'vitest'
+import { eraNames, findEra } from '../../../src/game/demo/eras.ts'
+import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
+
+let demo: DemoServer | undefined
+afterEach(() => demo?.close())
+
+async function start(options: DemoOptions = {}): Promise<DemoServer> {
+  demo = await startDemoServer({ scenario: 'steady', ...options })
+  return demo
+}
+
+/** Sends bytes and gives all that comes back until the server ends the connection. */
+async function exchange(server: DemoServer, ...parts: readonly string[]): Promise<Buffer> {
+  const socket = connect(server.address.port, server.address.host)
+  const received: Buffer[] = []
+  socket.on('data', (chunk) => received.push(chunk))
+  socket.on('error', () => {})
+  for (const part of parts) socket.write(Buffer.from(part, 'hex'))
+  await once(socket, 'close')
+  return Buffer.concat(received)
+}
+
+describe('the status of the demo server', () => {
+  it.each(eraNames)('of %s is read by minecraft-server-util', async (era) => {
+    const { address, world } = await start({ era, players: 3, motd: 'Hello §athere' })
+    const status = await util.status(address.host, address.port, { enableSRV: false })
+    expect(status.version).toEqual({ name: era, protocol: findEra(era)?.protocol })
+    expect(status.players).toMatchObject({ online: 3, max: 20 })
+    expect(status.players.sample?.map(({ name, id }) => `${name} ${id}`).sort()).toEqual(
+      world
+        .players()
+        .map(({ name, id }) => `${name} ${id}`)
+        .sort(),
+    )
+    expect(status.motd.clean).toBe('Hello there')
+    expect(status.roundTripLatency).toBeGreaterThanOrEqual(0)
+  })
+
+  it('carries a 64x64 PNG', async () => {
+    const { address } = await start()
+    const { favicon } = await util.status(address.host, address.port, { enableSRV: false })
+    const png = Buffer.from(favicon?.replace('data:image/png;base64,', '') ?? '', 'base64')
+    expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 64, height: 64 })
+    expect((await sharp(png).stats()).isOpaque).toBe(true)
+  })
+
+  it('lists at most 12 of many players', async () => {
+    const { address } = await start({ players: 300 })
+    const { players } = await util.status(address.host, address.port, { enableSRV: false })
+    expect(players).toMatchObject({ online: 300, max: 300 })
+    expect(players.sample).toHaveLength(12)
+  })
+
+  it('tells a join at once', async () => {
+    const { address, world } = await start({ players: 1 })
+    const online = async () => (await util.status(address.host, address.port, { enableSRV: false })).players.online
+    expect(await online()).toBe(1)
+    world.join()
+    expect(await online()).toBe(2)
+  })
+
+  it('answers the pings of 1.4 to 1.6 and of older clients', async () => {
+    const { address } = await start({ players: 2 })
+    const reply = await util.statusLegacy(address.host, address.port, { enableSRV: false })
+    expect(reply).toMatchObject({ players: { online: 2, max: 20 }, version: { name: '1.21.11' } })
+    const oldest = await exchange(demo!, 'fe')
+    expect(oldest.subarray(3).swap16().toString('utf16le')).toBe('Tickwarden demo server§2§20')
+    expect(oldest.readUInt16BE(1)).toBe('Tickwarden demo server§2§20'.length)
+  })
+
+  it('turns a login away with a reason', async () => {
+    const server = await start()
+    const handshake = '1000f205093132372e302e302e3163dd02'
+    expect((await exchange(server, handshake, '0200ff')).toString()).toContain('can be watched, but not played')
+  })
+
+  it.each([
+    ['a frame that claims 2 MB', 'ffff7f00'],
+    ['a VarInt that does not end', 'ffffffffff'],
+    ['an empty frame', '00'],
+    ['an unknown packet', '0499999999'],
+    ['a handshake for a state that does not exist', '0a00f20503616161000009'],
+    ['a legacy ping with something else behind it', 'fe0199'],
+  ])('ends the connection on %s', async (_what, bytes) => {
+    expect(await exchange(await start(), bytes)).toHaveLength(0)
+  })
+
+  it('closes within a second while clients are connected', async () => {
+    const server = await start()
+    const socket = connect(server.address.port, server.address.host)
+    await once(socket, 'connect')
+    const began = performance.now()
+    await server.close()
+    expect(performance.now() - began).toBeLessThan(1_000)
+    socket.destroy()
+  })
+
+  it('refuses what it cannot be', async () => {
+    await expect(startDemoServer({ era: '0.30' })).rejects.toThrow('expected one of 1.12.2, ')
+    await expect(startDemoServer({ era: '1.12.2', scenario: 'frozen' })).rejects.toThrow('no /tick')
+    await expect(startDemoServer({ era: '1.20.4', scenario: 'paused' })).rejects.toThrow('does not pause')
+    await expect(startDemoServer({ era: '1.12.2', software: 'neoforge' })).rejects.toThrow('NeoForge')
+    await expect(startDemoServer({ players: 30, maxPlayers: 20 })).rejects.toThrow('more than the 20')
+    const { address } = await start()
+    await expect(startDemoServer({ ports: { status: address.port } })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})
