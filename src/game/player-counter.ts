@@ -19,21 +19,23 @@ export function createPlayerCounter(): PlayerCounter {
   return {
     see(fields) {
       const list = fields.players?.value
-      const log = { joins: fields.logJoins?.value ?? 0, leaves: fields.logLeaves?.value ?? 0 }
+      const log =
+        fields.logJoins === undefined ? undefined : { joins: fields.logJoins.value, leaves: fields.logLeaves?.value ?? 0 }
       if (list?.complete) {
-        const now = new Set(list.players.map(({ id, name }) => id ?? name))
-        const came = known === undefined ? 0 : [...now].filter((player) => !known?.has(player)).length
-        const went = known === undefined ? 0 : [...known].filter((player) => !now.has(player)).length
-        joins = (joins ?? 0) + came
-        leaves = (leaves ?? 0) + went
+        // By name: not every source knows the ids, and another source may take over at any time.
+        const before = known
+        const now = new Set(list.players.map(({ name }) => name))
+        joins = (joins ?? 0) + (before === undefined ? 0 : [...now].filter((name) => !before.has(name)).length)
+        leaves = (leaves ?? 0) + (before === undefined ? 0 : [...before].filter((name) => !now.has(name)).length)
         known = now
-      } else if (fields.logJoins !== undefined) {
-        // A log that was replaced starts to count anew.
-        joins = (joins ?? 0) + Math.max(0, log.joins - (logged?.joins ?? 0))
-        leaves = (leaves ?? 0) + Math.max(0, log.leaves - (logged?.leaves ?? 0))
+      } else if (log !== undefined) {
+        // What was counted from lists so far is in the log's count too; a log that was replaced starts anew.
+        const from = logged ?? (joins === undefined ? { joins: 0, leaves: 0 } : log)
+        joins = (joins ?? 0) + Math.max(0, log.joins - from.joins)
+        leaves = (leaves ?? 0) + Math.max(0, log.leaves - from.leaves)
         known = undefined
       }
-      logged = log
+      logged = log ?? logged
     },
     counts: () => ({ ...(joins !== undefined && { joins }), ...(leaves !== undefined && { leaves }) }),
   }

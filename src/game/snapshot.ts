@@ -44,29 +44,32 @@ export interface ServerSnapshot {
   readonly leaves?: number
 }
 
-const byStatus = ['status', 'management', 'query', 'directory'] as const
-const byServer = ['management', 'status', 'query', 'directory'] as const
-const byRcon = ['rcon', 'directory'] as const
-const byDirectory = ['directory', 'management', 'status', 'rcon', 'query'] as const
+// Who is on: a push protocol, then what a command answers at the moment, then two replies that the game caches for 5 s.
+// The count follows the list, so that a join told by an event is in both.
 const byPlayers = ['management', 'rcon', 'query', 'status'] as const
+const byServer = ['management', 'status', 'rcon', 'query', 'directory'] as const
+const byRcon = ['rcon'] as const
+// The files say what the server was started with; the protocols know of loaders only what these tell.
+const byDirectory = ['directory', 'status', 'rcon', 'query'] as const
+const bySettings = ['management', 'rcon', 'directory', 'status'] as const
 
 /** For each field the sources that may fill it, best first. The order in which two of them disagree. */
 export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = {
-  edition: byStatus,
+  edition: ['status', 'management', 'query', 'directory'],
   version: byServer,
   protocol: byServer,
-  software: ['directory', 'status', 'query'],
+  software: byDirectory,
   loader: byDirectory,
   loaderVersion: byDirectory,
   motd: byServer,
-  favicon: byStatus,
-  playersOnline: ['status', 'management', 'rcon', 'query'],
-  playersMax: ['status', 'management', 'rcon', 'query', 'directory'],
+  favicon: ['status', 'directory'],
+  playersOnline: byPlayers,
+  playersMax: [...byPlayers, 'directory'],
   players: byPlayers,
-  secureChatEnforced: byStatus,
-  defaultGameMode: ['management', 'directory', 'status'],
-  ip: ['directory', 'status', 'query'],
-  port: byStatus,
+  secureChatEnforced: ['status'],
+  defaultGameMode: bySettings,
+  ip: ['directory', 'status'],
+  port: ['status', 'query', 'directory'],
   latency: ['status'],
   tickCount: byRcon,
   tickDurationMean: byRcon,
@@ -82,12 +85,12 @@ export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = 
   dimensions: byRcon,
   worldDay: byRcon,
   worldTimeOfDay: byRcon,
-  difficulty: ['management', 'rcon', 'directory'],
+  difficulty: bySettings,
   viewDistance: ['management', 'directory'],
   pauseWhenEmpty: ['management', 'directory'],
-  plugins: ['query', 'directory'],
-  map: ['query', 'directory'],
-  levelName: ['directory', 'query'],
+  plugins: ['query'],
+  map: ['query', 'status'],
+  levelName: ['directory', 'query', 'status'],
   startupDuration: ['directory'],
   overloadWarnings: ['directory'],
   overloadSkippedTicks: ['directory'],
@@ -97,14 +100,13 @@ export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = 
 
 const fieldNames = Object.keys(precedence) as readonly FieldName[]
 
-/** Each field from the best source that gave it. */
+/** Each field from the best source that gave it; of two readings of one source the later in the list is asked first. */
 export function merge(readings: readonly Reading[]): KnownFields {
-  const bySource = new Map(readings.map((reading) => [reading.source, reading]))
+  const newestFirst = readings.toReversed()
   const pick = (name: FieldName): KnownField<unknown> | undefined => {
     for (const source of precedence[name]) {
-      const reading = bySource.get(source)
-      const value = reading?.fields[name]
-      if (reading !== undefined && value !== undefined) return { value, source, at: reading.at }
+      const reading = newestFirst.find((one) => one.source === source && one.fields[name] !== undefined)
+      if (reading !== undefined) return { value: reading.fields[name], source, at: reading.at }
     }
     return undefined
   }

@@ -3,12 +3,14 @@ import type { Log } from '../log.ts'
 import { SourceError, toSourceError } from './errors.ts'
 import { createPlayerCounter } from './player-counter.ts'
 import type { PollSettings } from './server.ts'
-import { merge, type ServerSnapshot, type SourceState } from './snapshot.ts'
+import { type KnownFields, merge, type ServerSnapshot, type SourceState } from './snapshot.ts'
 import type { Reading, Source, SourceName, SourceSet } from './sources/source.ts'
 
 /** A server that is down is asked at the base interval this many times before the pauses grow. */
 const quickRetries = 3
 const maxBackoff = 8
+/** Milliseconds past the deadline that a source has to hand over the part it read; then it is left behind. */
+const grace = 100
 
 export interface Watcher {
   readonly server: string
@@ -43,12 +45,14 @@ export function backoff(failures: number): number {
 /** Watches one server: polls its sources, each with its own deadline, and merges what they read into snapshots. */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
-  const readings = new Map<SourceName, Reading>()
+  /** Of each source its last poll, then what was pushed since. */
+  const readings = new Map<SourceName, readonly Reading[]>()
   const states = new Map<SourceName, SourceState>()
   const polls: Partial<Record<string, number>> = {}
   const counter = createPlayerCounter()
   const listeners = new Set<(snapshot: ServerSnapshot) => void>()
-  const closing = new AbortController()
+  const deadlines = new Set<AbortController>()
+  let closed = false
   let failures = 0
   let pollDuration: number | undefined
   let up: boolean | undefined
@@ -57,19 +61,20 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let cancelNext = () => {}
   let cancelExpiry = () => {}
   const sources = options.sources((reading) => {
-    if (closing.signal.aborted) return
-    const before = readings.get(reading.source)
-    readings.set(reading.source, before ? { ...reading, fields: { ...before.fields, ...reading.fields } } : reading)
+    if (closed) return
+    const [polled, pushed] = readings.get(reading.source) ?? []
+    const together = pushed === undefined ? reading : { ...reading, fields: { ...pushed.fields, ...reading.fields } }
+    readings.set(reading.source, [polled ?? { ...reading, fields: {} }, together])
     lastContact = { at: clock.now(), wall: clock.wall() }
     publish()
   })
-  let current = build()
+  let current = build(merge([]))
 
-  function build(): ServerSnapshot {
+  function build(fields: KnownFields): ServerSnapshot {
     return Object.freeze({
       server,
       at: clock.now(),
-      fields: merge([...readings.values()]),
+      fields,
       sources: Object.freeze(
         sources.list().map(({ name, target }) => states.get(name) ?? { source: name, target, state: 'pending' as const }),
       ),
@@ -83,38 +88,56 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   function publish(): void {
     dropStale()
-    counter.see(merge([...readings.values()]))
-    current = build()
-    for (const listener of listeners) listener(current)
+    const fields = merge([...readings.values()].flat())
+    counter.see(fields)
+    current = build(fields)
+    for (const listener of listeners) {
+      try {
+        listener(current)
+      } catch (error) {
+        log.error({ err: error, server }, `${server}: a listener of its snapshots failed`)
+      }
+    }
   }
 
   /** What a failed source read keeps counting until it is stale; then its fields become unknown, also between polls. */
   function dropStale(): void {
     cancelExpiry()
     let next = Number.POSITIVE_INFINITY
-    const listed = new Set(sources.list().map(({ name }) => name))
-    for (const [name, reading] of readings) {
-      const age = clock.now() - reading.at
-      if (!listed.has(name)) readings.delete(name)
-      else if (states.get(name)?.state !== 'failed') continue
-      else if (age >= settings.staleAfter) readings.delete(name)
-      else next = Math.min(next, settings.staleAfter - age)
+    const targets = new Map(sources.list().map(({ name, target }) => [name, target]))
+    for (const name of new Set([...readings.keys(), ...states.keys()])) {
+      const state = states.get(name)
+      if (state !== undefined && targets.get(name) !== state.target) states.delete(name)
+      if (!targets.has(name)) readings.delete(name)
+      if (state?.state !== 'failed') continue
+      const fresh = (readings.get(name) ?? []).filter(({ at }) => clock.now() - at < settings.staleAfter)
+      if (fresh.length > 0) readings.set(name, fresh)
+      else readings.delete(name)
+      for (const { at } of fresh) next = Math.min(next, at + settings.staleAfter - clock.now())
     }
-    if (next < Number.POSITIVE_INFINITY && !closing.signal.aborted) cancelExpiry = clock.after(next, publish)
+    if (next < Number.POSITIVE_INFINITY && !closed) cancelExpiry = clock.after(next, publish)
   }
 
   async function pollSource(source: Source): Promise<void> {
     const started = clock.now()
     const deadline = new AbortController()
-    const cancel = clock.after(settings.timeout, () =>
-      deadline.abort(new SourceError('timeout', `${source.target}: no complete answer within ${settings.timeout} ms`)),
-    )
-    const signal = AbortSignal.any([deadline.signal, closing.signal])
+    deadlines.add(deadline)
+    const late = new SourceError('timeout', `${source.target}: no complete answer within ${settings.timeout} ms`)
+    let cancel = clock.after(settings.timeout, () => {
+      deadline.abort(late)
+      cancel = clock.after(grace, () => leave(late))
+    })
+    let leave = (_: unknown) => {}
+    const left = new Promise<never>((_, reject) => {
+      leave = reject
+      deadline.signal.addEventListener('abort', () => deadline.signal.reason !== late && reject(deadline.signal.reason))
+    })
     const elapsed = () => (clock.now() - started) / 1000
     const before = states.get(source.name)
     try {
-      const reading = await Promise.race([source.poll(signal), rejection(signal)])
-      readings.set(source.name, reading)
+      const reading = await Promise.race([source.poll(deadline.signal), left])
+      if (closed) return
+      readings.set(source.name, [reading])
       if (before?.state === 'failed')
         log.info({ server, source: source.name }, `${server}: ${source.name} answers again (${source.target})`)
       states.set(source.name, {
@@ -143,14 +166,17 @@ export function createWatcher(options: WatcherOptions): Watcher {
       })
     } finally {
       cancel()
+      deadlines.delete(deadline)
     }
   }
 
   async function pollOnce(): Promise<ServerSnapshot> {
     const started = clock.now()
+    if (sources.refresh !== undefined) await bounded(sources.refresh())
+    if (closed) return current
     const polled = sources.list()
     await Promise.all(polled.map(pollSource))
-    if (closing.signal.aborted) return current
+    if (closed) return current
     // A directory is on this machine: reading it says nothing of whether the server runs.
     const network = polled.filter(({ name }) => name !== 'directory').map(({ name }) => states.get(name))
     up = network.some((state) => state?.state === 'ok')
@@ -163,6 +189,18 @@ export function createWatcher(options: WatcherOptions): Watcher {
     return current
   }
 
+  /** Waits for `work`, at most one poll timeout. It handles its own errors; one that gets through must not stop the polls. */
+  async function bounded(work: Promise<void>): Promise<void> {
+    let cancel = () => {}
+    const late = new Promise<void>((resolve) => {
+      cancel = clock.after(settings.timeout, resolve)
+    })
+    await Promise.race([work, late]).catch((error: unknown) => {
+      log.error({ err: error, server }, `${server}: its sources could not be looked up`)
+    })
+    cancel()
+  }
+
   function poll(): Promise<ServerSnapshot> {
     underWay ??= pollOnce().finally(() => {
       underWay = undefined
@@ -172,7 +210,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** Jitter only shortens the pause, so that a change is never seen later than one interval after the last poll. */
   function schedule(delay: number): void {
-    if (closing.signal.aborted) return
+    if (closed) return
+    cancelNext()
     cancelNext = clock.after(delay, async () => {
       const started = clock.now()
       await poll()
@@ -192,20 +231,13 @@ export function createWatcher(options: WatcherOptions): Watcher {
       return () => listeners.delete(listener)
     },
     close() {
-      if (closing.signal.aborted) return
-      closing.abort(new SourceError('aborted', `${server}: no longer watched`))
+      if (closed) return
+      closed = true
+      for (const deadline of deadlines) deadline.abort(new SourceError('aborted', `${server}: no longer watched`))
       cancelNext()
       cancelExpiry()
       sources.close()
       listeners.clear()
     },
   }
-}
-
-/** Rejects when the signal is aborted: a source that ignores its signal must not hold up the poll. */
-function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

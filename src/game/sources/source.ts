@@ -21,7 +21,8 @@ export interface Source {
   /** What is asked, for messages: `host:port`, a URL or a folder. No secret. */
   readonly target: string
   /**
-   * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`)
+   * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`). At the deadline
+   * a source may still resolve, at once, with the part it has.
    * @throws SourceError
    */
   poll(signal: AbortSignal): Promise<Reading>
@@ -41,6 +42,8 @@ export interface SourceContext {
 
 /** The sources of one server. Asked anew before each poll, because a server's directory may change what is switched on. */
 export interface SourceSet {
+  /** Looks whether other sources are switched on now; awaited before each poll, at most one poll timeout long. */
+  refresh?(): Promise<void>
   list(): readonly Source[]
   close(): void
 }

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { createFleet } from '../../src/game/fleet.ts'
+import { silentLog } from '../../src/log.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+import { refused, type ScriptedSource, scriptedSource } from '../helpers/scripted-source.ts'
+
+const poll = { interval: 5000, timeout: 3000, staleAfter: 15_000 }
+
+function fleetOf(names: readonly string[]) {
+  const clock = manualClock(0)
+  const sources = new Map<string, ScriptedSource>()
+  const fleet = createFleet({
+    servers: names.map((name) => ({ name })),
+    poll,
+    clock,
+    log: silentLog,
+    random: () => 0,
+    createSources({ name }) {
+      const source = scriptedSource('status', clock, { motd: name })
+      sources.set(name, source)
+      return { list: () => [source], close: () => source.close() }
+    },
+  })
+  return { clock, fleet, sources }
+}
+
+it('polls its servers independently: one that is silent or down does not delay the others', async () => {
+  const { clock, fleet, sources } = fleetOf(['a', 'b', 'c'])
+  sources.get('a')!.answer = 'silent'
+  sources.get('b')!.answer = refused
+  fleet.start()
+  await clock.advance(11_000)
+  expect(sources.get('c')!.polledAt).toEqual([10, 5010, 10_010])
+  expect(fleet.watchers.map((watcher) => watcher.snapshot().up)).toEqual([false, false, true])
+  fleet.close()
+})
+
+it('spreads the first polls of many servers', async () => {
+  const { clock, fleet, sources } = fleetOf(Array.from({ length: 1500 }, (_, index) => `s${index}`))
+  fleet.start()
+  await clock.advance(4999)
+  expect(new Set([...sources.values()].map(({ polledAt }) => polledAt[0])).size).toBe(1000)
+  fleet.close()
+  expect(clock.pending).toBe(0)
+})
+
+it('tells subscribers of every server until they leave', async () => {
+  const { fleet } = fleetOf(['a', 'b'])
+  const seen: string[] = []
+  const end = fleet.subscribe(({ server }) => seen.push(server))
+  await fleet.get('b')!.poll()
+  await fleet.get('a')!.poll()
+  end()
+  await fleet.get('a')!.poll()
+  expect(seen).toEqual(['b', 'a'])
+  expect(fleet.get('nobody')).toBeUndefined()
+  fleet.close()
+})
+
+it('makes a throw-away watcher with a timeout of its own for a probe', async () => {
+  const { clock, fleet, sources } = fleetOf([])
+  const watcher = fleet.probe({ name: 'probed' }, 200)
+  sources.get('probed')!.answer = 'silent'
+  const polled = watcher.poll()
+  await clock.advance(300)
+  expect((await polled).sources[0]?.error?.message).toContain('within 200 ms')
+  watcher.close()
+  expect(clock.pending).toBe(0)
+})

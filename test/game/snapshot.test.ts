@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import type { Fields } from '../../src/game/fields.ts'
+import { merge, precedence } from '../../src/game/snapshot.ts'
+import type { SourceName } from '../../src/game/sources/source.ts'
+
+const names: readonly SourceName[] = ['status', 'rcon', 'management', 'query', 'directory']
+const reading = (source: SourceName, fields: Partial<Fields>, at = 1) => ({ source, at, fields })
+
+it.each([
+  ['players', 'management', 'rcon', 'query', 'status'],
+  ['playersOnline', 'management', 'rcon', 'query', 'status'],
+  ['version', 'management', 'status', 'rcon', 'query', 'directory'],
+  ['tickCount', 'rcon'],
+  ['loaderVersion', 'directory', 'status', 'rcon', 'query'],
+  ['defaultGameMode', 'management', 'rcon', 'directory', 'status'],
+] as const)('%s comes from the best source that has it', (name, ...order) => {
+  expect(precedence[name]).toEqual(order)
+  const readings = names
+    .filter((source) => (order as readonly string[]).includes(source))
+    .map((source) => reading(source, { [name]: source } as never))
+  for (let failed = 0; failed < order.length; failed++) {
+    const left = readings.filter(({ source }) => !(order.slice(0, failed) as readonly string[]).includes(source))
+    expect(merge(left)[name]).toEqual({ value: order[failed], source: order[failed], at: 1 })
+  }
+  expect(merge([])).toEqual({})
+})
+
+it('names no source twice for a field, and at least one', () => {
+  for (const sources of Object.values(precedence)) {
+    expect(new Set(sources).size).toBe(sources.length)
+    expect(sources.length).toBeGreaterThan(0)
+  }
+})
+
+it('asks the newer reading of a source first, field by field', () => {
+  const merged = merge([reading('management', { motd: 'old', playersMax: 20 }, 1), reading('management', { motd: 'new' }, 2)])
+  expect(merged).toEqual({
+    motd: { value: 'new', source: 'management', at: 2 },
+    playersMax: { value: 20, source: 'management', at: 1 },
+  })
+})
+
+it('keeps values that are 0, false or empty: they are known', () => {
+  const merged = merge([
+    reading('rcon', { playersOnline: 0, tickFrozen: false }),
+    reading('status', { playersOnline: 5, motd: '' }),
+  ])
+  expect(merged).toMatchObject({ playersOnline: { value: 0 }, tickFrozen: { value: false }, motd: { value: '' } })
+})

@@ -1,0 +1,38 @@
+import { SourceError } from '../../src/game/errors.ts'
+import type { Fields } from '../../src/game/fields.ts'
+import type { Source, SourceName } from '../../src/game/sources/source.ts'
+import type { ManualClock } from './manual-clock.ts'
+
+type Answer = Partial<Fields> | Error | 'silent' | ((signal: AbortSignal) => Promise<Partial<Fields>>)
+
+export interface ScriptedSource extends Source {
+  /** What the next polls get. */
+  answer: Answer
+  readonly polledAt: number[]
+  closed: boolean
+}
+
+/** A source that answers what the test says: fields, an error, or nothing at all, whatever its signal says. */
+export function scriptedSource(name: SourceName, clock: ManualClock, answer: Answer = {}): ScriptedSource {
+  const source: ScriptedSource = {
+    name,
+    target: `${name}.test:1`,
+    answer,
+    polledAt: [],
+    closed: false,
+    async poll(signal) {
+      source.polledAt.push(clock.now())
+      const { answer } = source
+      if (answer === 'silent') return new Promise(() => {})
+      if (answer instanceof Error) throw answer
+      const fields = typeof answer === 'function' ? await answer(signal) : answer
+      return { source: name, at: clock.now(), fields }
+    },
+    close() {
+      source.closed = true
+    },
+  }
+  return source
+}
+
+export const refused = new SourceError('refused', 'status.test:1: connection refused')
