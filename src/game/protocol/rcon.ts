@@ -1,0 +1,97 @@
+import { isRconCommand, type RconCommand } from './rcon-commands.ts'
+
+/**
+ * RCON packets, as bytes (minecraft.wiki "RCON"; game class RconClient): i32LE length of what follows, i32LE id,
+ * i32LE type, UTF-8 body, two NULs.
+ */
+export interface RconPacket {
+  readonly id: number
+  readonly type: number
+  readonly body: string
+}
+
+export const rconType = { reply: 0, command: 2, loginReply: 2, login: 3, endMark: 100 } as const
+
+/** The game cuts a reply into pieces of this many UTF-16 units. */
+export const fullPiece = 4096
+
+/** The game reads at most 1460 bytes at once and wants one whole packet in them. */
+export const maxSentBody = 1446
+
+/** Bytes of id, type and the two NULs. */
+const overhead = 10
+
+/** A piece takes at most 12,298 bytes; servers that do not cut their replies get some room. */
+export const maxPacketLength = 65_536
+
+/** What arrived is not RCON. */
+export class RconFormatError extends Error {
+  override readonly name = 'RconFormatError'
+}
+
+/** @throws RangeError where the body is longer than the game reads */
+export function encodeRconPacket({ id, type, body }: RconPacket, maxBody = maxSentBody): Buffer {
+  const size = Buffer.byteLength(body)
+  if (size > maxBody) throw new RangeError(`an RCON packet holds at most ${maxBody} bytes, not ${size}`)
+  const packet = Buffer.alloc(4 + overhead + size)
+  packet.writeInt32LE(overhead + size, 0)
+  packet.writeInt32LE(id, 4)
+  packet.writeInt32LE(type, 8)
+  packet.write(body, 12)
+  return packet
+}
+
+export const encodeLogin = (id: number, password: string): Buffer =>
+  encodeRconPacket({ id, type: rconType.login, body: password })
+
+/** @throws TypeError for a command that is not in the fixed list */
+export function encodeCommand(id: number, command: RconCommand): Buffer {
+  if (!isRconCommand(command)) throw new TypeError('a command outside the fixed list of reading commands is never sent')
+  return encodeRconPacket({ id, type: rconType.command, body: command })
+}
+
+/** A packet of a type that the game does not know: its `Unknown request 64` comes after all pieces of the reply before it. */
+export const encodeEndMark = (id: number): Buffer => encodeRconPacket({ id, type: rconType.endMark, body: '' })
+
+export interface RconDecoder {
+  /**
+   * Takes the next bytes and gives the packets that they complete.
+   * @throws RconFormatError on a length below 10 or above maxPacketLength, or without the closing NULs
+   */
+  push(chunk: Uint8Array): Iterable<RconPacket>
+}
+
+/** Each byte is copied once, into a buffer of the packet's own size, which is allocated only after its length was checked. */
+export function createRconDecoder(): RconDecoder {
+  let target = Buffer.allocUnsafe(4)
+  let filled = 0
+  let inPacket = false
+  return {
+    *push(chunk) {
+      for (let offset = 0; offset < chunk.length; ) {
+        const part = chunk.subarray(offset, offset + target.length - filled)
+        target.set(part, filled)
+        filled += part.length
+        offset += part.length
+        if (filled < target.length) return
+        const whole = target
+        filled = 0
+        inPacket = !inPacket
+        target = Buffer.allocUnsafe(inPacket ? checkedLength(whole) : 4)
+        if (!inPacket) yield toPacket(whole)
+      }
+    },
+  }
+}
+
+function checkedLength(bytes: Buffer): number {
+  const length = bytes.readInt32LE()
+  if (length < overhead || length > maxPacketLength) throw new RconFormatError(`a packet claims a length of ${length}`)
+  return length
+}
+
+function toPacket(bytes: Buffer): RconPacket {
+  const end = bytes.length - 2
+  if (bytes.readUInt16LE(end) !== 0) throw new RconFormatError('a packet does not end in two NULs')
+  return { id: bytes.readInt32LE(0), type: bytes.readInt32LE(4), body: bytes.toString('utf8', 8, end) }
+}
