@@ -1,0 +1,43 @@
+import { decimal, toNumber, toSeconds } from './decimal.ts'
+
+export interface DimensionTicks {
+  /** As the server writes it. */
+  readonly name: string
+  /** Mean seconds per tick. */
+  readonly tickDurationMean: number
+  /** Ticks per second, as the server derives it: never above its target. */
+  readonly tickRate: number
+}
+
+export interface ForgeTps {
+  readonly dimensions: readonly DimensionTicks[]
+  /** Mean seconds per tick of the whole server. */
+  readonly tickDurationMean: number
+}
+
+const forge = new RegExp(
+  `\\s*(?:Dim +(?<name>\\S+?)(?: \\([^()]*\\))?|Overall) ?: Mean tick time: (?<mean>${decimal}) ms\\. Mean TPS: (?<rate>\\d+[.,]\\d{3})`,
+  'y',
+)
+const neoForge = new RegExp(`\\s*(?<name>[^:]+(?::[^: ]+)*): (?<rate>${decimal}) TPS \\((?<mean>${decimal}) ms/tick\\)`, 'y')
+
+/** Forge's reply to `forge tps`, its lines joined without a separator; undefined for another text. */
+export const parseForgeTps = (reply: string): ForgeTps | undefined => parse(reply, forge)
+
+/** NeoForge's reply to `neoforge tps`, its lines joined without a separator; undefined for another text. */
+export const parseNeoForgeTps = (reply: string): ForgeTps | undefined => parse(reply, neoForge)
+
+function parse(reply: string, line: RegExp): ForgeTps | undefined {
+  const lines = [...reply.matchAll(new RegExp(line, 'gy'))]
+  const covered = lines.reduce((sum, [match]) => sum + match.length, 0)
+  // A line in between that does not fit would leave a dimension out without a word.
+  if (lines.length === 0 || covered !== reply.length) return undefined
+  const read = lines.map(({ groups }) => ({
+    name: groups?.name ?? 'Overall',
+    tickDurationMean: toSeconds(groups?.mean),
+    tickRate: toNumber(groups?.rate),
+  }))
+  const overall = read.find(({ name }) => name === 'Overall')
+  if (overall === undefined) return undefined
+  return { dimensions: read.filter((dimension) => dimension !== overall), tickDurationMean: overall.tickDurationMean }
+}

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import { parseDifficulty } from '../../../src/game/protocol/difficulty.ts'
+import { parseForgeTps, parseNeoForgeTps } from '../../../src/game/protocol/forge-tps.ts'
+import { isCuberiteTps, parsePaperMspt, parsePaperTps } from '../../../src/game/protocol/paper-tps.ts'
+import { parsePlayerList } from '../../../src/game/protocol/player-list.ts'
+import { isUnknownCommand, plainReply } from '../../../src/game/protocol/rcon-reply.ts'
+import { parseServerVersion } from '../../../src/game/protocol/server-version.ts'
+import { parseTickQuery } from '../../../src/game/protocol/tick-query.ts'
+import { parseDay, parseGameTime, parseTimeOfDay } from '../../../src/game/protocol/time-query.ts'
+
+/** Texts that no parser may take for its own. */
+const strange = [
+  '',
+  'Unknown or incomplete command, see below for errortick query<--[HERE]',
+  'null',
+  '20.0',
+  'The game is running normally',
+  'The time is ',
+  'There are many players online',
+  'x'.repeat(100_000),
+]
+
+const parsers = {
+  parseTickQuery,
+  parseGameTime,
+  parseTimeOfDay,
+  parseDay,
+  parsePlayerList,
+  parsePaperTps,
+  parsePaperMspt,
+  parseForgeTps,
+  parseNeoForgeTps,
+  parseServerVersion,
+  parseDifficulty,
+}
+
+describe.each(Object.entries(parsers))('%s', (_, parser) => {
+  it.each(strange.map((text) => [text.slice(0, 60), text]))('does not understand %j', (_, text) => {
+    expect(parser(text)).toBeUndefined()
+  })
+})
+
+describe('plainReply', () => {
+  it.each([
+    ['§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n', 'TPS from last 1m, 5m, 15m: 20.0, 20.0, 20.0'],
+    ['a\r\nb\n', 'a\nb'],
+    ['plain', 'plain'],
+  ])('%j', (text, plain) => expect(plainReply(text)).toBe(plain))
+})
+
+describe('isUnknownCommand', () => {
+  it.each([
+    ['Unknown or incomplete command, see below for errortick query<--[HERE]', true],
+    ['Unknown or incomplete command. See below for errortps<--[HERE]', true],
+    ['Incorrect argument for command...query daytime<--[HERE]', true],
+    ['Unknown command. Try /help for a list of commands', true],
+    ['Unknown command. Type "/help" for help.', true],
+    ["Unknown command, type 'help' for all commands.", true],
+    ['Usage: /difficulty <new difficulty>', true],
+    ['The time is 5', false],
+    ['', false],
+  ])('%j: %s', (text, unknown) => expect(isUnknownCommand(text)).toBe(unknown))
+})
+
+describe('tick query', () => {
+  const numbers = { target: 20, mean: 0.0012, p50: 0.0011, p95: 0.0019, p99: 0.0023 }
+  const target = 'Target tick rate: 20.0 per second.\nAverage time per tick: 1.2ms (Target: 50.0ms)'
+  const reference = 'Target tick rate: 20.0 per second (ignored, reference only).\nAverage time per tick: 1.2ms'
+  const older = 'Percentiles: P50: 1.1ms P95: 1.9ms P99: 2.3ms, sample: 100'
+  const newer = 'Percentiles: P50: 1.1ms P95: 1.9ms P99: 2.3ms. Sample: 100'
+
+  it.each([
+    [`The game is running normally${target}${older}`, { ...numbers, state: 'running' }],
+    [`The game runs normally${target}${older}`, { ...numbers, state: 'running' }],
+    [`The game is running normally${target}${newer}`, { ...numbers, state: 'running' }],
+    [`The game is running, but can't keep up with the target tick rate${target}${newer}`, { ...numbers, state: 'lagging' }],
+    [`The game is frozen${target}${newer}`, { ...numbers, state: 'frozen' }],
+    [`The game is sprinting${reference}${newer}`, { ...numbers, state: 'sprinting' }],
+    [`The game is sprinting${reference}${older}`, { ...numbers, state: 'sprinting' }],
+    [`The game is running normally\n${target}\n${newer}`, { ...numbers, state: 'running' }],
+    [`The game is running normally${target}${newer}`.replaceAll(/(\d)\.(\d)/g, '$1,$2'), { ...numbers, state: 'running' }],
+    [
+      "The game is running, but can't keep up with the target tick rateTarget tick rate: 10000.0 per second.\n" +
+        'Average time per tick: 61.7ms (Target: 0.1ms)Percentiles: P50: 0.0ms P95: 123.4ms P99: 2041.9ms. Sample: 100',
+      { state: 'lagging', target: 10000, mean: 0.0617, p50: 0, p95: 0.1234, p99: 2.0419 },
+    ],
+  ])('%j', (text, expected) => expect(parseTickQuery(text)).toEqual(expected))
+
+  it.each([
+    `The game is confused${target}${newer}`,
+    `The game is running normally${target}`,
+    `The game is running normally${newer}`,
+    `The game is running normally${target}${newer} and more`,
+    `The game is running normally${target}${newer}`.replace('1.2ms', 'NaNms'),
+  ])('is not understood: %j', (text) => expect(parseTickQuery(text)).toBeUndefined())
+})
+
+describe('time query', () => {
+  it.each([
+    ['The time is 0', { ticks: 0, form: 'classic' }],
+    ['The time is 123456789', { ticks: 123_456_789, form: 'classic' }],
+    ['Time is 4242', { ticks: 4242, form: 'classic' }],
+    ['The game time is 123456789 tick(s)', { ticks: 123_456_789, form: 'clocks' }],
+    ['The time is 9007199254740993', undefined],
+    ['The time is -5', undefined],
+    ['The time is 5.5', undefined],
+  ])('gametime %j', (text, expected) => expect(parseGameTime(text)).toEqual(expected))
+
+  it.each([
+    ['The time is 23999', 23_999],
+    ['The time is 24000', undefined],
+    ['Clock minecraft:overworld is at 6000 tick(s)', 6000],
+    ['Clock minecraft:overworld is at 54000 tick(s)', 6000],
+    ['Clock minecraft:the_end is at 6000 tick(s)', undefined],
+    ['The game time is 6000 tick(s)', undefined],
+  ])('time of day %j', (text, expected) => expect(parseTimeOfDay(text)).toBe(expected))
+
+  it.each([
+    ['The time is 17', 17],
+    ['Timeline minecraft:day has passed 17 repetition(s)', 17],
+    ['Timeline minecraft:day is at 17 tick(s)', undefined],
+  ])('day %j', (text, expected) => expect(parseDay(text)).toBe(expected))
+})
+
+describe('list', () => {
+  const alice = { name: 'Alice', id: '11111111-2222-3333-4444-555555555555' }
+  const bob = { name: 'Bob', id: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee' }
+  const both = 'Alice (11111111-2222-3333-4444-555555555555), Bob (AAAAAAAA-bbbb-cccc-dddd-eeeeeeeeeeee)'
+  const whole = { online: 2, max: 20, players: [alice, bob] }
+  const odd = '(0d0d0d0d-0000-0000-0000-000000000000)'
+  const oddId = '0d0d0d0d-0000-0000-0000-000000000000'
+
+  it.each([
+    [`There are 2 of a max of 20 players online: ${both}`, whole],
+    [`There are 2 of a max 20 players online: ${both}`, whole],
+    [`There are 2/20 players online:${both}`, whole],
+    [`There are 2/20 players online:\n${both}`, whole],
+    ['There are 2/20 players online:Alice, Bob', { online: 2, max: 20, players: [{ name: 'Alice' }, { name: 'Bob' }] }],
+    ['Players (2): Bot0, Bot1', { online: 2, players: [{ name: 'Bot0' }, { name: 'Bot1' }] }],
+    ['Players (0):', { online: 0, players: [] }],
+    ['There are 0 of a max of 20 players online:', { online: 0, max: 20, players: [] }],
+    // Names with spaces, commas and parentheses.
+    [
+      `There are 2 of a max of 20 players online: A, B ${odd}, Some One (x) ${odd}`,
+      {
+        online: 2,
+        max: 20,
+        players: [
+          { name: 'A, B', id: oddId },
+          { name: 'Some One (x)', id: oddId },
+        ],
+      },
+    ],
+    // Without UUIDs a comma in a name leaves two ways to read it: only the count is told.
+    ['There are 2 of a max of 20 players online: A, B, C', { online: 2, max: 20 }],
+    ['There are 1 of a max of 20 players online: Some One', { online: 1, max: 20, players: [{ name: 'Some One' }] }],
+    [`There are 3 of a max of 20 players online: ${both}`, { online: 3, max: 20 }],
+    [`There are 2 of a max of 20 players online: ${both}, `, whole],
+    [`There are 2 of a max of 20 players online: ${both} and more`, { online: 2, max: 20 }],
+    ['There are 5 of a max of 20 players online:', { online: 5, max: 20 }],
+  ])('%j', (text, expected) => expect(parsePlayerList(text)).toEqual(expected))
+
+  it('stays quick on a long text made to be slow', () => {
+    const text = `There are 9 of a max of 20 players online: ${'a (11111111-2222-3333-4444-55555555555), '.repeat(25_000)}`
+    const started = performance.now()
+    expect(parsePlayerList(text)).toEqual({ online: 9, max: 20 })
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})
+
+describe('Paper', () => {
+  it.each([
+    ['§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n', { '1m': 20, '5m': 20, '15m': 20 }],
+    ['§6TPS from last 1m, 5m, 15m: §a*20.0, §e17.53, §c9.8\n', { '1m': 20, '5m': 17.53, '15m': 9.8 }],
+    ['§6TPS from last 1m, 5m, 15m: §a19,98§r, §a20,0§r, §a20,0\n', { '1m': 19.98, '5m': 20, '15m': 20 }],
+  ])('tps %j', (text, expected) => expect(parsePaperTps(plainReply(text))).toEqual(expected))
+
+  it.each([
+    [
+      '§6Server tick times §e(§7avg§e/§7min§e/§7max§e)§6 from last 5s§7,§6 10s§7,§6 1m§e:\n' +
+        '§6◴ §a1.2§7/§a0.9§7/§a3.4§e, §a1.3§7/§a0.9§7/§e12.5§e, §a1.4§7/§a0.8§7/§c61.7\n',
+      { '5s': 0.0012, '10s': 0.0013, '1m': 0.0014 },
+    ],
+    [
+      'Server tick times (avg/min/max) from last 5s, 10s, 1m:\n◴ 1,2/0,9/3,4, 1,3/0,9/12,5, 1,4/0,8/61,7',
+      { '5s': 0.0012, '10s': 0.0013, '1m': 0.0014 },
+    ],
+  ])('mspt %j', (text, expected) => expect(parsePaperMspt(plainReply(text))).toEqual(expected))
+
+  it("knows Cuberite's tps, which is another thing", () => {
+    const text = 'Global TPS: 20\nWorld "world": 19.96 TPS'
+    expect(isCuberiteTps(text)).toBe(true)
+    expect(parsePaperTps(text)).toBeUndefined()
+  })
+})
+
+describe('Forge and NeoForge', () => {
+  const overworld = { name: 'minecraft:overworld', tickDurationMean: 0.00052, tickRate: 20 }
+  const nether = { name: 'minecraft:the_nether', tickDurationMean: 0.061702, tickRate: 16.207 }
+
+  it.each([
+    [
+      'Dim minecraft:overworld (minecraft:overworld): Mean tick time: 0.520 ms. Mean TPS: 20.000' +
+        'Dim minecraft:the_nether (minecraft:the_nether): Mean tick time: 61.702 ms. Mean TPS: 16.207' +
+        'Overall: Mean tick time: 62.500 ms. Mean TPS: 16.000',
+      { dimensions: [overworld, nether], tickDurationMean: 0.0625 },
+    ],
+    [
+      'Dim 0 (overworld): Mean tick time: 0,520 ms. Mean TPS: 20,000\nOverall: Mean tick time: 0,700 ms. Mean TPS: 20,000',
+      { dimensions: [{ name: '0', tickDurationMean: 0.00052, tickRate: 20 }], tickDurationMean: 0.0007 },
+    ],
+    [
+      'Dim  0 : Mean tick time: 0.520 ms. Mean TPS: 20.000Overall : Mean tick time: 0.700 ms. Mean TPS: 20.000',
+      { dimensions: [{ name: '0', tickDurationMean: 0.00052, tickRate: 20 }], tickDurationMean: 0.0007 },
+    ],
+    ['Dim minecraft:overworld (minecraft:overworld): Mean tick time: 0.520 ms. Mean TPS: 20.000', undefined],
+    ['Dim a (b): odd. Overall: Mean tick time: 0.520 ms. Mean TPS: 20.000', undefined],
+  ])('forge tps %j', (text, expected) => expect(parseForgeTps(text)).toEqual(expected))
+
+  it.each([
+    [
+      'Overworld: 20.000 TPS (0.520 ms/tick)The Nether: 16.207 TPS (61.702 ms/tick)mod:deep/dark: 20.000 TPS (0.001 ms/tick)' +
+        'Overall: 16.000 TPS (62.500 ms/tick)',
+      {
+        dimensions: [
+          { ...overworld, name: 'Overworld' },
+          { ...nether, name: 'The Nether' },
+          { name: 'mod:deep/dark', tickDurationMean: 0.000001, tickRate: 20 },
+        ],
+        tickDurationMean: 0.0625,
+      },
+    ],
+    ['Overworld: 20.000 TPS (0.520 ms/tick)', undefined],
+  ])('neoforge tps %j', (text, expected) => expect(parseNeoForgeTps(text)).toEqual(expected))
+})
+
+describe('version', () => {
+  const text =
+    'Server version info:id = 1.21.11name = 1.21.11data = 4671series = mainprotocol = 774 (0x306)' +
+    'build_time = Tue Dec 09 12:20:42 UTC 2025pack_resource = 75.0pack_data = 94.1stable = yes'
+
+  it.each([
+    [text, { version: '1.21.11', protocol: 774 }],
+    [
+      text.replace(/(name|data|series|protocol|build_time|pack_resource|pack_data|stable) = /g, '\n$1 = '),
+      { version: '1.21.11', protocol: 774 },
+    ],
+    [
+      'This server is running Paper version 1.21.11-69-main@94d0c97 (2025-12-30T20:33:30Z) (Implementing API version 1.21.11-R0.1-SNAPSHOT)',
+      { software: 'Paper', version: '1.21.11' },
+    ],
+    [
+      'This server is running CraftBukkit version 4578-Spigot-146439e-2889b3a (MC: 1.21.8) (Implementing API version 1.21.8-R0.1-SNAPSHOT)',
+      { software: 'CraftBukkit', version: '1.21.8' },
+    ],
+    ['Checking version, please wait...', {}],
+    ['Server version info:id = 1.21.11', undefined],
+  ])('%j', (reply, expected) => expect(parseServerVersion(reply)).toEqual(expected))
+})
+
+describe('difficulty', () => {
+  it.each([
+    ['The difficulty is Easy', 'easy'],
+    ['The difficulty is Peaceful', 'peaceful'],
+    ['The difficulty did not change; it is already set to easy', undefined],
+  ])('%j', (text, expected) => expect(parseDifficulty(text)).toBe(expected))
+})
