@@ -20,6 +20,8 @@ export interface SourceState {
   /** Seconds its last poll took. */
   readonly duration?: number
   readonly error?: { readonly code: SourceErrorCode; readonly message: string }
+  /** Its newest failure, kept when it is ok again; `at` is Unix milliseconds. */
+  readonly lastError?: { readonly code: SourceErrorCode; readonly message: string; readonly at: number }
   /** Unix milliseconds of its last success. */
   readonly lastSuccess?: number
 }

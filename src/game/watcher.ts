@@ -146,6 +146,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
         state: 'ok',
         duration: elapsed(),
         lastSuccess: clock.wall(),
+        ...(before?.lastError && { lastError: before.lastError }),
       })
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
@@ -162,6 +163,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
         state: 'failed',
         duration: elapsed(),
         error: { code: error.code, message: error.message },
+        lastError: { code: error.code, message: error.message, at: clock.wall() },
         ...(before?.lastSuccess !== undefined && { lastSuccess: before.lastSuccess }),
       })
     } finally {
