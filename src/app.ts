@@ -7,8 +7,10 @@ import { registerData } from './data/register.ts'
 import { notFound } from './errors.ts'
 import type { Fleet } from './game/fleet.ts'
 import { registerCors } from './http/cors.ts'
+import { registerDocs } from './http/docs.ts'
 import { registerMethods } from './http/methods.ts'
 import { sendProblem } from './http/problem.ts'
+import { registerStatusApi } from './status-api/index.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -29,11 +31,15 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
   app.setNotFoundHandler((request) => {
     throw notFound(`There is nothing at ${request.url.split('?')[0]}; /docs lists what there is.`)
   })
+  // Queries are parsed by http/query.ts, strictly, and replies are prepared bytes: the schemas only describe.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
   registerCors(app, config.values.corsOrigin ?? '*')
   registerMethods(app, config.values.corsOrigin ?? '*')
 
+  await registerDocs(app)
+  registerStatusApi(app, { fleet, clock })
   // parts go here
-  void fleet
   await registerData(app, { config, clock, log: app.log })
   return app
 }

@@ -16,6 +16,18 @@ export const Problem = Type.Object(
   { $id: 'Problem', title: 'Problem' },
 )
 
+/** The error replies of a route, for its schema: `response: { 200: ..., ...problems(400, 404) }`. */
+export const problems = (...statuses: readonly number[]) =>
+  Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: STATUS_CODES[status] ?? 'Error',
+        content: { 'application/problem+json': { schema: Type.Ref('Problem') } },
+      },
+    ]),
+  )
+
 export const problemType = 'application/problem+json; charset=utf-8'
 
 function toRequestError(error: FastifyError | RequestError): RequestError {

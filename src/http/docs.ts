@@ -1,0 +1,33 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { version } from '../package.ts'
+import { Problem } from './problem.ts'
+import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
+
+/** `/openapi.json`, made from the schemas of the routes, and `/docs` to read it. Register before the routes. */
+export async function registerDocs(app: FastifyInstance): Promise<void> {
+  app.addSchema(Problem)
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Tickwarden',
+        version,
+        description: 'How Minecraft servers are, seen from outside. Every route is GET; HEAD works as for GET.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      tags: [
+        { name: 'status', description: 'The primary server' },
+        { name: 'servers', description: 'Every server by name' },
+      ],
+    },
+    refResolver: { buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`) },
+  })
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  let prepared: PreparedReply | undefined
+  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
+    prepared ??= prepareJson(app.swagger())
+    return sendPrepared(request, reply, prepared)
+  })
+}

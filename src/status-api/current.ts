@@ -1,0 +1,40 @@
+import type { Clock } from '../clock.ts'
+import { unavailable } from '../errors.ts'
+import type { FieldName } from '../game/fields.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Watcher } from '../game/watcher.ts'
+import { sourceNames } from './providers.ts'
+
+/**
+ * The snapshot that replies are made from, and its age in milliseconds.
+ * @throws RequestError SERVER_UNREACHABLE before the first success, and when the last one is too long ago
+ */
+export function current(watcher: Watcher, clock: Clock): { readonly snapshot: ServerSnapshot; readonly age: number } {
+  const snapshot = watcher.snapshot()
+  const { interval, staleAfter } = watcher.settings
+  const age = snapshot.lastContact && Math.max(0, clock.now() - snapshot.lastContact.at)
+  if (age !== undefined && age <= staleAfter) return { snapshot, age }
+  const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
+  throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}.`, interval / 1000)
+}
+
+/** The value of X-Snapshot-Age: seconds. */
+export const ageText = (age: number): string => (age / 1000).toFixed(3)
+
+/** The value of X-Snapshot-Source: the sources that gave any of these fields. */
+export function sourcesOf({ fields }: ServerSnapshot, names: readonly FieldName[]): string {
+  const used = new Set(names.map((name) => fields[name]?.source))
+  return sourceNames.filter((source) => used.has(source)).join(', ') || 'none'
+}
+
+/** Remembers what was made from a snapshot for as long as the snapshot lives. */
+export function perSnapshot<T>(make: (snapshot: ServerSnapshot) => T): (snapshot: ServerSnapshot) => T {
+  const made = new WeakMap<ServerSnapshot, T>()
+  return (snapshot) => {
+    const before = made.get(snapshot)
+    if (before !== undefined) return before
+    const value = make(snapshot)
+    made.set(snapshot, value)
+    return value
+  }
+}

@@ -1,0 +1,61 @@
+import type { FastifyRequest } from 'fastify'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { asksForImage, negotiate } from '../http/accept.ts'
+import { integer, optional } from '../http/query.ts'
+import { type PreparedReply, prepare, prepareJson, textType } from '../http/reply.ts'
+import { perSnapshot, sourcesOf } from './current.ts'
+import { createIcons, type Icon, scale } from './icon.ts'
+
+export const sizes = integer(16, 512)
+/** Scaled pictures kept, over all servers: some 20 KB each. */
+const maxScaled = 128
+
+const constant = ({ isDefault }: Icon) => ({ vary: 'Accept', ...(isDefault && { 'x-favicon': 'default' }) })
+
+/** The three forms of an icon, and the PNG in other sizes. */
+function createForms() {
+  const scaled = new Map<string, Promise<PreparedReply>>()
+  const forms = new WeakMap<Icon, { readonly id: string; readonly text: PreparedReply; readonly json: PreparedReply }>()
+  const of = (icon: Icon) => {
+    const before = forms.get(icon)
+    if (before !== undefined) return before
+    const base64 = icon.png.toString('base64')
+    const text = prepare(base64, textType, constant(icon))
+    const made = { id: text.headers.etag ?? '', text, json: prepareJson(base64, constant(icon)) }
+    forms.set(icon, made)
+    return made
+  }
+  return {
+    text: (icon: Icon) => of(icon).text,
+    json: (icon: Icon) => of(icon).json,
+    png(icon: Icon, size: number): Promise<PreparedReply> {
+      const key = `${size} ${of(icon).id}`
+      const before = scaled.get(key)
+      const reply = before ?? scale(icon, size).then((png) => prepare(png, 'image/png', constant(icon)))
+      // Set anew, so that the one left alone for longest comes first and goes first.
+      scaled.delete(key)
+      scaled.set(key, reply)
+      for (const [oldest] of scaled) {
+        if (scaled.size <= maxScaled) break
+        scaled.delete(oldest)
+      }
+      return reply
+    },
+  }
+}
+
+/** Answers for a server's icon in the form the request asks for. */
+export function createFavicon() {
+  const icons = createIcons()
+  const forms = createForms()
+  const iconOf = perSnapshot(({ server, fields }) => icons.get(server, fields.favicon?.value))
+  return async (request: FastifyRequest, snapshot: ServerSnapshot) => {
+    const size = optional(request, 'size', sizes)
+    const { accept } = request.headers
+    const type = negotiate(accept, ['text/plain', 'application/json', 'image/png'])
+    const icon = await iconOf(snapshot)
+    const source = icon.isDefault ? 'none' : sourcesOf(snapshot, ['favicon'])
+    if (type === 'image/png' || asksForImage(accept)) return { reply: await forms.png(icon, size ?? 64), source }
+    return { reply: type === 'application/json' ? forms.json(icon) : forms.text(icon), source }
+  }
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import sharp from 'sharp'
+import { drawDefaultIcon } from './default-icon.ts'
+
+const side = 64
+/** No icon is anywhere near; a small file may claim to be a gigantic picture. */
+const maxPixels = 4_000_000
+/** A 64x64 PNG holds at most 32 KiB of pixels: more is something else carried along. */
+const maxBytes = 48 * 1024
+const maxSeconds = 5
+
+/** A server's icon, ready to be sent. */
+export interface Icon {
+  /** 64x64 PNG. */
+  readonly png: Buffer
+  readonly isDefault: boolean
+}
+
+const read = (bytes: Buffer) => sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error' }).timeout({ seconds: maxSeconds })
+
+const startsWith = (bytes: Buffer, magic: string): boolean => bytes.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'))
+
+/** Only pictures of pixels go to the decoder: an SVG may point elsewhere. */
+const isPicture = (bytes: Buffer): boolean =>
+  startsWith(bytes, '\x89PNG\r\n\x1a\n') ||
+  startsWith(bytes, '\xff\xd8\xff') ||
+  startsWith(bytes, 'GIF8') ||
+  (startsWith(bytes, 'RIFF') && startsWith(bytes.subarray(8), 'WEBP'))
+
+async function normalise(bytes: Buffer): Promise<Buffer> {
+  if (!isPicture(bytes)) throw new Error('not a PNG, JPEG, GIF or WebP picture')
+  const { format, width, height } = await read(bytes).metadata()
+  if (format === 'png' && width === side && height === side && bytes.length <= maxBytes) {
+    // Decoded once, so that nobody is sent a picture that breaks off.
+    await read(bytes).raw().toBuffer()
+    return bytes
+  }
+  return read(bytes)
+    .resize(side, side, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
+    .png()
+    .toBuffer()
+}
+
+let drawn: Promise<Icon> | undefined
+
+export function defaultIcon(): Promise<Icon> {
+  drawn ??= drawDefaultIcon().then((png) => ({ png, isDefault: true }))
+  return drawn
+}
+
+/** Makes icons of what servers send, remembering the newest one of each server: snapshots come often, new icons hardly ever. */
+export function createIcons() {
+  const newest = new Map<string, { readonly digest: string; readonly icon: Promise<Icon> }>()
+  return {
+    /** The icon of `server` for these bytes; the default one where there are none or they are no picture. */
+    get(server: string, bytes: Buffer | undefined): Promise<Icon> {
+      if (bytes === undefined) return defaultIcon()
+      const digest = createHash('sha1').update(bytes).digest('base64')
+      const before = newest.get(server)
+      if (before?.digest === digest) return before.icon
+      const icon = normalise(bytes).then((png) => ({ png, isDefault: false }), defaultIcon)
+      newest.set(server, { digest, icon })
+      return icon
+    },
+  }
+}
+
+/** @param size side in pixels */
+export function scale({ png }: Icon, size: number): Promise<Buffer> {
+  return size === side ? Promise.resolve(png) : read(png).resize(size, size, { kernel: 'nearest' }).png().toBuffer()
+}

@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteHandlerMethod } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import type { Clock } from '../clock.ts'
+import { notFound, unavailable } from '../errors.ts'
+import type { Fleet } from '../game/fleet.ts'
+import type { Watcher } from '../game/watcher.ts'
+import { problems } from '../http/problem.ts'
+import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { ageText, current, perSnapshot, sourcesOf } from './current.ts'
+import { createFavicon, sizes } from './favicon.ts'
+import { type StatusRoute, statusRoutes } from './routes.ts'
+import { ServerNames, Sources } from './schemas.ts'
+import { describeSources } from './sources.ts'
+
+export interface StatusApiOptions {
+  readonly fleet: Fleet
+  readonly clock: Clock
+}
+
+const root = '/api/v1'
+const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server' }) })
+
+const snapshotHeaders = {
+  'X-Snapshot-Age': { type: 'string', description: 'Seconds since the server was last reached' },
+  'X-Snapshot-Source': { type: 'string', description: 'Sources that filled the reply, or none' },
+}
+
+const ok = (description: string, content: Readonly<Record<string, { schema: TSchema }>>, headers?: object) => ({
+  description,
+  ...(headers && { headers }),
+  content,
+})
+
+const json = (schema: TSchema) => ({ 'application/json': { schema } })
+
+/** Where a set of routes stands and which server it speaks of. */
+interface Place {
+  readonly path: string
+  readonly tag: string
+  readonly params?: typeof ServerParams
+  /** @throws RequestError where there is no such server */
+  watcher(request: FastifyRequest): Watcher
+}
+
+/** The routes of docs under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
+export function registerStatusApi(app: FastifyInstance, { fleet, clock }: StatusApiOptions): void {
+  const favicon = createFavicon()
+  const schemaOf = (place: Place, summary: string, success: object, failures: readonly (400 | 404 | 503)[]): FastifySchema => ({
+    tags: [place.tag],
+    summary,
+    ...(place.params && { params: place.params }),
+    response: { 200: success, ...problems(...failures, ...(place.params ? [404 as const] : [])) },
+  })
+
+  function addRoute(place: Place, { path, summary, schema, fields, value }: StatusRoute): void {
+    const replyOf = perSnapshot((snapshot) => {
+      const base = place.params ? `${root}/servers/${encodeURIComponent(snapshot.server)}` : root
+      return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
+    })
+    const handler: RouteHandlerMethod = (request, reply) => {
+      const { snapshot, age } = current(place.watcher(request), clock)
+      return sendPrepared(request, reply, replyOf(snapshot), { 'x-snapshot-age': ageText(age) })
+    }
+    app.get(place.path + path, { schema: schemaOf(place, summary, ok(summary, json(schema), snapshotHeaders), [503]) }, handler)
+  }
+
+  function addFavicon(place: Place): void {
+    const success = ok(
+      'The icon as 64x64 PNG: base64 text, the same as a JSON string, or the picture itself',
+      {
+        'text/plain': { schema: Type.String() },
+        'application/json': { schema: Type.String() },
+        'image/png': { schema: Type.String({ format: 'binary' }) },
+      },
+      { ...snapshotHeaders, 'X-Favicon': { type: 'string', description: '`default` where the server has no icon of its own' } },
+    )
+    const querystring = Type.Object({
+      size: Type.Optional(
+        Type.Integer({ minimum: 16, maximum: 512, description: `Side in pixels of the picture: ${sizes.expected}` }),
+      ),
+    })
+    const schema = { ...schemaOf(place, 'Icon of the server', success, [400, 503]), querystring }
+    app.get(`${place.path}/favicon`, { schema }, async (request, reply) => {
+      const { snapshot, age } = current(place.watcher(request), clock)
+      const { reply: prepared, source } = await favicon(request, snapshot)
+      return sendPrepared(request, reply, prepared, { 'x-snapshot-source': source, 'x-snapshot-age': ageText(age) })
+    })
+  }
+
+  function addSources(place: Place): void {
+    const replyOf = perSnapshot((snapshot) => prepareJson(describeSources(snapshot)))
+    const summary = 'How each source does, and which one gave each field'
+    app.get(
+      `${place.path}/sources`,
+      { schema: schemaOf(place, summary, ok(summary, json(Sources)), []) },
+      (request, reply: FastifyReply) => sendPrepared(request, reply, replyOf(place.watcher(request).snapshot())),
+    )
+  }
+
+  const places: readonly Place[] = [
+    {
+      path: root,
+      tag: 'status',
+      watcher() {
+        const [primary] = fleet.watchers
+        if (primary === undefined) throw unavailable('SERVER_UNREACHABLE', 'No server is configured.', 60)
+        return primary
+      },
+    },
+    {
+      path: `${root}/servers/:name`,
+      tag: 'servers',
+      params: ServerParams,
+      watcher(request) {
+        const { name } = request.params as { name: string }
+        const watcher = fleet.get(name)
+        if (watcher === undefined) throw notFound(`There is no server ${JSON.stringify(name)}; ${root}/servers lists them.`)
+        return watcher
+      },
+    },
+  ]
+  for (const place of places) {
+    for (const route of statusRoutes) addRoute(place, route)
+    addFavicon(place)
+    addSources(place)
+  }
+
+  const summary = 'Names of all servers'
+  const names = prepareJson(fleet.servers.map(({ name }) => name))
+  app.get(
+    `${root}/servers`,
+    { schema: { tags: ['servers'], summary, response: { 200: ok(summary, json(ServerNames)) } } },
+    (request, reply) => sendPrepared(request, reply, names),
+  )
+}

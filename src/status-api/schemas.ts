@@ -1,0 +1,96 @@
+import { type TSchema, Type } from 'typebox'
+import { sourceNames } from './providers.ts'
+
+export const Player = Type.Object(
+  {
+    ID: Type.String({ description: 'Dashed lower-case UUID; empty where only the name is known' }),
+    NAME: Type.String(),
+  },
+  { title: 'Player' },
+)
+
+export const Players = Type.Array(Player, { description: 'Sorted by NAME, then ID' })
+
+const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+const gameModes = ['SURVIVAL', 'CREATIVE', 'SPECTATOR', 'ADVENTURE', '']
+
+export const Metadata = Type.Object(
+  {
+    DESCRIPTION: Type.String({ description: 'Message of the day: plain text, lines joined by a line feed' }),
+    PLAYERS: Type.Object({
+      MAX: integerOrNull('Maximum player count'),
+      ONLINE: integerOrNull('Current player count as the server reports it; may exceed the players listed'),
+      PLAYERS: Players,
+    }),
+    VERSION: Type.Object({
+      version: Type.String({ description: 'Version of the game' }),
+      protocol: integerOrNull('Protocol of the server'),
+    }),
+    FAVICON: Type.String({ description: 'Path of the favicon' }),
+    SECURE_CHAT_ENFORCED: Type.Union([Type.Boolean(), Type.Null()]),
+  },
+  { title: 'Metadata' },
+)
+
+export const FullInformation = Type.Object(
+  {
+    SERVER_IP: Type.String(),
+    SERVER_PORT: integerOrNull('Port polled'),
+    SERVER_NAME: Type.String(),
+    DEFAULT_GAME_MODE: Type.String({ enum: gameModes }),
+    LOADER_VERSION: Type.String({ description: 'Empty for vanilla or unknown' }),
+    METADATA: Metadata,
+    TICKS: integerOrNull('Tick counter'),
+    TICK_TIME: numberOrNull('Mean milliseconds per tick'),
+    TIME_REFERENCE: Type.Integer({
+      description: 'Milliseconds on the monotonic clock of this service at which TICKS was read',
+    }),
+  },
+  { title: 'FullInformation', description: 'Unknown values are "" for texts and null for numbers and booleans.' },
+)
+
+/** An array holding one text; the text is empty where the value is unknown. */
+export const single = (item: Parameters<typeof Type.String>[0] = {}): TSchema =>
+  Type.Array(Type.String(item), { minItems: 1, maxItems: 1, description: 'One text; empty where unknown' })
+
+export const singleGameMode = single({ enum: gameModes })
+export const singleInteger = single({ pattern: '^(-?\\d+)?$' })
+export const singleDecimal = single({ pattern: '^(\\d+(\\.\\d+)?)?$' })
+
+export const ServerNames = Type.Array(Type.String(), { description: 'The first is the primary server' })
+
+const SourceName = Type.String({ enum: [...sourceNames] })
+const Moment = Type.String({ format: 'date-time' })
+const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: Moment })
+
+export const Sources = Type.Object(
+  {
+    server: Type.String(),
+    sources: Type.Array(
+      Type.Object({
+        source: SourceName,
+        configured: Type.Boolean(),
+        target: Type.Union([Type.String(), Type.Null()], { description: 'What is asked' }),
+        state: Type.String({
+          enum: ['off', 'pending', 'ok', 'failed'],
+          description: 'off: not configured; pending: not asked yet; ok or failed: how the last poll went',
+        }),
+        lastError: Type.Union([Failure, Type.Null()], { description: 'The newest failure, also of a source that is ok again' }),
+        lastSuccess: Type.Union([Moment, Type.Null()]),
+        duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds the last poll took' }),
+      }),
+    ),
+    fields: Type.Record(
+      Type.String(),
+      Type.Object({
+        source: Type.Union([SourceName, Type.Null()], { description: 'Which source gave the value; null: it is unknown' }),
+        setting: Type.Union([Type.String(), Type.Null()], {
+          description: 'For an unknown value: the settings that would give it; null where nothing that is off would',
+        }),
+      }),
+    ),
+  },
+  { title: 'Sources' },
+)

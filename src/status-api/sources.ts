@@ -1,0 +1,36 @@
+import type { Static } from 'typebox'
+import type { ServerSnapshot, SourceState } from '../game/snapshot.ts'
+import type { SourceName } from '../game/sources/source.ts'
+import { fieldNames, settingFor, sourceNames } from './providers.ts'
+import type { Sources } from './schemas.ts'
+
+const moment = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
+function describe(source: SourceName, state: SourceState | undefined): Static<typeof Sources>['sources'][number] {
+  const failure = state?.lastError
+  return {
+    source,
+    configured: state !== undefined,
+    target: state?.target ?? null,
+    state: state?.state ?? 'off',
+    lastError: failure === undefined ? null : { code: failure.code, message: failure.message, at: moment(failure.at) },
+    lastSuccess: state?.lastSuccess === undefined ? null : moment(state.lastSuccess),
+    duration: state?.duration === undefined ? null : Number(state.duration.toFixed(6)),
+  }
+}
+
+/** How each source does, and for each field which one gave it or which setting would. */
+export function describeSources({ server, sources, fields }: ServerSnapshot): Static<typeof Sources> {
+  const states = new Map(sources.map((state) => [state.source, state]))
+  const configured = new Set(states.keys())
+  return {
+    server,
+    sources: sourceNames.map((name) => describe(name, states.get(name))),
+    fields: Object.fromEntries(
+      fieldNames.map((name) => {
+        const source = fields[name]?.source ?? null
+        return [name, { source, setting: source === null ? (settingFor(name, configured) ?? null) : null }]
+      }),
+    ),
+  }
+}

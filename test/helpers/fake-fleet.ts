@@ -1,0 +1,53 @@
+import type { Clock } from '../../src/clock.ts'
+import { SourceError } from '../../src/game/errors.ts'
+import type { Fields } from '../../src/game/fields.ts'
+import { createFleet, type Fleet } from '../../src/game/fleet.ts'
+import type { PollSettings } from '../../src/game/server.ts'
+import type { Source, SourceName } from '../../src/game/sources/source.ts'
+import { silentLog } from '../../src/log.ts'
+
+/** What each source of a server gives at its next polls: fields, or the error it fails with. */
+export type Script = Partial<Record<SourceName, Partial<Fields> | SourceError>>
+
+export const testPoll: PollSettings = { interval: 5_000, timeout: 3_000, staleAfter: 15_000 }
+
+export interface FakeFleet extends Fleet {
+  /** What the sources say from the next poll on; change it in place. */
+  readonly scripts: Record<string, Script>
+  pollAll(): Promise<void>
+}
+
+/** A real fleet of real watchers, the first one the primary, whose sources say what the scripts say. */
+export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFleet {
+  const fleet = createFleet({
+    servers: Object.keys(scripts).map((name) => ({ name })),
+    poll: testPoll,
+    clock,
+    log: silentLog,
+    random: () => 0,
+    createSources: ({ name: server }) => ({
+      list: () =>
+        (Object.keys(scripts[server] ?? {}) as SourceName[]).map(
+          (name): Source => ({
+            name,
+            target: `${server}.test:${name}`,
+            async poll() {
+              const said = scripts[server]?.[name]
+              if (said === undefined || said instanceof SourceError)
+                throw said ?? new SourceError('internal', `${server}: no script for ${name}`)
+              return { source: name, at: clock.now(), fields: said }
+            },
+            close() {},
+          }),
+        ),
+      close() {},
+    }),
+  })
+  return {
+    ...fleet,
+    scripts,
+    async pollAll() {
+      await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
+    },
+  }
+}
