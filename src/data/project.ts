@@ -67,8 +67,9 @@ export const projectFormat: SnapshotFormat<Project> = {
   database: 'projects',
   read(element) {
     if (!isRecord(element)) return 'is not an object'
+    const title = element.title === null ? '' : element.title
     return fitting(validator, {
-      title: text(element.title),
+      title,
       description: text(element.description),
       status: text(element.status),
       statuscolor: text(element.statuscolor),
@@ -78,7 +79,7 @@ export const projectFormat: SnapshotFormat<Project> = {
       version: text(element.version),
       backgroud: text(element.backgroud),
       links: links(element.links),
-      visible: text(element.title) === '' ? false : element.visible,
+      visible: title === '' ? false : element.visible,
       last_update: element.last_update ?? element.updated ?? null,
     })
   },

@@ -1,0 +1,70 @@
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Agent, request } from 'undici'
+import { expect, it } from 'vitest'
+import { comeback, type DataService, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
+
+/** Every entry of a version names it, and each version has another number of entries. */
+const version = (number: number) =>
+  snapshot(
+    Array.from({ length: 1000 + (number % 100) }, (_, id) =>
+      comeback({ title: `v${number}`, artist: id % 3 === 0 ? 'third' : 'other' }),
+    ),
+  )
+
+const paths = [
+  '/v1/kcomebacks/filter/getall?limit=50&offset=950',
+  '/v1/kcomebacks/filter/artist?artist=THIRD&limit=50&offset=300',
+  '/v1/kcomebacks/filter/type?type=album&limit=50&offset=975',
+  '/v1/kcomebacks/filter/first',
+  '/v1/kcomebacks/filter/last',
+]
+
+async function replaceForever(service: DataService, done: () => boolean): Promise<number> {
+  const file = join(service.folder, 'kcomebacks.json')
+  let written = 0
+  while (!done()) {
+    written++
+    const text = version(written)
+    if (written % 5 === 0) await service.write('kcomebacks', text.slice(0, text.length / 2))
+    else if (written % 5 === 1) await service.write('kcomebacks', text)
+    else {
+      await writeFile(`${file}.new`, text)
+      await rename(`${file}.new`, file)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return written
+}
+
+it('answers every request while the file is replaced, sometimes by a broken one, and never from two snapshots', async () => {
+  const service = await startDataService({ kcomebacks: version(0) })
+  const agent = new Agent({ connections: 8 })
+  const seen = new Set<string>()
+  const wrong: string[] = []
+  let asked = 0
+  const ask = async (path: string) => {
+    const { statusCode, headers, body } = await request(service.url + path, { dispatcher: agent })
+    const text = await body.text()
+    asked++
+    if (statusCode !== 200) return wrong.push(`${path}: ${statusCode} ${text}`)
+    const { results, count } = JSON.parse(text) as Page
+    const [title = '', ...others] = new Set(results.map((entry) => entry.title as string))
+    seen.add(title)
+    const size = 1000 + (Number(title.slice(1)) % 100)
+    const total = path.includes('THIRD') ? Math.ceil(size / 3) : path.includes('limit') ? size : 1
+    const whole = count === results.length && headers['x-total-count'] === String(total)
+    if (others.length > 0 || !whole) wrong.push(`${path}: ${title} ${others.join(' ')} ${headers['x-total-count']} of ${total}`)
+    return undefined
+  }
+  // Enough requests, and enough snapshots seen, however fast the machine is.
+  const done = () => asked >= 5000 && seen.size >= 12
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    for (let turn = client; !done(); turn++) await ask(paths[turn % paths.length]!)
+  })
+  const [written] = await Promise.all([replaceForever(service, done), ...clients])
+  expect(wrong).toEqual([])
+  expect(written).toBeGreaterThanOrEqual(12)
+  await agent.close()
+  await service.close()
+})

@@ -1,0 +1,186 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { SnapshotError } from '../../src/data/load.ts'
+import { openStore, type Store } from '../../src/data/store.ts'
+import { urlOrigin } from '../../src/data/url-origin.ts'
+import { silentLog } from '../../src/log.ts'
+import { comeback, snapshot } from '../helpers/data-service.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+import { until } from '../helpers/until.ts'
+
+type Answer = (request: IncomingMessage, reply: ServerResponse) => void
+
+let answer: Answer
+let asked: IncomingMessage[]
+let url: string
+let folder: string
+let stores: Store[]
+
+const server = createServer((request, reply) => {
+  asked.push(request)
+  answer(request, reply)
+})
+
+beforeEach(async () => {
+  asked = []
+  stores = []
+  folder = await mkdtemp(join(tmpdir(), 'tickwarden-url-'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/data/kcomebacks.json?signature=secret`
+})
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()))
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await rm(folder, { recursive: true })
+})
+
+const text = (title: string) => snapshot([comeback({ title })])
+
+/** As an object store does: an ETag, and 304 to who has it. */
+const serve =
+  (body: string, etag: string): Answer =>
+  (request, reply) => {
+    if (request.headers['if-none-match'] === etag) reply.writeHead(304, { etag }).end()
+    else reply.writeHead(200, { etag, 'content-type': 'application/json' }).end(body)
+  }
+
+async function open(): Promise<Store> {
+  const env = { DATA_DIR: folder, KCOMEBACKS_SNAPSHOT: url, DATA_REFRESH: '1s' }
+  const store = await openStore({ config: loadConfig({ env }), clock: manualClock(), log: silentLog })
+  stores.push(store)
+  return store
+}
+const statusOf = (store: Store) => store.status()[1]
+const titleOf = (store: Store) => {
+  const page = JSON.parse(store.kcomebacks().entries.page({ from: 0, total: 1 }, 0, 1).toString()) as {
+    results: { title: string }[]
+  }
+  return page.results[0]?.title
+}
+
+const originOf = (options: { limit?: number; timeout?: number } = {}, at = url) =>
+  urlOrigin({ database: 'kcomebacks', url: at, interval: 1000, cacheDir: folder, log: silentLog, ...options })
+
+it('is fetched, asked for again with its ETag, and loaded anew only when it is another', async () => {
+  answer = serve(text('a'), '"1"')
+  const store = await open()
+  await until(() => statusOf(store)?.state === 'ready')
+  const first = store.kcomebacks()
+  await store.refresh('kcomebacks')
+  expect(asked.at(-1)?.headers['if-none-match']).toBe('"1"')
+  expect(store.kcomebacks()).toBe(first)
+  answer = serve(text('b'), '"2"')
+  await store.refresh('kcomebacks')
+  expect(titleOf(store)).toBe('b')
+})
+
+it('is shown without the secrets of its URL', async () => {
+  answer = serve(text('a'), '"1"')
+  const store = await open()
+  await until(() => statusOf(store)?.state === 'ready')
+  expect(statusOf(store)).toMatchObject({ kind: 'url', source: url.split('?')[0] })
+  expect(asked[0]?.url).toBe('/data/kcomebacks.json?signature=secret')
+})
+
+it('sends the user and the password of the URL as a header', async () => {
+  answer = serve(text('a'), '"1"')
+  const origin = originOf({}, url.replace('http://', 'http://user:p%40ss@'))
+  await origin.read(false)
+  expect(asked[0]?.headers.authorization).toBe(`Basic ${btoa('user:p@ss')}`)
+  expect(origin.name).not.toContain('ss@')
+  await origin.close()
+})
+
+it('keeps the last good copy, which a start without the server is served from', async () => {
+  answer = serve(text('a'), '"1"')
+  const store = await open()
+  await until(() => statusOf(store)?.state === 'ready')
+  answer = serve('broken', '"2"')
+  await store.refresh('kcomebacks')
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not JSON, or cut off', entries: 1 })
+  await store.close()
+
+  answer = (_request, reply) => reply.writeHead(503).end()
+  const second = await open()
+  expect(titleOf(second)).toBe('a')
+  await second.refresh('kcomebacks')
+  expect(statusOf(second)).toMatchObject({ state: 'failed', error: 'the server answers 503' })
+  expect(titleOf(second)).toBe('a')
+  // The copy has its ETag with it.
+  answer = serve(text('a'), '"1"')
+  await second.refresh('kcomebacks')
+  expect(asked.at(-1)?.headers['if-none-match']).toBe('"1"')
+  expect(statusOf(second)).toMatchObject({ state: 'ready' })
+})
+
+it('does not lend the name of a broken text to the good one before', async () => {
+  answer = serve(text('a'), '"1"')
+  const store = await open()
+  await until(() => statusOf(store)?.state === 'ready')
+  answer = serve('broken', '"2"')
+  await store.refresh('kcomebacks')
+  await store.refresh('kcomebacks')
+  expect(asked.at(-1)?.headers['if-none-match']).toBe('"2"')
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not JSON, or cut off' })
+})
+
+it('is not trusted when its copy on disk is broken', async () => {
+  answer = serve(text('a'), '"1"')
+  const store = await open()
+  await until(() => statusOf(store)?.state === 'ready')
+  await store.close()
+  const [name = ''] = await readdir(folder)
+  expect((await readFile(join(folder, name), 'utf8')).split('\n')[0]).toBe('{"etag":"\\"1\\""}')
+  await rm(join(folder, name))
+  await writeFile(join(folder, name), '{"etag":"\\"1\\""}\n[tr')
+  const second = await open()
+  await until(() => statusOf(second)?.state === 'ready')
+  expect(titleOf(second)).toBe('a')
+})
+
+it('may be packed, and is bounded unpacked', async () => {
+  const body = text('a'.repeat(100_000))
+  answer = (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
+  const origin = originOf({ limit: body.length })
+  expect((await origin.read(false))?.text).toBe(body)
+  await origin.close()
+  const bounded = originOf({ limit: body.length - 1 })
+  await expect(bounded.read(false)).rejects.toThrow(new SnapshotError(`it has more than ${body.length - 1} bytes`))
+  await bounded.close()
+})
+
+it.each<[string, Answer, RegExp]>([
+  ['hangs', () => {}, /^no whole answer within 300 ms$/],
+  ['hangs in the body', (_request, reply) => reply.writeHead(200).write('['), /^no whole answer within 300 ms$/],
+  [
+    'is cut off',
+    (_request, reply) => reply.writeHead(200, { 'content-length': '10' }).write('[', () => reply.destroy()),
+    /^it cannot be fetched/,
+  ],
+  [
+    'redirects',
+    (_request, reply) => reply.writeHead(302, { location: '/other' }).end(),
+    /^it cannot be fetched \(unexpected redirect\)$/,
+  ],
+  ['has nothing', (_request, reply) => reply.writeHead(404).end('no'), /^the server answers 404$/],
+])('fails with the reason when the server %s', async (_what, how, reason) => {
+  answer = how
+  const origin = originOf({ timeout: 300 })
+  await expect(origin.read(false)).rejects.toThrow(reason)
+  await origin.close()
+})
+
+it('can be closed while it is being fetched', async () => {
+  answer = () => {}
+  const store = await open()
+  await until(() => asked.length === 1)
+  await store.close()
+  expect(statusOf(store)?.state).toBe('loading')
+})
