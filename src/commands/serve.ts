@@ -1,0 +1,45 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { buildApp } from '../app.ts'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { demoSettings, startDemoServer } from '../game/demo/server.ts'
+import { createFleet } from '../game/fleet.ts'
+import { formatHostPort } from '../game/protocol/address.ts'
+import { createSources } from '../game/sources/create.ts'
+
+export interface Service {
+  /** `http://host:port`, with the port it really has. */
+  readonly url: string
+  /** Ends listening, polling and the demo server; replies under way are finished. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the whole service: with no server configured also the demo server, which is then watched.
+ * @throws the listen error (EADDRINUSE ...) after everything that was started has been closed
+ */
+export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
+  const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
+  const servers = demo === undefined ? config.servers : [demoSettings(demo, config.demoName)]
+  const fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, createSources })
+  const app = await buildApp({ config, fleet, logger })
+  const close = async () => {
+    fleet.close()
+    await app.close()
+    await demo?.close()
+  }
+  try {
+    const listenTextResolver = (address: string) => `Tickwarden listens on ${address}`
+    const url = await app.listen({ host: config.host, port: config.port, listenTextResolver })
+    fleet.start()
+    if (demo !== undefined) {
+      logger.info(
+        `No server is configured, so a demo server runs on ${formatHostPort(demo.address)} and is watched; set MC_SERVER=host:port to watch your own.`,
+      )
+    }
+    return { url, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

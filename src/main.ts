@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+import closeWithGrace from 'close-with-grace'
+import { Command, Option } from 'commander'
+import { pino } from 'pino'
+import pretty from 'pino-pretty'
+import { serve } from './commands/serve.ts'
+import { settingsHelp } from './commands/settings-help.ts'
+import { type Setting, settings } from './config/settings.ts'
+import { type Config, ConfigError, flagOf, loadConfig } from './config.ts'
+import { formatHostPort } from './game/protocol/address.ts'
+import { version } from './package.ts'
+
+/** Exit codes: 0 done, 1 failed, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
+const wrongUsage = 2
+
+const all: readonly Setting<unknown>[] = Object.values(settings)
+
+function withSettings(command: Command): Command {
+  command.addOption(new Option('--config <file>', 'settings file (TICKWARDEN_CONFIG)'))
+  for (const setting of all) command.addOption(new Option(`${flagOf(setting)} <value>`, setting.meaning).hideHelp())
+  return command.addHelpText('after', settingsHelp)
+}
+
+/** The settings of a command line, or the end of the process with every wrong one named. */
+function configOf(command: Command): Config {
+  const options: Readonly<Record<string, string | undefined>> = command.optsWithGlobals()
+  const flags = Object.fromEntries(
+    command.options
+      .filter(({ long }) => long !== '--config')
+      .map((option) => [option.name().toUpperCase().replaceAll('-', '_'), options[option.attributeName()]]),
+  )
+  try {
+    return loadConfig({ flags, ...(options.config !== undefined && { file: options.config }) })
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const count = error.problems.length === 1 ? 'One setting is' : `${error.problems.length} settings are`
+    console.error(
+      `${count} wrong:\n${error.problems.map((problem) => `  - ${problem}`).join('\n')}\nAll settings: tickwarden --help`,
+    )
+    process.exit(wrongUsage)
+  }
+}
+
+function createLogger(config: Config) {
+  const options = { level: config.values.logLevel ?? 'info' }
+  return process.stdout.isTTY ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })) : pino(options)
+}
+
+/** What went wrong at the start, and what to do. */
+function startFailure(error: NodeJS.ErrnoException, config: Config): string {
+  const address = formatHostPort(config)
+  if (error.code === 'EADDRINUSE')
+    return `${address} is taken by another program. Stop that one, or choose another port: PORT=8081`
+  if (error.code === 'EACCES') return `This user may not listen on ${address}. Choose a port above 1023: PORT=8080`
+  if (error.code === 'EADDRNOTAVAIL')
+    return `This machine has no address ${config.host}. Set HOST to one that it has, or to 0.0.0.0 for all.`
+  return `The service could not start: ${error.message}`
+}
+
+async function runServe(config: Config): Promise<void> {
+  const logger = createLogger(config)
+  try {
+    const service = await serve(config, logger)
+    closeWithGrace({ delay: 5000, logger: false }, async ({ err, signal }) => {
+      if (err) logger.fatal({ err }, 'an error that nothing expected; the service ends')
+      else logger.info(`${signal ?? 'told to stop'}: closing`)
+      await service.close()
+    })
+  } catch (error) {
+    logger.fatal(startFailure(error as NodeJS.ErrnoException, config))
+    process.exitCode = 1
+  }
+}
+
+const program = new Command('tickwarden')
+  .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
+  .version(version)
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
+
+withSettings(
+  program.command('serve', { isDefault: true }).description('run the service (what happens without a command)'),
+).action((_options, command: Command) => runServe(configOf(command)))
+program.addHelpText('after', settingsHelp)
+
+await program.parseAsync()
