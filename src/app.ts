@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger } from 'fastify'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import '@fastify/swagger'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -23,7 +23,8 @@ export interface AppOptions {
 export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
   const app = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    // A line per scrape would bury what matters; failures are logged where they are answered.
+    logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -39,7 +40,6 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
 
   await registerDocs(app)
   registerStatusApi(app, { fleet, clock })
-  // parts go here
   await registerData(app, { config, clock, log: app.log })
   return app
 }
