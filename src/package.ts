@@ -16,3 +16,20 @@ export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)))
 export const version = String(
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: unknown }).version,
 )
+
+/** The commit that a clone has checked out, read from its `.git`; undefined in an installed package or a worktree. */
+function readRevision(): string | undefined {
+  const git = join(packageRoot, '.git')
+  const read = (path: string) => (existsSync(join(git, path)) ? readFileSync(join(git, path), 'utf8').trim() : '')
+  const head = read('HEAD')
+  const ref = head.startsWith('ref: ') ? head.slice('ref: '.length) : undefined
+  const packed = () =>
+    read('packed-refs')
+      .split('\n')
+      .find((line) => line.endsWith(` ${ref}`))
+      ?.split(' ')[0]
+  const commit = ref === undefined ? head : read(ref) || packed()
+  return commit !== undefined && /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined
+}
+
+export const revision = readRevision()

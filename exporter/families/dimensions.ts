@@ -1,0 +1,28 @@
+import type { Dimension } from '../../src/game/fields.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { type Family, live, type Sample } from './family.ts'
+
+/** A modded server has a few dozen; one that names thousands must not fill the database of the scraper. */
+const mostDimensions = 100
+
+const perDimension = (snapshot: ServerSnapshot, value: (dimension: Dimension) => number): readonly Sample[] =>
+  (live(snapshot).dimensions?.value ?? [])
+    .slice(0, mostDimensions)
+    .map((dimension) => ({ labels: [dimension.name], value: value(dimension) }))
+
+export const dimensions: readonly Family[] = [
+  {
+    name: 'minecraft_dimension_tick_duration_mean_seconds',
+    type: 'gauge',
+    help: 'Mean working time of one tick of the dimension, over the window of Forge or NeoForge, seconds.',
+    labels: ['dimension'],
+    read: (snapshot) => perDimension(snapshot, ({ tickDurationMean }) => tickDurationMean),
+  },
+  {
+    name: 'minecraft_dimension_tick_rate',
+    type: 'gauge',
+    help: 'Ticks per second of the dimension, over the window of Forge or NeoForge.',
+    labels: ['dimension'],
+    read: (snapshot) => perDimension(snapshot, ({ tickRate }) => tickRate),
+  },
+]

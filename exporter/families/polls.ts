@@ -1,0 +1,50 @@
+import { type Family, live, single } from './family.ts'
+
+export const polls: readonly Family[] = [
+  {
+    name: 'minecraft_status_latency_seconds',
+    type: 'gauge',
+    help: 'Round trip of the ping of the status protocol in the last poll, seconds.',
+    labels: [],
+    read: (snapshot) => single(live(snapshot).latency?.value),
+  },
+  {
+    name: 'minecraft_source_up',
+    type: 'gauge',
+    help: '1 if the source answered in the last poll, 0 if not.',
+    labels: ['source'],
+    read: ({ sources }) =>
+      sources
+        .filter(({ state }) => state !== 'pending')
+        .map(({ source, state }) => ({ labels: [source], value: state === 'ok' ? 1 : 0 })),
+  },
+  {
+    name: 'minecraft_source_duration_seconds',
+    type: 'gauge',
+    help: 'Time that the source took in the last poll, seconds.',
+    labels: ['source'],
+    read: ({ sources }) =>
+      sources.flatMap(({ source, duration }) => (duration === undefined ? [] : [{ labels: [source], value: duration }])),
+  },
+  {
+    name: 'minecraft_poll_duration_seconds',
+    type: 'gauge',
+    help: 'Time that the whole last poll took, seconds.',
+    labels: [],
+    read: ({ pollDuration }) => single(pollDuration),
+  },
+  {
+    name: 'minecraft_last_successful_poll_timestamp_seconds',
+    type: 'gauge',
+    help: 'Unix time of the last contact with the server, seconds.',
+    labels: [],
+    read: ({ lastContact }) => single(lastContact && lastContact.wall / 1000),
+  },
+  {
+    name: 'minecraft_polls_total',
+    type: 'counter',
+    help: 'Polls since the service started, by outcome: ok, or the error that kept the server from being reached.',
+    labels: ['outcome'],
+    read: ({ polls: counts }) => Object.entries(counts).map(([outcome, value]) => ({ labels: [outcome], value })),
+  },
+]

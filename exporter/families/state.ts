@@ -1,0 +1,22 @@
+import { type Family, flag } from './family.ts'
+
+export const state: readonly Family[] = [
+  {
+    name: 'minecraft_up',
+    type: 'gauge',
+    help: '1 if the last poll reached the server, 0 if not.',
+    labels: [],
+    read: ({ up }) => flag(up),
+  },
+  {
+    name: 'minecraft_version_info',
+    type: 'gauge',
+    help: 'What the server runs, as labels; always 1, only while the server is up.',
+    labels: ['version', 'protocol', 'software', 'loader', 'edition'],
+    read({ up, fields }) {
+      const { version, protocol, software, loader, edition } = fields
+      if (up !== true || (version ?? protocol ?? software ?? loader ?? edition) === undefined) return []
+      return [{ labels: [version, protocol, software, loader, edition].map((field) => String(field?.value ?? '')), value: 1 }]
+    },
+  },
+]

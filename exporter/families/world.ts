@@ -1,0 +1,18 @@
+import { type Family, live, single } from './family.ts'
+
+export const world: readonly Family[] = [
+  {
+    name: 'minecraft_world_day',
+    type: 'gauge',
+    help: 'Day of the world, counted from 0.',
+    labels: [],
+    read: (snapshot) => single(live(snapshot).worldDay?.value),
+  },
+  {
+    name: 'minecraft_world_time_of_day_ticks',
+    type: 'gauge',
+    help: 'Time of day of the world, 0 to 23999 ticks.',
+    labels: [],
+    read: (snapshot) => single(live(snapshot).worldTimeOfDay?.value),
+  },
+]

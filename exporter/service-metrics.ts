@@ -1,0 +1,40 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { revision, version } from '../src/package.ts'
+import { escapeLabel, type Format, familyHeader, formatValue } from './text.ts'
+
+/** These count what is open now, named as if they were counters; the same numbers are in the ones without `_total`. */
+const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
+export interface ServiceMetrics {
+  text(format: Format): Promise<string>
+}
+
+/** Metrics of the process itself and of the build, from a registry of their own. */
+export function createServiceMetrics(): ServiceMetrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  new Gauge({
+    name: 'tickwarden_build_info',
+    help: 'The build of the service that runs, as labels; always 1.',
+    labelNames: ['version', 'revision', 'node'],
+    registers: [registry],
+  }).set({ version, revision: revision ?? '', node: process.version }, 1)
+
+  return {
+    async text(format) {
+      const metrics = await registry.getMetricsAsJSON()
+      return metrics
+        .map((metric) => {
+          const { name, help } = metric
+          const lines = metric.values.map((sample) => {
+            const labels = Object.entries(sample.labels).map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
+            const part = 'metricName' in sample ? String(sample.metricName) : name
+            return `${part}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${formatValue(sample.value)}\n`
+          })
+          return lines.length === 0 ? '' : familyHeader({ name, help, type: String(metric.type) }, format) + lines.join('')
+        })
+        .join('')
+    },
+  }
+}

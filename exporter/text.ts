@@ -1,0 +1,76 @@
+import type { Family, Sample } from './families/family.ts'
+
+/** The two text formats: Prometheus 0.0.4 and OpenMetrics 1.0.0. They differ in headers and ending, not in samples. */
+export type Format = 'prometheus' | 'openmetrics'
+
+export const contentTypes: Readonly<Record<Format, string>> = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+}
+
+/** Ends an exposition. */
+export const endings: Readonly<Record<Format, string>> = { prometheus: '', openmetrics: '# EOF\n' }
+
+/** Label values may come from a game server: longer ones are cut. */
+const longestValue = 128
+
+/**
+ * A label value between its quotes. Control characters are replaced: Prometheus' reader takes NUL for the end of the text,
+ * so that one server's odd version could hide the series of all the others.
+ */
+export function escapeLabel(value: string, longest = longestValue): string {
+  const short = value.length > longest ? value.slice(0, longest) : value
+  if (!/[\\"\p{Cc}]/u.test(short)) return short
+  return short.replace(/[\\"\p{Cc}]/gu, (character) => {
+    if (character === '\n') return '\\n'
+    return character === '\\' || character === '"' ? `\\${character}` : '\ufffd'
+  })
+}
+
+export function formatValue(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf'
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
+}
+
+/** The HELP and TYPE lines. */
+export function familyHeader({ name, type, help }: { name: string; type: string; help: string }, format: Format): string {
+  // OpenMetrics names a counter's family without the suffix that its samples carry.
+  const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name
+  const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+  return `# HELP ${family} ${format === 'openmetrics' ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`
+}
+
+function labelText(names: readonly string[], { labels }: Sample): string {
+  return names.map((name, index) => `${name}="${escapeLabel(labels[index] ?? '')}"`).join(',')
+}
+
+/**
+ * The sample lines of a family. Of two samples with equal labels the first counts: a scraper may reject duplicates.
+ * @param constant labels that every sample gets, escaped: `server="lobby"`, or empty
+ */
+export function sampleLines<T>(family: Family<T>, from: T, constant: string): string {
+  const { name, labels } = family
+  const samples = family.read(from)
+  if (labels.length === 0) {
+    const [sample] = samples
+    if (sample === undefined || !Number.isFinite(sample.value)) return ''
+    return constant === '' ? `${name} ${sample.value}\n` : `${name}{${constant}} ${sample.value}\n`
+  }
+  const lines = new Map<string, string>()
+  for (const sample of samples) {
+    const own = labelText(labels, sample)
+    if (!Number.isFinite(sample.value) || lines.has(own)) continue
+    lines.set(own, `${name}{${constant}${constant === '' ? '' : ','}${own}} ${sample.value}\n`)
+  }
+  return [...lines.values()].join('')
+}
+
+/** Whole families of one thing, headers included; families without a sample are left out. */
+export function exposition<T>(families: readonly Family<T>[], from: T, format: Format): string {
+  return families
+    .map((family) => {
+      const lines = sampleLines(family, from, '')
+      return lines === '' ? '' : familyHeader(family, format) + lines
+    })
+    .join('')
+}

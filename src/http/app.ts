@@ -1,0 +1,32 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import { notFound } from '../errors.ts'
+import { registerCors } from './cors.ts'
+import { registerMethods } from './methods.ts'
+import { sendProblem } from './problem.ts'
+
+export interface HttpAppOptions {
+  readonly logger: FastifyBaseLogger
+  readonly corsOrigin: string
+}
+
+/** An app without routes that answers errors, unknown paths, other methods and preflight requests as every listener here does. */
+export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
+  const app = Fastify({
+    loggerInstance: logger,
+    // A line per scrape would bury what matters; failures are logged where they are answered.
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
+  app.setNotFoundHandler((request) => {
+    throw notFound(`There is nothing at ${request.url.split('?')[0]}; /docs lists what there is.`)
+  })
+  // Queries are parsed by http/query.ts, strictly, and replies are prepared bytes: the schemas only describe.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
+  registerCors(app, corsOrigin)
+  registerMethods(app, corsOrigin)
+  return app
+}

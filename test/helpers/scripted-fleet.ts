@@ -1,0 +1,49 @@
+import { pino } from 'pino'
+import type { Clock } from '../../src/clock.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { SourceError } from '../../src/game/errors.ts'
+import type { Fields } from '../../src/game/fields.ts'
+import { createFleet, type Fleet } from '../../src/game/fleet.ts'
+import type { ServerSettings } from '../../src/game/server.ts'
+import type { Source, SourceName } from '../../src/game/sources/source.ts'
+import { silentLog } from '../../src/log.ts'
+
+/** What a source does when it is polled: the fields it reads, the error it throws, or neither for ever. */
+export type Answer = Partial<Fields> | SourceError | 'never'
+
+/** By server, then by source; asked anew for each poll, so a test may change it. */
+export type Script = Record<string, Partial<Record<SourceName, Answer>>>
+
+export const addressOf = (index: number) => ({ host: '127.0.0.1', port: 25_600 + index, edition: 'java' as const })
+
+/** A fleet whose sources answer what the script says; everything else of it is real. */
+export function scriptedFleet(script: Script, clock: Clock, servers?: readonly ServerSettings[]): Fleet {
+  const { poll } = loadConfig({ env: {} })
+  return createFleet({
+    servers: servers ?? Object.keys(script).map((name, index) => ({ name, address: addressOf(index) })),
+    poll,
+    clock,
+    log: silentLog,
+    random: () => 0,
+    createSources({ name: server }) {
+      const sources = Object.keys(script[server] ?? {}).map((name): Source => {
+        const source = name as SourceName
+        return {
+          name: source,
+          target: `${server}:${source}`,
+          async poll(signal) {
+            const answer = script[server]?.[source]
+            if (answer === 'never')
+              return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+            if (answer instanceof Error) throw answer
+            return { source, at: clock.now(), fields: answer ?? {} }
+          },
+          close() {},
+        }
+      })
+      return { list: () => sources, close() {} }
+    },
+  })
+}
+
+export const silentLogger = pino({ level: 'silent' })
