@@ -1,17 +1,19 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
 import { type Clock, systemClock } from '../../clock.ts'
-import type { HostPort, ServerAddress } from '../protocol/address.ts'
-import type { ServerSettings } from '../server.ts'
+import { formatHostPort, type HostPort, type ServerAddress } from '../protocol/address.ts'
+import type { ManagementSettings, ServerSettings } from '../server.ts'
 import { createCommandLine } from './commands.ts'
 import { eraNames, findEra } from './eras.ts'
 import type { DemoIdentity, Software } from './identity.ts'
+import { listenManagement, type ManagementListener } from './management.ts'
+import { listenQuery } from './query.ts'
 import { listenRcon } from './rcon.ts'
 import type { ScenarioName } from './scenarios.ts'
 import { listenStatus } from './status.ts'
 import type { Listener } from './tcp.ts'
 import { createWorld, type World } from './world.ts'
 
-export type DemoProtocol = 'status' | 'rcon'
+export type DemoProtocol = 'status' | 'rcon' | 'query' | 'management'
 
 export interface DemoOptions {
   /** Default 127.0.0.1. */
@@ -35,8 +37,16 @@ export interface DemoOptions {
   readonly decimalComma?: boolean
   /** Default: random. */
   readonly rconPassword?: string
+  /** Default: random, 40 letters and digits. */
+  readonly managementSecret?: string
+  /** PEM texts that the management protocol is served with over TLS; default: without. */
+  readonly managementTls?: { readonly key: string; readonly cert: string }
+  /** The form of what notifications carry; both are in use. Default `array`. */
+  readonly notificationParams?: 'array' | 'object'
+  /** Seconds between two status notifications; default 0, none, as the game has it. */
+  readonly heartbeat?: number
   readonly clock?: Clock
-  /** Told each RCON command that is run. */
+  /** Told each RCON command and each management method that is run. */
   readonly onRequest?: (protocol: DemoProtocol, request: string) => void
 }
 
@@ -44,6 +54,9 @@ export interface DemoOptions {
 export interface DemoServer {
   readonly address: ServerAddress
   readonly rcon: { readonly address: HostPort; readonly password: string }
+  readonly query: HostPort
+  /** Absent where the era has no management protocol (before 1.21.9). */
+  readonly management?: ManagementSettings
   readonly identity: DemoIdentity
   readonly world: World
   /** Closes one protocol's port with all its connections, as if that part had died. */
@@ -55,6 +68,11 @@ export interface DemoServer {
 }
 
 const mostPlayers = 5_000
+
+const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** What the game makes where server.properties has no secret. */
+const randomSecret = (): string => Array.from({ length: 40 }, () => alphanumerics[randomInt(alphanumerics.length)]).join('')
 
 /** What the era and the software cannot do is refused rather than half done. */
 function identify(options: DemoOptions): DemoIdentity {
@@ -92,23 +110,35 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   const maxPlayers = options.maxPlayers ?? Math.max(20, players)
   if (maxPlayers < players) throw new RangeError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
+  const secret = options.managementSecret ?? randomSecret()
+  const { managementTls: tls, heartbeat = 0, notificationParams = 'array' } = options
   const pauseWhenEmpty = pauseAfter(options, identity)
   const world = createWorld({ clock, seed, scenario, players, maxPlayers, pauseWhenEmpty })
   const commandLine = createCommandLine(world, identity)
+  const { management: api } = identity.era
   const onCommand = (command: string) => options.onRequest?.('rcon', command)
+  const onCall = (method: string) => options.onRequest?.('management', method)
 
-  const listen: Readonly<Record<DemoProtocol, (port: number) => Promise<Listener>>> = {
-    status: (port) => listenStatus(host, port, world, identity, clock),
-    rcon: (port) => listenRcon(host, port, { password, world, commandLine, onCommand }),
-  }
   const listeners = new Map<DemoProtocol, Listener>()
   const known = new Map<DemoProtocol, number>()
+  let manager: ManagementListener | undefined
 
-  async function open(protocol: DemoProtocol, port: number): Promise<number> {
-    const listener = await listen[protocol](port)
+  async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
+    if (protocol === 'status') return listenStatus(host, port, world, identity, clock)
+    if (protocol === 'rcon') return listenRcon(host, port, { password, world, commandLine, onCommand })
+    if (protocol === 'query') return listenQuery(host, port, known.get('status') ?? 0, world, identity, clock)
+    if (api === undefined) return undefined
+    const served = { api, secret, world, identity, clock, heartbeat, notificationParams, tls, onCall }
+    manager = await listenManagement(host, port, served)
+    return manager
+  }
+
+  async function open(protocol: DemoProtocol, port = ports[protocol] ?? 0): Promise<HostPort> {
+    const listener = await listen(protocol, port)
+    if (listener === undefined) return { host, port: 0 }
     listeners.set(protocol, listener)
     known.set(protocol, listener.port)
-    return listener.port
+    return { host, port: listener.port }
   }
 
   async function interrupt(protocol: DemoProtocol): Promise<void> {
@@ -119,20 +149,25 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
 
   async function close(): Promise<void> {
     world.close()
+    if (manager !== undefined && listeners.delete('management')) await manager.stop()
     await Promise.all([...listeners.keys()].map(interrupt))
   }
 
   try {
-    const address = { edition: 'java', host, port: await open('status', ports.status ?? 0) } as const
-    const rcon = { address: { host, port: await open('rcon', ports.rcon ?? 0) }, password }
+    const address = { edition: 'java', ...(await open('status')) } as const
+    const rcon = { address: await open('rcon'), password }
+    const query = await open('query')
+    const management = await open('management')
     return {
       address,
       rcon,
+      query,
+      ...(api !== undefined && { management: managementSettings(management, secret, tls?.cert) }),
       identity,
       world,
       interrupt,
       async resume(protocol) {
-        if (!listeners.has(protocol)) await open(protocol, known.get(protocol) ?? 0)
+        if (!listeners.has(protocol)) await open(protocol, known.get(protocol))
       },
       close,
     }
@@ -142,7 +177,14 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   }
 }
 
+function managementSettings(address: HostPort, secret: string, cert: string | undefined): ManagementSettings {
+  if (cert === undefined) return { url: `ws://${formatHostPort(address)}`, secret }
+  const fingerprint = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase()
+  return { url: `wss://${formatHostPort(address)}`, secret, fingerprint }
+}
+
 /** The settings under which Tickwarden watches the demo server, with every source that it speaks to. */
 export function demoSettings(demo: DemoServer, name: string): ServerSettings {
-  return { name, address: demo.address, rcon: demo.rcon }
+  const { address, rcon, query, management } = demo
+  return { name, address, rcon, query, ...(management && { management }) }
 }

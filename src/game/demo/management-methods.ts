@@ -1,0 +1,89 @@
+import type { Era } from './eras.ts'
+import type { DemoIdentity } from './identity.ts'
+import type { World } from './world.ts'
+
+/** A method that only reads: the result's name in the API's description, and how it is found. */
+export interface ManagementMethod {
+  readonly result: string
+  run(): unknown
+}
+
+const settings = 'minecraft:serversettings/'
+
+/** What the status method and the heartbeat tell. `players` is left out while nobody is on, as the game does. */
+export function serverStatus(world: World, { era }: DemoIdentity) {
+  const players = world.players()
+  return {
+    ...(players.length > 0 && { players: players.map(({ name, id }) => ({ id, name })) }),
+    started: true,
+    version: { name: era.version, protocol: era.protocol },
+  }
+}
+
+/** Rules were text under camel-case names first, and have been typed values under namespaced names since 2.0.0. */
+function gameRules(api: NonNullable<Era['management']>) {
+  if (api === '1.0.0') {
+    return [
+      { key: 'doDaylightCycle', value: 'true', type: 'boolean' },
+      { key: 'randomTickSpeed', value: '3', type: 'integer' },
+    ]
+  }
+  return [
+    { key: 'minecraft:advance_time', value: true, type: 'boolean' },
+    { key: 'minecraft:random_tick_speed', value: 3, type: 'integer' },
+  ]
+}
+
+/**
+ * The reading methods of the management API. Those that change something are not there: a demo that can be changed
+ * would not stay the same for the next one who looks.
+ * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
+ */
+export function managementMethods(
+  world: World,
+  identity: DemoIdentity,
+  api: NonNullable<Era['management']>,
+  heartbeat: number,
+): ReadonlyMap<string, ManagementMethod> {
+  const constants: Readonly<Record<string, readonly [result: string, value: unknown]>> = {
+    'minecraft:allowlist': ['allowlist', []],
+    'minecraft:bans': ['banlist', []],
+    'minecraft:ip_bans': ['banlist', []],
+    'minecraft:operators': ['operators', []],
+    'minecraft:gamerules': ['gamerules', gameRules(api)],
+    [`${settings}autosave`]: ['enabled', true],
+    [`${settings}difficulty`]: ['difficulty', identity.difficulty.toLowerCase()],
+    [`${settings}enforce_allowlist`]: ['enforced', false],
+    [`${settings}use_allowlist`]: ['used', false],
+    [`${settings}max_players`]: ['max', world.maxPlayers],
+    [`${settings}pause_when_empty_seconds`]: ['seconds', world.pauseWhenEmpty],
+    [`${settings}player_idle_timeout`]: ['seconds', 0],
+    [`${settings}allow_flight`]: ['allowed', false],
+    [`${settings}motd`]: ['message', identity.motd],
+    [`${settings}spawn_protection_radius`]: ['radius', 16],
+    [`${settings}force_game_mode`]: ['forced', false],
+    [`${settings}game_mode`]: ['mode', 'survival'],
+    [`${settings}view_distance`]: ['distance', 10],
+    [`${settings}simulation_distance`]: ['distance', 10],
+    [`${settings}accept_transfers`]: ['accepted', false],
+    [`${settings}status_heartbeat_interval`]: ['seconds', heartbeat],
+    [`${settings}operator_user_permission_level`]: ['level', 4],
+    [`${settings}hide_online_players`]: ['hidden', false],
+    [`${settings}status_replies`]: ['enabled', true],
+    [`${settings}entity_broadcast_range`]: ['percentage_points', 100],
+  }
+  const methods = new Map<string, ManagementMethod>()
+  for (const [name, [result, value]] of Object.entries(constants)) methods.set(name, { result, run: () => value })
+  methods.set('minecraft:players', { result: 'players', run: () => world.players().map(({ name, id }) => ({ id, name })) })
+  methods.set('minecraft:server/status', { result: 'status', run: () => serverStatus(world, identity) })
+  methods.set('rpc.discover', {
+    result: 'OpenRPC Schema',
+    run: () => ({
+      openrpc: '1.3.2',
+      info: { title: 'Minecraft Server JSON-RPC', version: api },
+      methods: [...methods].map(([name, { result }]) => ({ name, params: [], result: { name: result, schema: {} } })),
+      components: { schemas: {} },
+    }),
+  })
+  return methods
+}

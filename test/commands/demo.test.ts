@@ -1,0 +1,53 @@
+import util from 'minecraft-server-util'
+import { describe, expect, it } from 'vitest'
+import { runDemo } from '../../src/commands/demo.ts'
+import type { DemoOptions } from '../../src/game/demo/server.ts'
+
+/** Runs the command, looks at what it printed while the server runs, and stops it. */
+async function during(options: DemoOptions, look: (text: string) => Promise<void> | void): Promise<void> {
+  const stop = new AbortController()
+  let print = (_text: string) => {}
+  const printed = new Promise<string>((resolve) => {
+    print = resolve
+  })
+  const ended = runDemo(options, stop.signal, print)
+  try {
+    await look(await Promise.race([printed, ended.then(() => '')]))
+  } finally {
+    stop.abort()
+    await ended
+  }
+}
+
+describe('tickwarden demo', () => {
+  it('prints where everything is, and runs until it is stopped', async () => {
+    let port = 0
+    await during({ era: '1.21.11', rconPassword: 'swordfish', managementSecret: 'tell-nobody' }, async (text) => {
+      port = Number(/status {6}127\.0\.0\.1:(\d+)/.exec(text)?.[1])
+      expect((await util.status('127.0.0.1', port, { enableSRV: false })).version.name).toBe('1.21.11')
+      expect(text).toContain('MC_RCON_PASSWORD=swordfish')
+      expect(text).toContain('MC_MANAGEMENT_SECRET=tell-nobody')
+      expect(text).toMatch(/MC_QUERY=127\.0\.0\.1:\d+/)
+    })
+    await expect(util.status('127.0.0.1', port, { enableSRV: false, timeout: 1000 })).rejects.toThrow()
+  })
+
+  it('says what an old release lacks', async () => {
+    await during({ era: '1.12.2', scenario: 'lagging' }, (text) => {
+      expect(text).toContain('management  none: 1.12.2 is older than 1.21.9')
+      expect(text).not.toContain('MC_MANAGEMENT')
+      expect(text).toContain('about 12.5 ticks a second')
+    })
+  })
+
+  it('makes other passwords each time', async () => {
+    const seen = new Set<string>()
+    for (let time = 0; time < 2; time++) await during({}, (text) => void seen.add(/password (\S+)/.exec(text)?.[1] ?? ''))
+    expect(seen.size).toBe(2)
+  })
+
+  it('fails on an era that does not exist, saying which there are', async () => {
+    const never = new AbortController().signal
+    await expect(runDemo({ era: '2.0' }, never, () => {})).rejects.toThrow('there is no era "2.0"; expected one of 1.12.2, ')
+  })
+})
