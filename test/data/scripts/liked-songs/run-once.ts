@@ -1,0 +1,20 @@
+import { systemClock } from '../../../../src/clock.ts'
+import { loadConfig } from '../../../../src/config.ts'
+import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
+import { noProgress } from '../../../../src/data/scripts/script.ts'
+import { silentLog } from '../../../../src/log.ts'
+
+/** One run in a process of its own, so that it can be killed: tsx run-once.ts DATA_DIR. Prints the result and the peak memory. */
+const [dataDir = ''] = process.argv.slice(2)
+const result = await createLikedSongsScript({ gap: 0, backOff: 1 }).run({
+  values: loadConfig().values,
+  dataDir,
+  signal: new AbortController().signal,
+  log: silentLog,
+  clock: systemClock,
+  progress: noProgress,
+  full: false,
+  dryRun: false,
+  force: false,
+})
+console.log(JSON.stringify({ ...result, peakMegabytes: process.resourceUsage().maxRSS / 1024 }))
