@@ -1,0 +1,156 @@
+import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type MusicService, runAuthorise } from '../../src/commands/authorise.ts'
+import { loadConfig } from '../../src/config.ts'
+import { type FakeMusic, fakeMusic, json, secrets } from '../data/scripts/liked-songs/fake-music.ts'
+
+let music: FakeMusic
+let dataDir: string
+let printed: string
+
+beforeEach(async () => {
+  music = await fakeMusic()
+  dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-authorise-'))
+  printed = ''
+})
+afterEach(() => music.close())
+
+interface Person {
+  /** What to do when a line is asked for; undefined: nothing is ever typed. */
+  readonly types?: () => string
+  readonly sees?: (line: string) => void
+}
+
+function authorise(
+  service: MusicService,
+  { types, sees }: Person = {},
+  env: Record<string, string> = {},
+  signal = new AbortController().signal,
+) {
+  return runAuthorise(service, loadConfig({ env: { ...music.env, DATA_DIR: dataDir, ...env } }), {
+    signal,
+    print(line) {
+      printed += `${line}\n`
+      sees?.(line)
+    },
+    ask: (_question, asked) =>
+      types
+        ? Promise.resolve(types())
+        : new Promise((_, reject) => {
+            if (asked.aborted) reject(asked.reason)
+            asked.addEventListener('abort', () => reject(asked.reason), { once: true })
+          }),
+  })
+}
+const urlIn = (line: string) => new URL(/https?:\/\/\S+(?:authorize|auth\/)\?\S+/.exec(line)?.[0] ?? 'x:')
+async function expectFile(name: string, content: string) {
+  const path = join(dataDir, name)
+  expect(await readFile(path, 'utf8')).toBe(`${content}\n`)
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  expect(await readdir(dataDir)).toEqual([name])
+  expect(printed).not.toContain(content)
+  expect(printed).toContain(`_FILE=${path}`)
+}
+
+describe('authorise spotify', () => {
+  const given = 'secret-new-refresh-token'
+  beforeEach(() => {
+    music.intercept = (path, response, form) => {
+      if (path !== '/accounts/api/token' && path !== '/api/token') return false
+      const right =
+        form.get('grant_type') === 'authorization_code' &&
+        form.get('code') === 'the-code' &&
+        form.get('redirect_uri')?.startsWith('http://127.0.0.1:')
+      json(
+        response,
+        right ? 200 : 400,
+        right ? { refresh_token: given, access_token: 'secret-access' } : { error: 'invalid_grant' },
+      )
+      return true
+    }
+  })
+
+  it('receives the code on a loopback port, and writes the token to a file of its owner', async () => {
+    const sees = (line: string) => {
+      if (!line.includes('/authorize?')) return
+      const url = urlIn(line)
+      expect(Object.fromEntries(url.searchParams)).toMatchObject({
+        client_id: secrets.SPOTIFY_CLIENT_ID,
+        response_type: 'code',
+        scope: 'user-library-read',
+      })
+      const back = url.searchParams.get('redirect_uri')
+      // A stranger's answer first: it must not count.
+      void fetch(`${back}?code=stolen&state=guessed`).then(async (refused) => {
+        expect(refused.status).toBe(400)
+        await fetch(`${back}?code=the-code&state=${url.searchParams.get('state')}`)
+      })
+    }
+    expect(await authorise('spotify', { sees })).toBe(0)
+    expect(printed).toContain('user-library-read')
+    await expectFile('spotify-refresh-token', given)
+  })
+
+  it('takes a pasted code, and a pasted address', async () => {
+    expect(await authorise('spotify', { types: () => 'the-code' })).toBe(0)
+    let state = ''
+    const sees = (line: string) => {
+      if (line.includes('/authorize?')) state = urlIn(line).searchParams.get('state') ?? ''
+    }
+    expect(await authorise('spotify', { sees, types: () => `http://127.0.0.1/callback?code=the-code&state=${state}` })).toBe(0)
+    await expectFile('spotify-refresh-token', given)
+  })
+
+  it.each([
+    ['http://127.0.0.1/callback?code=the-code&state=other', /state differs/],
+    ['wrong', /answered 400/],
+  ])('fails on %s without writing', async (pasted, message) => {
+    expect(await authorise('spotify', { types: () => pasted })).toBe(1)
+    expect(printed).toMatch(message)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it('says what is not set, and ends when it is stopped', async () => {
+    expect(
+      await runAuthorise('spotify', loadConfig({ env: {} }), {
+        print: (line) => (printed += line),
+        ask: async () => '',
+        signal: new AbortController().signal,
+      }),
+    ).toBe(4)
+    expect(printed).toContain('SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET')
+    const stop = new AbortController()
+    const running = authorise('spotify', { sees: () => stop.abort(new Error('stopped')) }, {}, stop.signal)
+    expect(await running).toBe(1)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+})
+
+describe('authorise lastfm', () => {
+  it('asks for a session key until the person has agreed, and writes it to a file of its owner', async () => {
+    const key = 'secret-new-session-key'
+    let tries = 0
+    music.intercept = (path, response, form) => {
+      if (path !== '/lastfm/2.0/') return false
+      if (form.get('method') === 'auth.getToken') json(response, 200, { token: 'the-token' })
+      else if (form.get('method') === 'auth.getSession' && form.get('token') === 'the-token') {
+        if (tries++ === 0) json(response, 403, { error: 14, message: 'This token has not been authorized' })
+        else json(response, 200, { session: { name: 'someone', key, subscriber: 0 } })
+      } else return false
+      return true
+    }
+    expect(await authorise('lastfm', { types: () => '' })).toBe(0)
+    expect(printed).toContain('https://www.last.fm/api/auth/?')
+    expect(printed).toContain('not agreed yet')
+    expect(printed).not.toContain(secrets.LASTFM_API_SECRET)
+    await expectFile('lastfm-session-key', key)
+  })
+
+  it('fails with the error of Last.fm', async () => {
+    expect(await authorise('lastfm', { types: () => '' }, { LASTFM_API_SECRET: 'wrong' })).toBe(1)
+    expect(printed).toContain('auth.getToken failed with its error 13')
+    expect(await readdir(dataDir)).toEqual([])
+  })
+})
