@@ -1,0 +1,44 @@
+import { decode } from 'html-entities'
+import type { Token } from 'marked'
+
+/** What a table cell says, without its markup. */
+export interface Cell {
+  readonly text: string
+  /** Where its links lead, as written but for entities. */
+  readonly links: readonly string[]
+}
+
+export const emptyCell: Cell = { text: '', links: [] }
+
+/** The text that a reader of the page sees; the site shows HTML as it is written: `<Title>` is a title. */
+function textOf(tokens: readonly Token[]): string {
+  return tokens
+    .map((token) => {
+      if (token.type === 'br') return ' '
+      if (token.type === 'escape' || token.type === 'codespan') return decode(token.text)
+      if ('tokens' in token && token.tokens !== undefined) return textOf(token.tokens)
+      if (token.type === 'html') return decode(token.raw)
+      return 'text' in token && typeof token.text === 'string' ? decode(token.text) : token.raw
+    })
+    .join('')
+}
+
+/** `\)` in a link: the parser leaves the backslash. */
+const escaped = /\\([!-/:-@[-`{-~])/g
+
+function linksOf(tokens: readonly Token[]): readonly string[] {
+  return tokens.flatMap((token) => {
+    if (token.type === 'link' && typeof token.href === 'string') return [decode(token.href).replace(escaped, '$1').trim()]
+    return 'tokens' in token && token.tokens !== undefined ? linksOf(token.tokens) : []
+  })
+}
+
+/** Asterisks that the parser could not pair: `**IU*`. */
+const strayEmphasis = /^\*+|\*+$/g
+
+export function readCell(tokens: readonly Token[]): Cell {
+  const text = textOf(tokens).replace(/\s+/g, ' ').trim()
+  // A name may be made of asterisks alone, or be censored with them in the middle; only the ends are markup.
+  const bare = text.replace(strayEmphasis, '').trim()
+  return { text: bare === '' ? text : bare, links: linksOf(tokens).filter((link) => link !== '') }
+}

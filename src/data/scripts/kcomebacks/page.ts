@@ -1,0 +1,69 @@
+import { type Columns, type Comeback, type Month, nothingAbove, readRow } from './entry.ts'
+import { readTables } from './tables.ts'
+
+/** A row that became no entry. */
+export interface RowReport {
+  /** Line of the page, from 1. */
+  readonly line: number
+  readonly reason: string
+}
+
+export interface MonthRead {
+  readonly entries: readonly Comeback[]
+  /** Rows that should have become one. Entries, reports and left out ones are all rows of the page. */
+  readonly reports: readonly RowReport[]
+  /** Rows that are no comebacks: songs of soundtracks. */
+  readonly leftOut: readonly RowReport[]
+}
+
+/** The kind of a column by its name, so that their order and number do not matter. */
+function readColumns(names: readonly string[]): Columns | undefined {
+  const plain = names.map((name) => name.toLowerCase())
+  const find = (...patterns: readonly RegExp[]): number | undefined => {
+    for (const pattern of patterns) {
+      const index = plain.findIndex((name) => pattern.test(name))
+      if (index >= 0) return index
+    }
+    return undefined
+  }
+  const [day, artist] = [find(/^(day|date)\b/), find(/^artist/)]
+  if (day === undefined || artist === undefined) return undefined
+  return {
+    day,
+    time: find(/^time\b/),
+    artist,
+    title: find(/^album title/, /^(album|title|release)$/),
+    type: find(/^album type/, /^(release )?type$/),
+    track: find(/^title track/, /^(track|song)\b/),
+    streaming: find(/^stream/, /^links?\b/),
+    // Columns named "+" are put there to catch what stands beyond the last one.
+    count: names.filter((name) => name !== '+').length,
+  }
+}
+
+const isSoundtracks = (heading: string): boolean => /\bosts?\b/i.test(heading)
+
+/** The entries of a month page in page order, and every row that is none, with the reason. Never throws for a text. */
+export function readMonthPage(markdown: string, month: Month): MonthRead {
+  const page = readTables(markdown)
+  const entries: Comeback[] = []
+  const leftOut: RowReport[] = []
+  const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is in no table that can be read' }))
+  for (const { heading, columns: names, rows } of page.tables) {
+    const columns = readColumns(names)
+    if (columns === undefined || isSoundtracks(heading)) {
+      const reason = isSoundtracks(heading) ? 'it is in the table of soundtracks' : 'its table has no columns Day and Artist'
+      const list = isSoundtracks(heading) ? leftOut : reports
+      list.push(...rows.map(({ line }) => ({ line, reason })))
+      continue
+    }
+    let above = nothingAbove
+    for (const { line, cells } of rows) {
+      const read = readRow(cells, columns, above, month)
+      above = read.above
+      if ('entry' in read) entries.push(read.entry)
+      else reports.push({ line, reason: read.problem })
+    }
+  }
+  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut }
+}

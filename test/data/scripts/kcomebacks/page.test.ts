@@ -1,0 +1,402 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readMonthPage } from '../../../../src/data/scripts/kcomebacks/page.ts'
+
+const february = { year: 2024, month: 2 }
+const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--\n'
+const read = (rows: string, month = february) => readMonthPage(`### Scheduled Releases:\n\n${head}${rows}`, month)
+
+/** The entry of `|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)`, with what is given. */
+const entry = (part: object = {}) => ({
+  date: '2024-02-1',
+  time: '18:00',
+  artist: 'IU',
+  title: 'Love wins',
+  types: ['single'],
+  links: ['https://s/1', 'https://www.reddit.com/d1'],
+  ...part,
+})
+
+describe('a row of the wiki', () => {
+  it.each<[what: string, row: string, expected: object]>([
+    ['an ordinary one', '|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)', entry()],
+    ['a bar at its end', '|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)|', entry()],
+    [
+      'spaces around its cells',
+      '| 1st | 18:00 | *IU* | *Love wins* | Single | [Love wins](/d1) | [Spotify](https://s/1) |',
+      entry(),
+    ],
+    ['spaces before it', '  |1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)', entry()],
+    ['no first bar', '1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)', entry()],
+    // Day
+    ['2nd', '|2nd|18:00|IU|A|||', entry({ date: '2024-02-2', title: 'A', types: [], links: [] })],
+    ['3rd', '|3rd|18:00|IU|A|||', entry({ date: '2024-02-3', title: 'A', types: [], links: [] })],
+    ['29th in a leap year', '|29th|18:00|IU|A|||', entry({ date: '2024-02-29', title: 'A', types: [], links: [] })],
+    ['21ST in capitals', '|21ST|18:00|IU|A|||', entry({ date: '2024-02-21', title: 'A', types: [], links: [] })],
+    ['a day without its ending', '|7|18:00|IU|A|||', entry({ date: '2024-02-7', title: 'A', types: [], links: [] })],
+    ['a padded day, kept as written', '|07th|18:00|IU|A|||', entry({ date: '2024-02-07', title: 'A', types: [], links: [] })],
+    ['a wrong ending', '|1th|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['a bold day', '|**1st**|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['a raised ending with a space', '|1 st|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['TBA', '|TBA||IU|A|||', entry({ date: '2024-02-TBA', time: '--:--', title: 'A', types: [], links: [] })],
+    ['TBA with a time', '|TBA|18:00|IU|A|||', entry({ date: '2024-02-TBA', title: 'A', types: [], links: [] })],
+    ['a question mark for a day', '|?|?|IU|A|||', entry({ date: '2024-02-?', time: '--:--', title: 'A', types: [], links: [] })],
+    // Time
+    ['a time with a dot', '|1st|18.00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['an unpadded time', '|1st|6:00|IU|A|||', entry({ time: '06:00', title: 'A', types: [], links: [] })],
+    ['midnight', '|1st|0:00|IU|A|||', entry({ time: '00:00', title: 'A', types: [], links: [] })],
+    ['a time with its zone', '|1st|18:00 KST|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['6 PM', '|1st|6 PM|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['12:30am', '|1st|12:30am|IU|A|||', entry({ time: '00:30', title: 'A', types: [], links: [] })],
+    ['an unknown time', '|1st|?|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['no time', '|1st||IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['no time of day', '|1st|25:00|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['a time in words', '|1st|evening|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['a bold time', '|1st|**18:00**|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    // Emphasis, links and text
+    ['two asterisks', '|1st|18:00|**IU**|**Love wins**|||', entry({ types: [], links: [] })],
+    ['three asterisks', '|1st|18:00|***IU***|***Love wins***|||', entry({ types: [], links: [] })],
+    ['underscores', '|1st|18:00|_IU_|__Love wins__|||', entry({ types: [], links: [] })],
+    ['emphasis of a part', '|1st|18:00|IU *(solo)*|Love **wins**|||', entry({ artist: 'IU (solo)', types: [], links: [] })],
+    ['emphasis within emphasis', '|1st|18:00|*IU*|*Love **wins***|||', entry({ types: [], links: [] })],
+    ['asterisks without a partner', '|1st|18:00|**IU*|*Love wins|||', entry({ types: [], links: [] })],
+    ['a name of asterisks', '|1st|18:00|IU|\\*\\*\\*|||', entry({ title: '***', types: [], links: [] })],
+    ['a censored title', '|1st|18:00|IU|F\\*\\*k it|||', entry({ title: 'F**k it', types: [], links: [] })],
+    ['a snake_case_name', '|1st|18:00|IU|snake_case_name|||', entry({ title: 'snake_case_name', types: [], links: [] })],
+    ['a title that is a link', '|1st|18:00|IU|[Love wins](https://x/1)|||', entry({ types: [], links: [] })],
+    ['a link in emphasis', '|1st|18:00|*[IU](/r/iu)*|*[Love wins](https://x/1)*|||', entry({ types: [], links: [] })],
+    ['emphasis in a link', '|1st|18:00|[*IU*](/r/iu)|[**Love wins**](https://x/1)|||', entry({ types: [], links: [] })],
+    ['a link with a title', '|1st|18:00|IU|[Love wins](https://x/1 "hint")|||', entry({ types: [], links: [] })],
+    ['brackets that are no link', '|1st|18:00|IU|[Love wins]|||', entry({ title: '[Love wins]', types: [], links: [] })],
+    ['an escaped bar', '|1st|18:00|IU|Love \\| wins|||', entry({ title: 'Love | wins', types: [], links: [] })],
+    ['an escaped bar in a link', '|1st|18:00|IU|[a \\| b](https://x)|||', entry({ title: 'a | b', types: [], links: [] })],
+    ['an entity', '|1st|18:00|IU|You &amp; I|||', entry({ title: 'You & I', types: [], links: [] })],
+    ['numeric entities', '|1st|18:00|IU|&#34;I&#x2764;U&quot;|||', entry({ title: '"I❤U"', types: [], links: [] })],
+    ['an entity in code', '|1st|18:00|IU|`a &amp; b`|||', entry({ title: 'a & b', types: [], links: [] })],
+    ['a bare ampersand', '|1st|18:00|AKMU & IU|A|||', entry({ artist: 'AKMU & IU', title: 'A', types: [], links: [] })],
+    ['a no-break space', '|1st|18:00|IU&nbsp;(아이유)|A|||', entry({ artist: 'IU (아이유)', title: 'A', types: [], links: [] })],
+    ['a title that looks like HTML', '|1st|18:00|IU|<Palette>|||', entry({ title: '<Palette>', types: [], links: [] })],
+    ['a struck title', '|1st|18:00|IU|~~Love wins~~|||', entry({ types: [], links: [] })],
+    [
+      'Hangul and emoji',
+      '|1st|18:00|아이유|사랑이 지나가면 🎀|||',
+      entry({ artist: '아이유', title: '사랑이 지나가면 🎀', types: [], links: [] }),
+    ],
+    ['no album title', '|1st|18:00|IU||Single|[Love wins](/d1)|', entry({ links: ['https://www.reddit.com/d1'] })],
+    ['no title at all', '|1st|18:00|IU||Single||', entry({ title: '', links: [] })],
+    ['a row that ends early', '|1st|18:00|IU|Love wins', entry({ types: [], links: [] })],
+    // Types
+    [
+      'a full-length album',
+      '|1st|18:00|IU|A|5th Full-Length Album||',
+      entry({ title: 'A', types: ['album', 'full-length'], links: [] }),
+    ],
+    ['a mini album', '|1st|18:00|IU|A|1st Mini Album||', entry({ title: 'A', types: ['album', 'mini'], links: [] })],
+    ['full-length without album', '|1st|18:00|IU|A|Full-length||', entry({ title: 'A', types: [], links: [] })],
+    [
+      'types in the order of the list',
+      '|1st|18:00|IU|A|Holiday Cover Live Unit Debut Mixtape Remake Digital English Chinese Japanese Solo Remix Repackage||',
+      entry({
+        title: 'A',
+        types: [
+          ...['debut', 'repackage', 'remix', 'solo', 'japanese', 'chinese', 'english', 'digital', 'remake', 'mixtape'],
+          ...['unit debut', 'live', 'cover', 'holiday'],
+        ],
+        links: [],
+      }),
+    ],
+    [
+      'several types in one',
+      '|1st|18:00|IU|A|*Pre-release* Collab Single &amp; 10th Anniversary Comeback||',
+      entry({ title: 'A', types: ['anniversary', 'comeback', 'pre-release', 'collab', 'single'], links: [] }),
+    ],
+    // Links
+    [
+      'links without spaces between',
+      '|1st|18:00|IU|A|||[S](https://s/1)/[Y](https://y/2)',
+      entry({ title: 'A', types: [], links: ['https://s/1', 'https://y/2'] }),
+    ],
+    [
+      'links with spaces between',
+      '|1st|18:00|IU|A|||[S](https://s/1) / [Y](https://y/2)',
+      entry({ title: 'A', types: [], links: ['https://s/1', 'https://y/2'] }),
+    ],
+    ['a bare URL', '|1st|18:00|IU|A|||https://s/1', entry({ title: 'A', types: [], links: ['https://s/1'] })],
+    [
+      'an entity in a URL',
+      '|1st|18:00|IU|A|||[S](https://s/1?a=1&amp;b=2)',
+      entry({ title: 'A', types: [], links: ['https://s/1?a=1&b=2'] }),
+    ],
+    [
+      'brackets in a URL',
+      '|1st|18:00|IU|A|||[S](https://s/a_(b\\))',
+      entry({ title: 'A', types: [], links: ['https://s/a_(b)'] }),
+    ],
+    [
+      'a link that leads nowhere',
+      '|1st|18:00|IU|A|||[S]() / [Y](https://y/2)',
+      entry({ title: 'A', types: [], links: ['https://y/2'] }),
+    ],
+    ['a name without a link', '|1st|18:00|IU|A|||Spotify', entry({ title: 'A', types: [], links: [] })],
+    ['a link that is no page', '|1st|18:00|IU|A|||[S](javascript:alert(1))', entry({ title: 'A', types: [], links: [] })],
+    [
+      'a thread with its full address',
+      '|1st|18:00|IU|A||[T](https://redd.it/1)|[S](https://s/1)',
+      entry({ title: 'A', types: [], links: ['https://s/1', 'https://redd.it/1'] }),
+    ],
+    [
+      'two threads',
+      '|1st|18:00|IU|A||[T](/1) / [U](/2)|',
+      entry({ title: 'A', types: [], links: ['https://www.reddit.com/1', 'https://www.reddit.com/2'] }),
+    ],
+    [
+      'a link in emphasis in Streaming',
+      '|1st|18:00|IU|A|||**[S](https://s/1)**',
+      entry({ title: 'A', types: [], links: ['https://s/1'] }),
+    ],
+  ])('%s', (_what, row, expected) => {
+    expect(read(row)).toEqual({ entries: [expected], reports: [], leftOut: [] })
+  })
+
+  it.each<[what: string, row: string, reason: string]>([
+    ['without a day above it', '||18:00|IU|A|||', 'it has no day, nor has a row above it'],
+    ['with a day that the month does not have', '|30th|18:00|IU|A|||', '"30th" is no day of the month'],
+    ['with day 0', '|0|18:00|IU|A|||', '"0" is no day of the month'],
+    [
+      'with a text for a day',
+      '|sometime in the middle of it|18:00|IU|A|||',
+      '"sometime in the middle of it" is no day of the month',
+    ],
+    ['without an artist', '|1st|18:00||A|||', 'it has no artist'],
+    [
+      'with a bar in a title',
+      '|1st|18:00|IU|a | b|Single|[T](/1)|[S](https://s)',
+      'it has more cells than the table has columns (7); a "|" in a text is written "\\|"',
+    ],
+    ['of bars alone', '|||||||', 'it is empty'],
+    ['that is a line', '|--|--|--|--|--|--|--', 'it is a line between rows'],
+    ['that is a header', '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming', 'it is a header'],
+    ['longer than any row', `|1st|18:00|IU|${'x'.repeat(5000)}|||`, 'it is in no table that can be read'],
+  ])('is reported %s', (_what, row, reason) => {
+    expect(read(row)).toEqual({ entries: [], reports: [{ line: 5, reason }], leftOut: [] })
+  })
+})
+
+describe('a page of the wiki', () => {
+  const moments = (text: string) => readMonthPage(text, february).entries.map(({ date, time, artist }) => [date, time, artist])
+
+  it('takes day and time from the row above where they are blank', () => {
+    const rows = [
+      '|1st|12:00|A|t|||',
+      '|||B|t|||',
+      '||18.00|C|t|||',
+      '|||D|t|||',
+      '||?|E|t|||',
+      '|||F|t|||',
+      '|2nd|13:00|G|t|||',
+      '|||H|t|||',
+      '|3rd||I|t|||',
+      '|TBA||J|t|||',
+      '|||K|t|||',
+    ]
+    expect(moments(head + rows.join('\n'))).toEqual([
+      ['2024-02-1', '12:00', 'A'],
+      ['2024-02-1', '12:00', 'B'],
+      ['2024-02-1', '18:00', 'C'],
+      ['2024-02-1', '18:00', 'D'],
+      ['2024-02-1', '--:--', 'E'],
+      ['2024-02-1', '--:--', 'F'],
+      ['2024-02-2', '13:00', 'G'],
+      ['2024-02-2', '13:00', 'H'],
+      ['2024-02-3', '13:00', 'I'],
+      ['2024-02-TBA', '--:--', 'J'],
+      ['2024-02-TBA', '--:--', 'K'],
+    ])
+  })
+
+  it('gives the rows below a wrong day no other one', () => {
+    const { entries, reports } = read('|1st|12:00|A|t|||\n|33rd|13:00|B|t|||\n|||C|t|||\n|4th||D|t|||')
+    expect(entries.map(({ artist, date, time }) => [artist, date, time])).toEqual([
+      ['A', '2024-02-1', '12:00'],
+      ['D', '2024-02-4', '--:--'],
+    ])
+    expect(reports.map(({ line }) => line)).toEqual([6, 7])
+  })
+
+  it('reads several tables, inherits nothing from one to the next, and leaves soundtracks out', () => {
+    const page = [
+      '#February 2024',
+      'Rules are [here](/r/kpop/wiki/rules).',
+      '',
+      '###Scheduled Releases:',
+      '',
+      head.trimEnd(),
+      '|1st|18:00|A|a|Single||',
+      '',
+      '### Announced Releases:',
+      '',
+      head.trimEnd(),
+      '|TBA||B|b|Single||',
+      '',
+      '|||C|c|Single||',
+      '###OSTs',
+      '',
+      head.trimEnd(),
+      '|1st|18:00|D|d|OST||',
+      '||||||||',
+      '',
+      '## Others',
+      '',
+      '|Artist|Album|',
+      '|-|-|',
+      '|E|e|',
+    ].join('\r\n')
+    expect(readMonthPage(page, february)).toMatchObject({
+      entries: [
+        { artist: 'A', date: '2024-02-1', time: '18:00' },
+        { artist: 'B', date: '2024-02-TBA', time: '--:--' },
+      ],
+      reports: [
+        { line: 16, reason: 'it is in no table that can be read' },
+        { line: 28, reason: 'its table has no columns Day and Artist' },
+      ],
+      leftOut: [{ line: 21 }, { line: 22 }],
+    })
+  })
+
+  it('reads a table right below another, whose header becomes no entry', () => {
+    expect(moments(`${head}|1st|18:00|A|a|||\n${head}|2nd||B|b|||\n|||C|c|||`)).toEqual([
+      ['2024-02-1', '18:00', 'A'],
+      ['2024-02-2', '--:--', 'B'],
+      ['2024-02-2', '--:--', 'C'],
+    ])
+  })
+
+  it.each([
+    [
+      'without Streaming',
+      '|Day|Time|Artist|Album Title|Album Type|Title Track\n|--|--|--|--|--|--\n|1st|18:00|A|a|Single|[T](/1)',
+    ],
+    [
+      'without Streaming in the header only',
+      '|Day|Time|Artist|Album Title|Album Type|Title Track\n|--|--|--|--|--|--\n|1st|18:00|A|a|Single|[T](/1)|[S](https://s)',
+    ],
+    [
+      'without Time',
+      '|Day|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--\n|1st|A|a|Single|[T](/1)|[S](https://s)',
+    ],
+    [
+      'with its columns in another order',
+      '|Artist|Day|Streaming|Title Track|Time|Album Type|Album Title|\n|-|-|-|-|-|-|-|\n|A|1st|[S](https://s)|[T](/1)|18:00|Single|a',
+    ],
+    [
+      'with a delimiter that is too short',
+      '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--\n|1st|18:00|A|a|Single|[T](/1)|[S](https://s)',
+    ],
+    [
+      'with a delimiter that is too long',
+      '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|:-|:-:|-|-|-|-|-|-|-|-|\n|1st|18:00|A|a|Single|[T](/1)|[S](https://s)',
+    ],
+    [
+      'with a bold header',
+      '|**Day**|**Time**|**Artist**|**Album Title**|**Album Type**|**Title Track**|**Streaming**\n|-|-|-|-|-|-|-|\n|1st|18:00|A|a|Single|[T](/1)|[S](https://s)',
+    ],
+  ])('reads a table %s', (what, table) => {
+    const links = what === 'without Streaming' ? ['https://www.reddit.com/1'] : ['https://s', 'https://www.reddit.com/1']
+    expect(readMonthPage(table, february)).toEqual({
+      entries: [
+        {
+          date: '2024-02-1',
+          time: what === 'without Time' ? '--:--' : '18:00',
+          artist: 'A',
+          title: 'a',
+          types: ['single'],
+          links,
+        },
+      ],
+      reports: [],
+      leftOut: [],
+    })
+  })
+
+  it('pads the month, but not the day', () => {
+    expect(read('|1st||A|a|||', { year: 2017, month: 3 }).entries[0]?.date).toBe('2017-03-1')
+    expect(read('|31st||A|a|||', { year: 2017, month: 12 }).entries[0]?.date).toBe('2017-12-31')
+  })
+
+  it('makes of any rows entries or reports, one each, and never throws', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '1st',
+        '18:00',
+        'TBA',
+        '?',
+        '*IU*',
+        '**',
+        '[a](/b)',
+        '\\|',
+        '|',
+        '&amp;',
+        '`',
+        '<b>',
+        '~~',
+        '](',
+        'https://a',
+        '---',
+        '\\',
+        '#',
+        '\t',
+        ' ',
+      ),
+      fc.string({ unit: 'grapheme', maxLength: 6 }).map((text) => text.replace(/[\r\n]/g, '')),
+    )
+    const row = fc.array(piece, { maxLength: 14 }).map((pieces) => `|${pieces.join('')}`)
+    const block = fc.record({
+      heading: fc.constantFrom(
+        '',
+        '### Scheduled Releases:\n\n',
+        '###OST\n\n',
+        'Text\n\n',
+        '```\n',
+        '> quote\n',
+        '- list\n',
+        '<div>\n',
+      ),
+      header: fc.constantFrom(head, '|Artist|Album|\n|-|-|\n', '|Day|Artist|\n|-|-|-|-|\n', ''),
+      rows: fc.array(row, { maxLength: 8 }),
+    })
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 4 }), fc.constantFrom('\n', '\r\n'), (blocks, end) => {
+        const text = blocks.map(({ heading, header, rows }) => `${heading}${header}${rows.join('\n')}\n\n`).join('')
+        const lines = text.split('\n')
+        const { entries, reports, leftOut } = readMonthPage(text.replaceAll('\n', end), february)
+        const told = [...reports, ...leftOut]
+        // Every line told of is a row of the page, and told of once.
+        expect(new Set(told.map(({ line }) => line)).size).toBe(told.length)
+        for (const { line } of told) expect(lines[line - 1]).toMatch(/^\s*\|/)
+        const bars = lines.filter((line) => line.startsWith('|'))
+        expect(entries.length + told.length).toBeLessThanOrEqual(bars.length)
+        // A row made of dashes may make the one above it a header, and a block that is opened may take a header in.
+        const dashes = bars.filter((line) => /^[|\s:-]*-[|\s:-]*$/.test(line)).length
+        const headers = blocks.filter(({ header }) => header !== '').length
+        if (dashes === headers && !blocks.some(({ heading }) => opens(heading))) {
+          expect(entries.length + told.length).toBe(bars.length - 2 * headers)
+        }
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('takes any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        readMonthPage(text, february)
+        readMonthPage(head + text, february)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+})
+
+/** Starts a block that may swallow what follows. */
+const opens = (heading: string): boolean => /^(```|>|-|<div>)/.test(heading)
