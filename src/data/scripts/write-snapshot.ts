@@ -1,12 +1,13 @@
 import { copyFile, link, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { SettingValues } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
-
-export type Database = 'projects' | 'kcomebacks'
+import { comebackFormat } from '../comeback.ts'
+import { type DatabaseName, loadSnapshot, SnapshotError } from '../load.ts'
+import { projectFormat } from '../project.ts'
 
 export interface SnapshotWrite {
-  readonly database: Database
+  readonly database: DatabaseName
   /** The file in place; see {@link snapshotPath}. */
   readonly path: string
   readonly entries: readonly object[]
@@ -24,7 +25,7 @@ const leastShare = 0.8
 const keptSnapshots = 3
 
 /** The file that a script writes: the one that the service reads, or where it reads a URL, the one in the data folder. */
-export function snapshotPath(database: Database, values: SettingValues, dataDir: string): string {
+export function snapshotPath(database: DatabaseName, values: SettingValues, dataDir: string): string {
   const given = database === 'projects' ? values.projectsSnapshot : values.kcomebacksSnapshot
   return given === undefined || /^https?:/i.test(given) ? join(dataDir, `${database}.json`) : resolve(given)
 }
@@ -61,20 +62,20 @@ const readIfThere = (path: string): Promise<string | undefined> =>
     throw error
   })
 
-/** The entries of a snapshot's text. @throws SyntaxError | TypeError where it is none */
-function entriesOf(text: string): readonly unknown[] {
-  const parsed: unknown = JSON.parse(text)
-  if (!Array.isArray(parsed) || parsed.length === 0) throw new TypeError('not an array that starts with last_update')
-  return parsed.slice(1)
-}
-
-const entriesIn = (text: string | undefined): readonly unknown[] => {
+/** How many entries of the text the service would serve: its own loader counts. 0 where the text is no snapshot. */
+async function accepted(database: DatabaseName, text: string | undefined): Promise<number> {
+  if (text === undefined) return 0
   try {
-    return text === undefined ? [] : entriesOf(text)
-  } catch {
-    return []
+    const load = database === 'projects' ? loadSnapshot(text, projectFormat) : loadSnapshot(text, comebackFormat)
+    return (await load).entries.length
+  } catch (error) {
+    if (error instanceof SnapshotError) return 0
+    throw error
   }
 }
+
+/** The text without its date. */
+const withoutDate = (text: string): string => text.slice(text.indexOf('\n', 2))
 
 /** The file in place becomes `.1`, that `.2`, that `.3`; the file in place stays there all the while. */
 async function keepPrevious(path: string): Promise<void> {
@@ -88,37 +89,36 @@ async function keepPrevious(path: string): Promise<void> {
 }
 
 /** What speaks against putting it in place. */
-function objection(entries: readonly object[], before: number): string | undefined {
-  if (entries.length === 0) return 'it has no entries'
-  if (entries.length < leastShare * before) return `it has ${entries.length} entries where there were ${before}`
+function objection(entries: number, before: number): string | undefined {
+  if (entries === 0) return 'it has no entries'
+  if (entries < leastShare * before) return `it has ${entries} entries where there were ${before}`
   return undefined
 }
 
 /**
- * Puts a new snapshot in place of the old one, so that at every moment there is a whole one: written beside it, read
- * back, flushed to the disk, renamed. One that looks broken is kept as `.rejected` instead, unless forced.
- * Call it under the script's lock.
+ * Puts a new snapshot in place of the old one, so that at every moment there is a whole one: written beside it, flushed
+ * to the disk, read back by the loader of the service, renamed. One that looks broken is kept as `.rejected` instead,
+ * unless forced. Call it under the script's lock.
  * @throws Error where the disk does not take it
  */
 export async function writeSnapshot({ database, path, entries, wall, force, log }: SnapshotWrite): Promise<SnapshotWritten> {
-  const before = await readIfThere(path)
-  const previous = entriesIn(before)
-  const text = snapshotText(entries, wall)
   const fresh = `${path}.new`
-  await writeDurably(fresh, text)
-  if ((await readFile(fresh, 'utf8')) !== text) throw new Error(`${database}: the snapshot written reads back differently`)
+  await writeDurably(fresh, snapshotText(entries, wall))
+  const text = await readFile(fresh, 'utf8')
+  const previous = await readIfThere(path)
+  const [count, before] = [await accepted(database, text), await accepted(database, previous)]
 
-  const reason = objection(entries, previous.length)
+  const reason = objection(count, before)
   if (reason !== undefined && !force) {
     await rename(fresh, `${path}.rejected`)
     log.error(
-      { database, entries: entries.length, before: previous.length },
-      `the new ${database} snapshot is refused: ${reason}; it is kept as ${database}.json.rejected, and --force publishes it`,
+      { database, entries: count, before },
+      `the new ${database} snapshot is refused: ${reason}; it is kept as ${basename(path)}.rejected, and --force publishes one like it`,
     )
     return { written: false, reason: `the new snapshot is refused: ${reason}` }
   }
   // A run without news renews the date only: it must not push the last real change out of the kept ones.
-  if (before !== undefined && JSON.stringify(previous) !== JSON.stringify(entries)) await keepPrevious(path)
+  if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
   await rename(fresh, path)
   await syncFolder(dirname(path))
   return { written: true }

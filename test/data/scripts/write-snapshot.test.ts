@@ -78,6 +78,12 @@ describe('writing a snapshot', () => {
     expect(await write(some(8))).toEqual({ written: true })
   })
 
+  it('counts what the service would serve, not what is in the file', async () => {
+    await write(some(10))
+    const written = await write([...some(7), ...Array.from({ length: 5 }, () => ({ artist: null }))])
+    expect(written).toEqual({ written: false, reason: 'the new snapshot is refused: it has 7 entries where there were 10' })
+  })
+
   it('keeps a file in place that is no snapshot as a previous one', async () => {
     writeFileSync(path, 'not JSON')
     expect(await write(some(1))).toEqual({ written: true })

@@ -1,14 +1,5 @@
+import type { Comeback } from '../../comeback.ts'
 import { type Cell, emptyCell } from './cell.ts'
-
-/** One release as it stands in kcomebacks.json; the order of the keys is that of the file. */
-export interface Comeback {
-  readonly date: string
-  readonly time: string
-  readonly artist: string
-  readonly title: string
-  readonly types: readonly string[]
-  readonly links: readonly string[]
-}
 
 /** The month that a page is about. */
 export interface Month {

@@ -1,4 +1,5 @@
-import { type Columns, type Comeback, type Month, nothingAbove, readRow } from './entry.ts'
+import type { Comeback } from '../../comeback.ts'
+import { type Columns, type Month, nothingAbove, readRow } from './entry.ts'
 import { readTables } from './tables.ts'
 
 /** A row that became no entry. */
