@@ -1,0 +1,39 @@
+import { type Month, monthKey } from './entry.ts'
+
+/** A month that the wiki has a page of. */
+export interface ArchivedMonth extends Month {
+  /** `2024-02` */
+  readonly key: string
+  /** Its page: `upcoming-releases/2024/february`, in the letter case of the link. */
+  readonly page: string
+}
+
+const names = [
+  ...['january', 'february', 'march', 'april', 'may', 'june'],
+  ...['july', 'august', 'september', 'october', 'november', 'december'],
+]
+
+export const archivePage = 'upcoming-releases/archive'
+
+export interface Archive {
+  /** Oldest first, each once. */
+  readonly months: readonly ArchivedMonth[]
+  /** Links that look like those of a month, but name none. */
+  readonly unknown: readonly string[]
+}
+
+/** The months that the archive page links to. */
+export function readArchive(markdown: string): Archive {
+  const months = new Map<string, ArchivedMonth>()
+  const unknown: string[] = []
+  for (const [, page = '', year = '', name = ''] of markdown.matchAll(/\/(upcoming-releases\/(\d{4})\/([A-Za-z]+))\b/g)) {
+    const month = names.indexOf(name.toLowerCase()) + 1
+    if (month === 0) {
+      unknown.push(page)
+      continue
+    }
+    const key = monthKey({ year: Number(year), month })
+    if (!months.has(key)) months.set(key, { year: Number(year), month, key, page })
+  }
+  return { months: [...months.values()].sort((a, b) => (a.key < b.key ? -1 : 1)), unknown }
+}

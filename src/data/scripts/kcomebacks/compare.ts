@@ -1,0 +1,21 @@
+import type { Comeback } from '../../comeback.ts'
+
+/** How the entries of a month differ from those before: changed ones have the artist and title of one that is gone. */
+export function compare(before: readonly Comeback[], now: readonly Comeback[]) {
+  const left = new Map<string, number>()
+  const take = (key: string): boolean => {
+    const count = left.get(key) ?? 0
+    if (count > 0) left.set(key, count - 1)
+    return count > 0
+  }
+  const put = (key: string) => left.set(key, (left.get(key) ?? 0) + 1)
+  const whole = (entry: Comeback) => JSON.stringify(entry)
+  const name = ({ artist, title }: Comeback) => JSON.stringify([artist, title])
+
+  for (const entry of before) put(whole(entry))
+  const differing = now.filter((entry) => !take(whole(entry)))
+  const kept = new Set(now.map(whole))
+  for (const entry of before) if (!kept.has(whole(entry))) put(name(entry))
+  const added = differing.filter((entry) => !take(name(entry))).length
+  return { added, changed: differing.length - added, unchanged: now.length - differing.length }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import writeFileAtomic from 'write-file-atomic'
+import { type Comeback, comebackFormat } from '../../comeback.ts'
+import { loadSnapshot, SnapshotError } from '../../load.ts'
+
+/** Goes up when rows are read differently: every month is then read again. */
+const rules = 1
+
+/** What is remembered of the page that the stored entries of a month were read from. */
+const MonthState = Type.Object({
+  revision: Type.Optional(Type.String()),
+  etag: Type.Optional(Type.String()),
+  /** Of its entries in the snapshot: another snapshot put in place is noticed by it. */
+  digest: Type.String(),
+})
+export type MonthState = Static<typeof MonthState>
+
+const States = Type.Object({ rules: Type.Literal(rules), months: Type.Record(Type.String(), MonthState) })
+
+export const digestOf = (entries: readonly Comeback[]): string =>
+  createHash('sha256').update(JSON.stringify(entries)).digest('base64url')
+
+const readIfThere = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+
+/** The entries of the snapshot in place by month (`2024-02`), each in the order of the file. */
+export async function readStored(path: string): Promise<ReadonlyMap<string, readonly Comeback[]>> {
+  const text = await readIfThere(path)
+  const stored = new Map<string, Comeback[]>()
+  if (text === undefined) return stored
+  try {
+    for (const entry of (await loadSnapshot(text, comebackFormat)).entries) {
+      const key = entry.date.slice(0, 7)
+      const month = stored.get(key)
+      if (month === undefined) stored.set(key, [entry])
+      else month.push(entry)
+    }
+  } catch (error) {
+    // What is no snapshot has no entries to keep; the writer keeps the file itself.
+    if (!(error instanceof SnapshotError)) throw error
+  }
+  return stored
+}
+
+const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.json')
+
+/** By month; empty where nothing is remembered, or what is does not fit: the months are then read again. */
+export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
+  try {
+    const value: unknown = JSON.parse((await readIfThere(stateFile(dataDir))) ?? '{}')
+    return new Map(Value.Check(States, value) ? Object.entries(value.months) : [])
+  } catch (error) {
+    if (error instanceof SyntaxError) return new Map()
+    throw error
+  }
+}
+
+export async function writeStates(dataDir: string, states: ReadonlyMap<string, MonthState>): Promise<void> {
+  const months = Object.fromEntries([...states].sort(([a], [b]) => (a < b ? -1 : 1)))
+  await writeFileAtomic(stateFile(dataDir), `${JSON.stringify({ rules, months }, null, 1)}\n`)
+}

@@ -1,0 +1,115 @@
+import { version } from '../../../package.ts'
+import type { RunContext } from '../script.ts'
+import { createUpstream, UpstreamError } from '../upstream.ts'
+
+export interface WikiPage {
+  readonly markdown: string
+  /** Changes with every edit; undefined where the upstream does not say. */
+  readonly revision: string | undefined
+  readonly etag: string | undefined
+}
+
+export interface Wiki {
+  /**
+   * @param page `upcoming-releases/archive`
+   * @param etag of the copy that is there already
+   * @throws UpstreamError
+   */
+  read(page: string, etag?: string): Promise<WikiPage | 'unchanged'>
+  close(): void
+}
+
+const subreddit = 'kpop'
+/** Reddit holds pages to 512 KiB. */
+const maxBytes = 4 * 1024 * 1024
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+
+const asText = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+
+type Access = Pick<RunContext, 'values' | 'signal' | 'clock'>
+
+/** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
+export function openWiki({ values, signal, clock }: Access): Wiki {
+  const { redditClientId: id, redditClientSecret: secret } = values
+  const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
+  const common = { name: 'Reddit', signal, clock, maxBytes, userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
+  const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl ?? 'https://www.reddit.com' })
+  const api = createUpstream({ ...common, baseUrl: values.redditApiUrl ?? 'https://oauth.reddit.com' })
+  let token: { readonly text: string; readonly until: number } | undefined
+
+  async function getToken(): Promise<string> {
+    if (token !== undefined && clock.wall() < token.until) return token.text
+    const asked = {
+      method: 'POST' as const,
+      path: '/api/v1/access_token',
+      headers: { authorization: `Basic ${credentials}` },
+      form: { grant_type: 'client_credentials' },
+    }
+    const { json } = await site.request(asked).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError) || (error.status !== 401 && error.status !== 403)) throw error
+      throw new UpstreamError('status', `Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${error.status})`, {
+        status: error.status,
+      })
+    })
+    const text = isRecord(json) ? asText(json.access_token) : undefined
+    if (text === undefined || !/^[\x21-\x7e]+$/.test(text)) {
+      throw new UpstreamError('malformed', 'Reddit: its token service answered without a token')
+    }
+    const lifetime = isRecord(json) && typeof json.expires_in === 'number' ? json.expires_in : 3600
+    // A minute early, so that it does not expire on the way.
+    token = { text, until: clock.wall() + Math.max(0, lifetime - 60) * 1000 }
+    return text
+  }
+
+  const askApi = async (page: string, headers: Record<string, string>) =>
+    api.request({
+      path: `/r/${subreddit}/wiki/${page}`,
+      query: { raw_json: '1' },
+      headers: { ...headers, authorization: `Bearer ${await getToken()}` },
+    })
+
+  async function askWithToken(page: string, headers: Record<string, string>) {
+    try {
+      return await askApi(page, headers)
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.status !== 401 || token === undefined) throw error
+      token = undefined
+      return askApi(page, headers)
+    }
+  }
+
+  async function askPublicly(page: string, headers: Record<string, string>) {
+    try {
+      return await site.request({ path: `/r/${subreddit}/wiki/${page}.json`, query: { raw_json: '1' }, headers })
+    } catch (error) {
+      const refused =
+        error instanceof UpstreamError && (error.status === 401 || error.status === 403 || error.kind === 'malformed')
+      if (!refused) throw error
+      const reason = `Reddit does not show /wiki/${page} without credentials: set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET`
+      throw new UpstreamError('status', reason, { status: 403 })
+    }
+  }
+
+  return {
+    async read(page, etag) {
+      const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
+      const reply = await (credentials === undefined ? askPublicly(page, headers) : askWithToken(page, headers))
+      if (reply.status === 304) return 'unchanged'
+      const data = isRecord(reply.json) ? reply.json.data : undefined
+      if (!isRecord(data) || typeof data.content_md !== 'string') {
+        throw new UpstreamError('malformed', `Reddit: /wiki/${page} answered without a page`)
+      }
+      return {
+        markdown: data.content_md,
+        revision: asText(data.revision_id) ?? asText(data.revision_date),
+        etag: asText(reply.headers.etag),
+      }
+    },
+    close() {
+      site.close()
+      api.close()
+    },
+  }
+}
