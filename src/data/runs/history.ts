@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import writeFileAtomic from 'write-file-atomic'
+import { scripts } from '../../config/kinds.ts'
+import type { Log } from '../../log.ts'
+import { inTurn } from './lock.ts'
+
+const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
+/** What started a run. */
+export type Trigger = (typeof triggers)[number]
+
+const Count = Type.Integer({ minimum: 0 })
+export const Counts = Type.Object({ read: Count, added: Count, changed: Count, unchanged: Count, rejected: Count })
+
+/** A run that has ended. Times are ISO 8601, UTC. */
+export const RunRecord = Type.Object({
+  script: Type.Enum(scripts),
+  trigger: Type.Enum(triggers),
+  started: Type.String(),
+  ended: Type.String(),
+  duration: Type.Number({ description: 'Seconds' }),
+  outcome: Type.Enum(['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const),
+  counts: Counts,
+  errors: Type.Array(Type.String()),
+  retryAt: Type.Optional(Type.String({ description: 'Of rate_limited: from when another run makes sense' })),
+})
+export type RunRecord = Static<typeof RunRecord>
+
+/** True of a run that published what it found. */
+export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
+
+const History = Type.Object({
+  /** The last {@link keptRuns}, the newest last. */
+  runs: Type.Array(RunRecord),
+  /** When each script last succeeded, by script: it may be longer ago than the runs go back. */
+  lastSuccess: Type.Record(Type.String(), Type.String()),
+})
+export type History = Static<typeof History>
+
+export const keptRuns = 50
+
+const noHistory: History = { runs: [], lastSuccess: {} }
+
+const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
+
+/** The runs so far; none where the file is not there or is not what it should be. */
+export async function readHistory(dataDir: string): Promise<History> {
+  try {
+    const value: unknown = JSON.parse(await readFile(pathOf(dataDir), 'utf8'))
+    return Value.Check(History, value) ? value : noHistory
+  } catch {
+    return noHistory
+  }
+}
+
+/** Adds a run. A disk that does not take it is logged: the run itself has ended. */
+export async function addRun(dataDir: string, run: RunRecord, log: Log): Promise<void> {
+  try {
+    await inTurn(dataDir, 'runs', async () => {
+      const { runs, lastSuccess } = await readHistory(dataDir)
+      const next: History = {
+        runs: [...runs, run].slice(-keptRuns),
+        lastSuccess: { ...lastSuccess, ...(isSuccess(run) && { [run.script]: run.ended }) },
+      }
+      await writeFileAtomic(pathOf(dataDir), `${JSON.stringify(next, null, 1)}\n`)
+    })
+  } catch (error) {
+    log.error({ script: run.script, err: error }, 'runs.json could not be written')
+  }
+}

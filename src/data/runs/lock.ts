@@ -1,0 +1,124 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { lock } from 'proper-lockfile'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** Who holds a lock. */
+const Holder = Type.Object({
+  /** The machine (or container) that the process id is of. */
+  machine: Type.String(),
+  pid: Type.Integer(),
+  /** When the process started, in the kernel's own count: a process id is given out again, this is not. */
+  since: Type.String(),
+})
+
+export interface RunLock {
+  release(): Promise<void>
+}
+
+/** A holder shows that it is there this often, milliseconds; one on another machine is believed dead after the second. */
+const beat = 10_000
+const longestSilence = 60_000
+
+function readText(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    // Not on this kind of system.
+    return ''
+  }
+}
+
+const machine = [
+  hostname(),
+  readText(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+  readText(() => readlinkSync('/proc/self/ns/pid')),
+].join(' ')
+
+/** Field 22 of the process's stat line; the name before it may hold spaces and brackets. */
+const startOf = (pid: number): string =>
+  readText(
+    () =>
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[19] ?? '',
+  )
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
+
+/** True while a process that is alive holds it, this one included. */
+export async function isLocked(folder: string, name: string): Promise<boolean> {
+  const path = pathOf(folder, name)
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
+    const holder: unknown = JSON.parse(text)
+    if (!Value.Check(Holder, holder)) return false
+    if (holder.machine === machine) return isAlive(holder.pid) && startOf(holder.pid) === holder.since
+    return Date.now() - mtimeMs < longestSilence
+  } catch {
+    return false
+  }
+}
+
+/** Looking at the lock and taking it are one step: nobody else takes or gives it back in between. */
+async function alone<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
+  const release = await lock(folder, {
+    lockfilePath: join(folder, `.${name}.guard`),
+    realpath: false,
+    // Held for milliseconds; a process killed in these leaves it for five seconds.
+    stale: 5000,
+    retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
+  })
+  try {
+    return await action()
+  } finally {
+    await release()
+  }
+}
+
+/**
+ * Takes the lock of a name in a folder, against every process that uses the folder. That of a process that was killed is
+ * taken over at once, or from another machine after a minute without a sign of life.
+ * @returns undefined where another run holds it
+ */
+export async function takeLock(folder: string, name: string): Promise<RunLock | undefined> {
+  const path = pathOf(folder, name)
+  const own = JSON.stringify({ machine, pid: process.pid, since: startOf(process.pid) })
+  const taken = await alone(folder, name, async () => {
+    if (await isLocked(folder, name)) return false
+    await writeFile(`${path}.new`, own)
+    await rename(`${path}.new`, path)
+    return true
+  })
+  if (!taken) return undefined
+  const beating = setInterval(() => {
+    const now = new Date()
+    // The file is gone only where somebody removed it by hand.
+    utimes(path, now, now).catch(() => undefined)
+  }, beat)
+  beating.unref()
+  return {
+    async release() {
+      clearInterval(beating)
+      await alone(folder, name, async () => {
+        const text = await readFile(path, 'utf8').catch(() => undefined)
+        if (text === own) await rm(path, { force: true })
+      })
+    },
+  }
+}
+
+/** Runs an action that no other process on the folder may run at the same time, waiting for its turn. */
+export const inTurn = alone
