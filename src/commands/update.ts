@@ -1,0 +1,78 @@
+import { resolve } from 'node:path'
+import { type Clock, systemClock } from '../clock.ts'
+import { type ScriptName, scripts as scriptNames } from '../config/kinds.ts'
+import type { Config } from '../config.ts'
+import { missingOf, startRun } from '../data/runs/execute.ts'
+import type { RunRecord } from '../data/runs/history.ts'
+import { allScripts } from '../data/scripts/all.ts'
+import type { Script } from '../data/scripts/script.ts'
+import type { Log } from '../log.ts'
+import { createRunDisplay, type Terminal } from './run-display.ts'
+
+export interface UpdateOrder {
+  readonly script: ScriptName
+  readonly full: boolean
+  readonly force: boolean
+  readonly dryRun: boolean
+}
+
+export interface UpdateIo {
+  readonly stdout: Terminal
+  readonly stderr: Terminal
+  /** Aborted when the person wants no more. */
+  readonly signal: AbortSignal
+  /** Of the scripts, at the level of LOG_LEVEL; default: warnings and errors as lines on stderr. */
+  readonly log?: Log
+  readonly clock?: Clock
+  readonly scripts?: readonly Script[]
+}
+
+/** What the shell is told. */
+export const exitCodes = { done: 0, failed: 1, partly: 3, notConfigured: 4 } as const
+
+function exitCodeOf({ outcome }: RunRecord): number {
+  if (outcome === 'done') return exitCodes.done
+  if (outcome === 'partly') return exitCodes.partly
+  return outcome === 'not_configured' ? exitCodes.notConfigured : exitCodes.failed
+}
+
+/**
+ * `tickwarden update <script>`: runs one script to its end and shows how it goes.
+ * @returns the exit code: 0 done, 1 failed (or another run is under way), 3 partly done, 4 not configured
+ */
+export async function runUpdate(order: UpdateOrder, { values }: Pick<Config, 'values'>, io: UpdateIo): Promise<number> {
+  const { clock = systemClock, scripts = allScripts, stdout, stderr, signal } = io
+  const script = scripts.find(({ name }) => name === order.script)
+  if (script === undefined) throw new Error(`there is no script "${order.script}"; there are ${scriptNames.join(', ')}`)
+  const missing = missingOf(script, values)
+  if (missing.length > 0 || values.dataDir === undefined) {
+    stderr.write(`${script.name}: not configured: set ${missing.join(', ')}\n`)
+    return exitCodes.notConfigured
+  }
+  const display = createRunDisplay(script, stdout, stderr, clock)
+  // Timers of the service keep no process alive, but a run that waits for one must go on.
+  const alive = setInterval(() => undefined, 60_000)
+  try {
+    const { full, force, dryRun } = order
+    const dataDir = resolve(values.dataDir)
+    const log = io.log ?? display.log
+    const run = await startRun({
+      ...{ script, values, dataDir, clock, log, signal, full, force, dryRun },
+      trigger: 'command',
+      progress: display.progress,
+    })
+    if (run === 'already running') {
+      stderr.write(`${script.name}: already running\n`)
+      return exitCodes.failed
+    }
+    const record = await run.ended
+    display.end(record, dryRun)
+    return exitCodeOf(record)
+  } catch (error) {
+    stderr.write(`${script.name}: failed: ${(error as Error).message}\n`)
+    return exitCodes.failed
+  } finally {
+    display.stop()
+    clearInterval(alive)
+  }
+}

@@ -1,0 +1,286 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Clock } from '../../../../src/clock.ts'
+import { runUpdate, type UpdateOrder } from '../../../../src/commands/update.ts'
+import { loadConfig } from '../../../../src/config.ts'
+import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
+import { fastClock } from '../../../helpers/fast-clock.ts'
+
+/** The service has a February of 2024 that the wiki is at, too. */
+const today = Date.UTC(2024, 1, 20, 12)
+
+const row = (day: string, artist: string, title: string) =>
+  `|${day}|18:00|*${artist}*|*${title}*|Mini Album|[${title}](/d${title})|[Spotify](https://s/${title})`
+
+let reddit: FakeReddit
+let folder: string
+let clock: Clock
+let output: string[]
+
+beforeEach(async () => {
+  reddit = await startFakeReddit()
+  folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  clock = fastClock(today, 20)
+  reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/january', '2023/December', '2023/november']))
+  reddit.pages.set('upcoming-releases/2023/november', tableOf(row('1st', 'A', 'a1'), row('2nd', 'B', 'b1')))
+  reddit.pages.set('upcoming-releases/2023/December', tableOf(row('3rd', 'C', 'c1'), row('', 'D', 'd1')))
+  reddit.pages.set('upcoming-releases/2024/january', tableOf(row('4th', 'E', 'e1'), row('5th', 'F', 'f1')))
+  reddit.pages.set('upcoming-releases/2024/february', tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1')))
+})
+afterEach(() => {
+  reddit.close()
+  rmSync(folder, { recursive: true })
+})
+
+const environment = (more: Record<string, string | undefined> = {}) => ({
+  DATA_DIR: folder,
+  REDDIT_AUTH_URL: reddit.url,
+  REDDIT_API_URL: reddit.url,
+  REDDIT_CLIENT_ID: reddit.id,
+  REDDIT_CLIENT_SECRET: reddit.secret,
+  ...more,
+})
+
+async function update(order: Partial<UpdateOrder> = {}, env: Record<string, string | undefined> = {}, signal?: AbortSignal) {
+  output = []
+  reddit.asked.length = 0
+  const stream = {
+    write(text: string) {
+      output.push(text)
+      return true
+    },
+  }
+  return runUpdate(
+    { script: 'kcomebacks', full: false, force: false, dryRun: false, ...order },
+    loadConfig({ env: environment(env) }),
+    { stdout: stream, stderr: stream, signal: signal ?? new AbortController().signal, clock },
+  )
+}
+
+const path = () => join(folder, 'kcomebacks.json')
+const entries = (): { artist: string; date: string }[] => JSON.parse(readFileSync(path(), 'utf8')).slice(1)
+const artists = () =>
+  entries()
+    .map(({ artist }) => artist)
+    .join('')
+const lastRun = () => JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8')).runs.at(-1)
+const page = (name: string) => `upcoming-releases/${name}`
+
+describe('the update of the comebacks', () => {
+  it('writes the whole wiki, right to the byte', async () => {
+    expect(await update()).toBe(0)
+    const [head, ...lines] = readFileSync(path(), 'utf8').split('\n').slice(1)
+    expect(head).toMatch(/^\{"last_update":"2024-02-20 12:\d\d:\d\d UTC"\},$/)
+    const line = (date: string, artist: string, title: string, end = ',') =>
+      `{"date":"${date}","time":"18:00","artist":"${artist}","title":"${title}","types":["album","mini"],"links":["https://s/${title}","https://www.reddit.com/d${title}"]}${end}`
+    expect(lines).toEqual([
+      line('2023-11-1', 'A', 'a1'),
+      line('2023-11-2', 'B', 'b1'),
+      line('2023-12-3', 'C', 'c1'),
+      line('2023-12-3', 'D', 'd1'),
+      line('2024-01-4', 'E', 'e1'),
+      line('2024-01-5', 'F', 'f1'),
+      line('2024-02-6', 'G', 'g1'),
+      line('2024-02-TBA', 'H', 'h1', ''),
+      ']',
+      '',
+    ])
+    expect(reddit.asked).toEqual([
+      'token',
+      ...['archive', '2023/november', '2023/December', '2024/january', '2024/february'].map(page),
+    ])
+    expect(lastRun()).toMatchObject({
+      script: 'kcomebacks',
+      trigger: 'command',
+      outcome: 'done',
+      counts: { read: 8, added: 8, changed: 0, unchanged: 0, rejected: 0 },
+      errors: [],
+    })
+  })
+
+  it.each([
+    ['by ETag', true],
+    ['by revision', false],
+  ])('reads again only what may have changed, told %s', async (_how, etags) => {
+    reddit.etags = etags
+    await update()
+    reddit.pages.set(page('2023/november'), tableOf(row('1st', 'A', 'a1'), row('2nd', 'B', 'b1'), row('3rd', 'X', 'x1')))
+    reddit.pages.set(page('2024/february'), tableOf(row('7th', 'G', 'g1'), row('TBA', 'H', 'h1')))
+    expect(await update()).toBe(0)
+    expect(artists()).toBe('ABXCDEFGH')
+    expect(entries().at(-2)?.date).toBe('2024-02-7')
+    expect(reddit.asked).toContain(etags ? `${page('2023/December')} 304` : page('2023/December'))
+    // December is not read again; January and February always are.
+    expect(lastRun().counts).toEqual({ read: 7, added: 1, changed: 1, unchanged: 5, rejected: 0 })
+
+    expect(await update({ full: true })).toBe(0)
+    expect(lastRun().counts).toEqual({ read: 9, added: 0, changed: 0, unchanged: 9, rejected: 0 })
+    expect(reddit.asked.some((asked) => asked.endsWith('304'))).toBe(false)
+  })
+
+  it('reads everything again where another snapshot was put in place', async () => {
+    await update()
+    const changed = readFileSync(path(), 'utf8').replace('"artist":"A"', '"artist":"Somebody else"')
+    writeFileSync(path(), changed)
+    expect(await update()).toBe(0)
+    expect(artists()).toBe('ABCDEFGH')
+  })
+
+  it('keeps the entries of a month that fails, and goes on', async () => {
+    await update()
+    reddit.pages.delete(page('2024/january'))
+    reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g2'), row('TBA', 'H', 'h1'), row('TBA', 'I', 'i1')))
+    expect(await update()).toBe(3)
+    expect(artists()).toBe('ABCDEFGHI')
+    expect(lastRun()).toMatchObject({
+      outcome: 'partly',
+      errors: [
+        `${page('2024/january')}: Reddit: GET /r/kpop/wiki/${page('2024/january')} answered 404; its stored entries (2) are kept`,
+      ],
+    })
+  })
+
+  it('keeps the entries of a page that was emptied', async () => {
+    await update()
+    reddit.pages.set(page('2024/january'), 'see you soon')
+    expect(await update()).toBe(3)
+    expect(artists()).toBe('ABCDEFGH')
+    expect(output.join('')).toContain('the page has no entries any more, where there were 2')
+  })
+
+  it('tells of every row that it leaves out, with page and line, and is done all the same', async () => {
+    reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1'), '|31st|18:00|Z|z|||', '|7th|||t|||'))
+    expect(await update()).toBe(0)
+    expect(artists()).toBe('ABCDEFG')
+    expect(lastRun().counts).toEqual({ read: 9, added: 7, changed: 0, unchanged: 0, rejected: 2 })
+    expect(lastRun().errors).toEqual([
+      `${page('2024/february')}, line 6: "31st" is no day of the month`,
+      `${page('2024/february')}, line 7: it has no artist`,
+    ])
+    expect(output.join('')).toContain('line 6: "31st" is no day of the month; the row is left out')
+  })
+
+  it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, times: number]>([
+    ['a 5xx', (response) => response.writeHead(502).end('bad gateway'), 2],
+    ['a 429', (response) => response.writeHead(429, { 'retry-after': '4' }).end(), 1],
+    ['a cut connection', (response) => response.destroy(), 2],
+    ['a hang', () => undefined, 1],
+    ['an expired token', (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'), 1],
+  ])('gets over %s', async (_what, answer, times) => {
+    reddit.instead.set(
+      page('2024/january'),
+      Array(times).fill((_request: unknown, response: never) => answer(response)),
+    )
+    expect(await update()).toBe(0)
+    expect(artists()).toBe('ABCDEFGH')
+  })
+
+  it('keeps what it has where HTML comes instead of JSON', async () => {
+    await update()
+    reddit.instead.set(page('2024/january'), [
+      (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    ])
+    expect(await update()).toBe(3)
+    expect(artists()).toBe('ABCDEFGH')
+    expect(lastRun().errors[0]).toContain('answered something that is not JSON')
+  })
+
+  it('stops asking at a rate limit of an hour, publishes what it read, and says until when', async () => {
+    reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
+    expect(await update()).toBe(1)
+    expect(artists()).toBe('ABCD')
+    expect(reddit.asked).not.toContain(page('2024/february'))
+    expect(lastRun().outcome).toBe('rate_limited')
+    expect(lastRun().retryAt).toMatch(/^2024-02-20T13:/)
+  })
+
+  it('asks no further when Reddit is down', async () => {
+    await update()
+    for (const name of ['2023/november', '2023/December', '2024/january', '2024/february']) {
+      reddit.instead.set(
+        page(name),
+        Array(10).fill((_request: unknown, response: { destroy(): void }) => response.destroy()),
+      )
+    }
+    const before = readFileSync(path(), 'utf8')
+    expect(await update()).toBe(1)
+    expect(reddit.asked).not.toContain(page('2024/february'))
+    expect(readFileSync(path(), 'utf8')).toBe(before)
+  })
+
+  it.each([
+    [
+      'refuses the secret',
+      { REDDIT_CLIENT_SECRET: 'wrong-hunter3' },
+      1,
+      'Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (401)',
+    ],
+    [
+      'has no public pages',
+      { REDDIT_CLIENT_ID: undefined, REDDIT_CLIENT_SECRET: undefined },
+      1,
+      'set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET',
+    ],
+    ['gets half of the credentials', { REDDIT_CLIENT_SECRET: undefined }, 4, 'not configured: set REDDIT_CLIENT_SECRET'],
+    ['has no folder to write to', { DATA_DIR: undefined }, 4, 'not configured: set DATA_DIR'],
+  ])('says what to do where Reddit %s', async (_what, env, code, message) => {
+    expect(await update({}, env)).toBe(code)
+    expect(output.join('')).toContain(message)
+    expect(output.join('')).not.toMatch(/hunter/)
+    expect(existsSync(path())).toBe(false)
+  })
+
+  it('reads the public pages without credentials', async () => {
+    reddit.publicPages = true
+    expect(await update({}, { REDDIT_CLIENT_ID: undefined, REDDIT_CLIENT_SECRET: undefined })).toBe(0)
+    expect(artists()).toBe('ABCDEFGH')
+    expect(reddit.asked).not.toContain('token')
+  })
+
+  it('refuses a wiki that has lost most of its months, unless forced', async () => {
+    await update()
+    reddit.pages.set(page('2023/november'), tableOf(row('1st', 'A', 'a1')))
+    reddit.pages.set(page('2023/December'), tableOf(row('1st', 'C', 'c1')))
+    const before = readFileSync(path(), 'utf8')
+    expect(await update()).toBe(1)
+    expect(readFileSync(path(), 'utf8')).toBe(before)
+    expect(readdirSync(folder)).toContain('kcomebacks.json.rejected')
+    expect(output.join('')).toContain('it has 6 entries where there were 8')
+    expect(await update({ force: true })).toBe(0)
+    expect(artists()).toBe('ACEFGH')
+  })
+
+  it('changes nothing in a dry run', async () => {
+    expect(await update({ dryRun: true })).toBe(0)
+    expect(readdirSync(folder)).toEqual([])
+    expect(output.join('')).toContain('A dry run: nothing was changed.')
+  })
+
+  it('stops soon when told to, and publishes nothing', async () => {
+    const stop = new AbortController()
+    reddit.instead.set(page('2024/january'), [() => stop.abort()])
+    expect(await update({}, {}, stop.signal)).toBe(1)
+    expect(lastRun()).toMatchObject({ outcome: 'failed', errors: ['stopped'] })
+    expect(existsSync(path())).toBe(false)
+    expect(await update()).toBe(0)
+  })
+
+  it('shows how it goes: lines and a table where there is no terminal', async () => {
+    await update()
+    const text = output.join('')
+    expect(text).toMatch(/^4\/4 months, [\d.]+\/s, 0 s left: 2024-02$/m)
+    expect(text).toMatch(/^script {6}outcome {2}read {2}added {2}changed {2}unchanged {2}rejected {2}time/m)
+    expect(text).toMatch(/^kcomebacks {2}done {8}8 {6}8 {8}0 {10}0 {9}0 {2}\d+\.\d s$/m)
+  })
+
+  it('puts no secret into a file', async () => {
+    await update()
+    await update({}, { REDDIT_CLIENT_SECRET: 'wrong-hunter3' })
+    for (const name of readdirSync(folder)) {
+      const text = readFileSync(join(folder, name), 'utf8')
+      expect(text).not.toMatch(/hunter|token-\d/)
+    }
+  })
+})

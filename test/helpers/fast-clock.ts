@@ -1,0 +1,12 @@
+import { type Clock, systemClock } from '../../src/clock.ts'
+
+/** Time that runs `times` as fast as it does, from a wall time on: for what waits for seconds in earnest. */
+export function fastClock(wall: number, times: number): Clock {
+  const start = systemClock.now()
+  const passed = () => (systemClock.now() - start) * times
+  return {
+    now: passed,
+    wall: () => Math.floor(wall + passed()),
+    after: (delay, action) => systemClock.after(delay / times, action),
+  }
+}
