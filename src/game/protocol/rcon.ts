@@ -1,3 +1,4 @@
+import { ProtocolError } from './error.ts'
 import { isRconCommand, type RconCommand } from './rcon-commands.ts'
 
 /**
@@ -23,11 +24,6 @@ const overhead = 10
 
 /** A piece takes at most 12,298 bytes; servers that do not cut their replies get some room. */
 export const maxPacketLength = 65_536
-
-/** What arrived is not RCON. */
-export class RconFormatError extends Error {
-  override readonly name = 'RconFormatError'
-}
 
 /** @throws RangeError where the body is longer than the game reads */
 export function encodeRconPacket({ id, type, body }: RconPacket, maxBody = maxSentBody): Buffer {
@@ -56,7 +52,7 @@ export const encodeEndMark = (id: number): Buffer => encodeRconPacket({ id, type
 export interface RconDecoder {
   /**
    * Takes the next bytes and gives the packets that they complete.
-   * @throws RconFormatError on a length below 10 or above maxPacketLength, or without the closing NULs
+   * @throws ProtocolError on a length below 10 or above maxPacketLength, or without the closing NULs
    */
   push(chunk: Uint8Array): Iterable<RconPacket>
 }
@@ -86,12 +82,12 @@ export function createRconDecoder(): RconDecoder {
 
 function checkedLength(bytes: Buffer): number {
   const length = bytes.readInt32LE()
-  if (length < overhead || length > maxPacketLength) throw new RconFormatError(`a packet claims a length of ${length}`)
+  if (length < overhead || length > maxPacketLength) throw new ProtocolError('malformed', `a packet claims a length of ${length}`)
   return length
 }
 
 function toPacket(bytes: Buffer): RconPacket {
   const end = bytes.length - 2
-  if (bytes.readUInt16LE(end) !== 0) throw new RconFormatError('a packet does not end in two NULs')
+  if (bytes.readUInt16LE(end) !== 0) throw new ProtocolError('malformed', 'a packet does not end in two NULs')
   return { id: bytes.readInt32LE(0), type: bytes.readInt32LE(4), body: bytes.toString('utf8', 8, end) }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ProtocolError } from '../../../src/game/protocol/error.ts'
 import {
   createRconDecoder,
   encodeCommand,
@@ -7,7 +8,6 @@ import {
   encodeRconPacket,
   maxPacketLength,
   maxSentBody,
-  RconFormatError,
 } from '../../../src/game/protocol/rcon.ts'
 import { isRconCommand, rconCommands } from '../../../src/game/protocol/rcon-commands.ts'
 
@@ -89,10 +89,10 @@ describe('packets that arrive', () => {
   })
 
   it.each([-2_147_483_648, -1, 0, 9, maxPacketLength + 1, 2_147_483_647])('with a length of %i are refused at once', (length) => {
-    expect(() => decode(int32(length))).toThrow(RconFormatError)
+    expect(() => decode(int32(length))).toThrow(ProtocolError)
   })
 
   it('without the closing NULs are refused', () => {
-    expect(() => decode(bytes('0a000000 01000000 00000000 0001'))).toThrow(RconFormatError)
+    expect(() => decode(bytes('0a000000 01000000 00000000 0001'))).toThrow(ProtocolError)
   })
 })
