@@ -1,0 +1,123 @@
+import type { Log } from '../../log.ts'
+import type { Fields } from '../fields.ts'
+import type { RconCommand } from '../protocol/rcon-commands.ts'
+import { isUnknownCommand, plainReply } from '../protocol/rcon-reply.ts'
+import { parseGameTime, type TimeForm } from '../protocol/time-query.ts'
+import type { RconReply } from './rcon-connection.ts'
+import { type Known, type Question, questions } from './rcon-questions.ts'
+
+/** A command runs on the server's main thread: a poll asks for no more than these. */
+export const maxCommands = 4
+/** After so many texts in a row that were not understood, a command is asked less often. */
+const patience = 3
+const rarely = 60_000
+
+interface State {
+  readonly question: Question
+  /** Which of its commands is asked; past the last one, the server knows none. */
+  choice: number
+  /** The server has understood it, and was understood. */
+  learned: boolean
+  misses: number
+  askedAt: number
+  fields: Partial<Fields>
+}
+
+export interface Asked {
+  readonly command: RconCommand
+  /** @returns what the reply tells, nothing where it was not understood */
+  take(reply: RconReply): Partial<Fields>
+}
+
+/** What was learned over one connection: which commands the server has, and what it answered last. */
+export interface RconMemory {
+  /** The questions of this poll, at most `maxCommands`. */
+  plan(now: number): readonly Asked[]
+  /** The last answers of every question. */
+  fields(): Partial<Fields>
+}
+
+/** @param notUnderstood told a reply that is neither understood nor an unknown command */
+export function createRconMemory(notUnderstood: (command: RconCommand, text: string) => void): RconMemory {
+  let timeForm: TimeForm | undefined
+  const states: readonly State[] = questions.map((question) => ({
+    question,
+    choice: 0,
+    learned: false,
+    misses: 0,
+    askedAt: Number.NEGATIVE_INFINITY,
+    fields: {},
+  }))
+  const commandOf = ({ question, choice }: State): RconCommand | undefined => question.commands[choice]
+
+  function known(): Known {
+    const ticks = states.find(({ question }) => question.name === 'ticks')
+    return { timeForm, withoutTickQuery: ticks !== undefined && commandOf(ticks) === undefined }
+  }
+
+  function take(state: State, command: RconCommand, { text, at }: RconReply): Partial<Fields> {
+    const plain = plainReply(text)
+    const read = state.question.read(plain, at)
+    state.fields = read ?? {}
+    if (read !== undefined) {
+      state.learned = true
+      state.misses = 0
+      if (state.question.name === 'gameTime') timeForm = parseGameTime(plain)?.form
+      return read
+    }
+    const unknown = isUnknownCommand(plain)
+    if (!unknown) notUnderstood(command, plain)
+    // What was understood once stays the right command, whatever another RCON client mixed into one reply.
+    const hasOther = state.choice + 1 < state.question.commands.length
+    if (unknown || (!state.learned && hasOther)) state.choice++
+    else state.misses++
+    return {}
+  }
+
+  return {
+    plan(now) {
+      const what = known()
+      const pause = ({ question, misses }: State) => (misses >= patience ? Math.max(rarely, question.every) : question.every)
+      const due = states.filter((state) => {
+        if (commandOf(state) === undefined || !(state.question.when?.(what) ?? true)) return false
+        return now - state.askedAt >= pause(state)
+      })
+      const always = due.filter(({ question }) => alwaysAsked.has(question.name))
+      // The one that has waited longest beyond its time comes first, so that all have their turn.
+      const others = due
+        .filter(({ question }) => !alwaysAsked.has(question.name))
+        .sort((a, b) => overdue(b, now) - overdue(a, now))
+      return [...always, ...others].slice(0, maxCommands).flatMap((state) => {
+        const command = commandOf(state)
+        if (command === undefined) return []
+        return [
+          {
+            command,
+            take(reply: RconReply) {
+              state.askedAt = now
+              return take(state, command, reply)
+            },
+          },
+        ]
+      })
+    },
+    fields: () => Object.assign({}, ...states.map(({ fields }) => fields).reverse()) as Partial<Fields>,
+  }
+}
+
+const alwaysAsked: ReadonlySet<Question['name']> = new Set(['ticks', 'gameTime', 'players'])
+
+function overdue({ askedAt, question }: State, now: number): number {
+  return askedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - askedAt - question.every
+}
+
+/** Logs a text once for each command, cut: what a server answers is nobody's secret, but may be long. */
+export function logOnce(log: Log, server: string): (command: RconCommand, text: string) => void {
+  const seen = new Set<RconCommand>()
+  return (command, text) => {
+    if (seen.has(command)) return
+    seen.add(command)
+    const shown = JSON.stringify(text.slice(0, 200))
+    log.warn({ source: 'rcon', command }, `${server}: the reply to "${command}" is not understood: ${shown}`)
+  }
+}
