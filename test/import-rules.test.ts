@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+
+interface Imported {
+  /** Of the file that imports, from the project's root. */
+  readonly file: string
+  /** A path from the root for the project's own files, else the package name. */
+  readonly target: string
+  readonly own: boolean
+}
+
+function sources(): string[] {
+  return ['src', 'exporter'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => join(folder, path)),
+  )
+}
+
+const importing =
+  /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+
+function importsOf(file: string, text: string): Imported[] {
+  return [...text.matchAll(importing)].map((match) => {
+    const given = match[1] ?? match[2] ?? match[3] ?? ''
+    const own = given.startsWith('.')
+    return { file, target: own ? relative(root, resolve(root, dirname(file), given)) : given, own }
+  })
+}
+
+const files = sources()
+const imports = files.flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')))
+const within =
+  (...folders: string[]) =>
+  (path: string) =>
+    folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
+const shown = (found: readonly Imported[]) => found.map(({ file, target }) => `${file} imports ${target}`)
+
+describe('the import rules', () => {
+  it('are read from real imports', () => {
+    const text =
+      "import a from 'x'\nimport {\n  b,\n} from './b.ts'\nexport * from \"../c.ts\"\nimport './d.ts'\nconst e = import('./e.ts')"
+    expect(importsOf('src/game/z.ts', text).map(({ target }) => target)).toEqual([
+      'x',
+      'src/game/b.ts',
+      'src/c.ts',
+      'src/game/d.ts',
+      'src/game/e.ts',
+    ])
+    expect(imports.length).toBeGreaterThan(files.length)
+  })
+
+  it('game/protocol imports nothing of the project but itself', () => {
+    const inside = within('src/game/protocol')
+    expect(shown(imports.filter(({ file, target, own }) => inside(file) && own && !inside(target)))).toEqual([])
+  })
+
+  it('game knows nothing of what is served, nor of fastify and prom-client', () => {
+    const forbidden = within(
+      'src/status-api',
+      'src/data',
+      'src/web',
+      'src/cluster',
+      'src/http',
+      'exporter',
+      'fastify',
+      '@fastify',
+      'prom-client',
+    )
+    expect(shown(imports.filter(({ file, target }) => within('src/game')(file) && forbidden(target)))).toEqual([])
+  })
+
+  it('status-api, exporter, data and web never import each other', () => {
+    const parts = ['src/status-api', 'exporter', 'src/data', 'src/web']
+    const crossing = imports.filter(({ file, target, own }) => {
+      const from = parts.find((part) => within(part)(file))
+      const to = parts.find((part) => within(part)(target))
+      return own && from !== undefined && to !== undefined && from !== to
+    })
+    expect(shown(crossing)).toEqual([])
+  })
+
+  it('only the exporter imports prom-client', () => {
+    expect(shown(imports.filter(({ file, target }) => target === 'prom-client' && !within('exporter')(file)))).toEqual([])
+  })
+
+  it('only config.ts reads the environment', () => {
+    const readers = files.filter((file) =>
+      /process\s*\.\s*env\b|from 'node:process'/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(readers).toEqual(['src/config.ts'])
+  })
+
+  it('only main.ts ends the process', () => {
+    const enders = files.filter((file) =>
+      /process\s*\.\s*(exit|exitCode|argv|kill)\b/.test(readFileSync(join(root, file), 'utf8')),
+    )
+    expect(enders).toEqual(['src/main.ts'])
+  })
+})

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { settings } from '../src/config/settings.ts'
+
+const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
+const children = new Set<ChildProcess>()
+
+interface Running {
+  readonly child: ChildProcess
+  output(): string
+  readonly exit: Promise<number | null>
+  /** Waits until the output matches; rejects when the process ends before. */
+  until(pattern: RegExp): Promise<RegExpExecArray>
+}
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  children.add(child)
+  let output = ''
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk
+    })
+  }
+  const until = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(output)
+        if (match) resolve(match)
+      }
+      child.stdout?.on('data', look)
+      child.stderr?.on('data', look)
+      child.once('close', () => reject(new Error(`ended before ${pattern}:\n${output}`)))
+      look()
+    })
+  return { child, output: () => output, exit, until }
+}
+
+const listening = async (running: Running) => (await running.until(/listens on (http:\/\/[\w.:[\]]+)/))[1] ?? ''
+
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  children.clear()
+})
+
+describe('tickwarden', () => {
+  it('without a server watches the demo server, says so in one line, and serves it', async () => {
+    const running = run(['--port', '0', '--poll-interval', '500ms'])
+    const url = await listening(running)
+    await running.until(/demo server runs on/)
+    await expect.poll(async () => (await fetch(`${url}/api/v1/getall`)).status, { timeout: 20_000 }).toBe(200)
+    const all = (await (await fetch(`${url}/api/v1/getall`)).json()) as Record<string, unknown>
+    expect(all).toMatchObject({ SERVER_NAME: 'Server', SERVER_IP: '127.0.0.1' })
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('minecraft_up{server="Server"} 1')
+    expect(running.output().match(/demo server/g)).toHaveLength(1)
+    running.child.kill('SIGTERM')
+    expect(await running.exit).toBe(0)
+  })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends gracefully on %s while requests and polls are under way', async (signal) => {
+    const running = run([], { PORT: '0', POLL_INTERVAL: '500ms' })
+    const url = await listening(running)
+    const requests = Promise.allSettled(Array.from({ length: 50 }, () => fetch(`${url}/metrics`)))
+    await fetch(`${url}/api/v1/servers`)
+    const asked = Date.now()
+    running.child.kill(signal)
+    expect(await running.exit).toBe(0)
+    expect(Date.now() - asked).toBeLessThan(5500)
+    await requests
+    expect(running.output()).not.toMatch(/unhandled|Error:/i)
+  })
+
+  it('names every wrong setting and exits with 2', async () => {
+    const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
+    expect(await running.exit).toBe(2)
+    for (const part of ['4 settings are wrong', 'PORT is "x"', 'MC_SERVER is "a b"', '--poll-interval is "soon"', 'RUN_TOKEN_FILE']) {
+      expect(running.output()).toContain(part)
+    }
+  })
+
+  it.each([[['--no-such-flag']], [['no-such-command']]])('refuses %j with exit code 2', async (args) => {
+    const running = run(args)
+    expect(await running.exit).toBe(2)
+    expect(running.output()).toMatch(/unknown option|unknown command|too many arguments/)
+  })
+
+  it('says which program to blame when the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const { port } = other.address() as { port: number }
+    const running = run([], { PORT: String(port) })
+    expect(await running.exit).toBe(1)
+    expect(running.output()).toContain(`127.0.0.1:${port} is taken by another program`)
+    other.close()
+  })
+
+  it('prints every setting with --help, from the table', async () => {
+    const running = run(['--help'])
+    expect(await running.exit).toBe(0)
+    for (const { env, meaning } of Object.values(settings)) expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
+  })
+})
