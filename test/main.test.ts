@@ -16,7 +16,10 @@ interface Running {
 }
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   children.add(child)
   let output = ''
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -76,7 +79,13 @@ describe('tickwarden', () => {
   it('names every wrong setting and exits with 2', async () => {
     const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
     expect(await running.exit).toBe(2)
-    for (const part of ['4 settings are wrong', 'PORT is "x"', 'MC_SERVER is "a b"', '--poll-interval is "soon"', 'RUN_TOKEN_FILE']) {
+    for (const part of [
+      '4 settings are wrong',
+      'PORT is "x"',
+      'MC_SERVER is "a b"',
+      '--poll-interval is "soon"',
+      'RUN_TOKEN_FILE',
+    ]) {
       expect(running.output()).toContain(part)
     }
   })
@@ -97,9 +106,31 @@ describe('tickwarden', () => {
     other.close()
   })
 
+  it('runs a demo server alone, which another service can watch', async () => {
+    const demo = run(['demo', '--era', '26.1', '--players', '3'])
+    const [, address = ''] = await demo.until(/MC_SERVER=(\S+)/)
+    const service = run([], { PORT: '0', MC_SERVER: address, MC_NAME: 'mine', POLL_INTERVAL: '500ms' })
+    const url = await listening(service)
+    await expect.poll(async () => (await fetch(`${url}/api/v1/minecraftversion`)).text(), { timeout: 20_000 }).toBe('["26.1"]')
+    expect(service.output()).not.toContain('demo server')
+    demo.child.kill('SIGINT')
+    expect(await demo.exit).toBe(0)
+  })
+
+  it.each([
+    [['demo', '--era', '9'], 2, /Allowed choices are 1\.12\.2/],
+    [['demo', '--players', 'many'], 2, /Expected a whole number/],
+    [['authorise', 'spotify'], 4, /not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET/],
+  ])('%j ends with %i', async (args, code, message) => {
+    const running = run(args)
+    expect(await running.exit).toBe(code)
+    expect(running.output()).toMatch(message)
+  })
+
   it('prints every setting with --help, from the table', async () => {
     const running = run(['--help'])
     expect(await running.exit).toBe(0)
-    for (const { env, meaning } of Object.values(settings)) expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
+    for (const { env, meaning } of Object.values(settings))
+      expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
   })
 })
