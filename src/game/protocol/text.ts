@@ -1,6 +1,8 @@
 /** Components nested deeper than this are left out, so that a hostile reply cannot exhaust the stack. */
 const maxDepth = 128
 const maxArguments = 64
+/** Arguments may be used twice at every level: without a bound on the work, 60 levels would never end. */
+const maxSteps = 20_000
 
 /** Removes formatting codes: `§` and the character after it. Line breaks stay, as `\n`. */
 export function stripFormatting(text: string): string {
@@ -15,13 +17,14 @@ export function stripFormatting(text: string): string {
 export function plainText(component: unknown, limit = 8_192): string {
   const parts: string[] = []
   let left = limit
+  let steps = maxSteps
   const add = (text: string) => {
     if (left <= 0 || text === '') return
     parts.push(text.slice(0, left))
     left -= text.length
   }
   const walk = (value: unknown, depth: number): void => {
-    if (left <= 0 || depth > maxDepth) return
+    if (left <= 0 || depth > maxDepth || steps-- <= 0) return
     if (typeof value === 'string') add(value)
     else if (typeof value === 'number' || typeof value === 'boolean') add(String(value))
     else if (Array.isArray(value)) {

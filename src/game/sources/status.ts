@@ -6,6 +6,7 @@ import { ProtocolError } from '../protocol/error.ts'
 import { orderSrv } from '../protocol/srv.ts'
 import { parseStatusReply, type StatusReply } from '../protocol/status-reply.ts'
 import { pingJava } from './java-ping.ts'
+import { createPolls } from './polls.ts'
 import type { Reading, Source, SourceContext } from './source.ts'
 import { createSrvCache } from './srv-cache.ts'
 
@@ -21,7 +22,7 @@ export function createStatusSource(address: ServerAddress, context: SourceContex
   const isName = isIP(address.host) === 0
   const hasSrv = isName && address.port === defaultPorts.java && address.host !== 'localhost'
   const srv = hasSrv ? createSrvCache(`_minecraft._tcp.${address.host}`, network, clock) : undefined
-  const closing = new AbortController()
+  const polls = createPolls(target)
   const keepFavicon = createFaviconKeeper()
   let pingAgainAt = Number.NEGATIVE_INFINITY
 
@@ -76,10 +77,8 @@ export function createStatusSource(address: ServerAddress, context: SourceContex
   return {
     name: 'status',
     target,
-    poll: (signal) => poll(AbortSignal.any([signal, closing.signal])),
-    close() {
-      closing.abort(new SourceError('aborted', `${target}: no longer asked`))
-    },
+    poll: (signal) => polls.run(signal, poll),
+    close: polls.close,
   }
 }
 

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { parseStatusReply, type StatusReply } from '../../../src/game/protocol/status-reply.ts'
+
+const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+const parse = (reply: unknown) => parseStatusReply(JSON.stringify(reply))
+const png = Buffer.from('89504e470d0a1a0a', 'hex')
+
+describe('what a status reply tells', () => {
+  it.each<[string, unknown, Partial<StatusReply>]>([
+    ['nothing', {}, {}],
+    ['null everywhere', { version: null, players: null, description: null, favicon: null, forgeData: null }, {}],
+    ['a wrong form everywhere', { version: 7, players: 'x', description: {}, favicon: 1, enforcesSecureChat: 'y' }, { motd: '' }],
+    [
+      'version',
+      { version: { name: '§aPaper 1.20.4', protocol: 765 } },
+      { version: '1.20.4', software: 'Paper', protocol: 765, secureChatEnforced: false },
+    ],
+    ['a negative protocol', { version: { name: '', protocol: -1 } }, {}],
+    ['motd as array', { description: ['a', { text: 'b' }] }, { motd: 'ab' }],
+    ['motd as empty string', { description: '' }, { motd: '' }],
+    ['counts', { players: { max: 20, online: 25 } }, { playersMax: 20, playersOnline: 25 }],
+    ['falsified counts', { players: { max: -1, online: 1.5 } }, {}],
+    ['counts that are no numbers', { players: { max: '20', online: null } }, {}],
+    [
+      'an empty server',
+      { players: { max: 20, online: 0, sample: null } },
+      { playersMax: 20, playersOnline: 0, players: { players: [], complete: true } },
+    ],
+    ['nobody named', { players: { online: 3, sample: [] } }, { playersOnline: 3 }],
+    [
+      'sample',
+      { players: { online: 3, sample: [{ name: 'Notch', id }] } },
+      { playersOnline: 3, players: { players: [{ name: 'Notch', id }], complete: false } },
+    ],
+    [
+      'a UUID without dashes, in upper case',
+      { players: { sample: [{ name: 'Notch', id: id.replaceAll('-', '').toUpperCase() }] } },
+      { players: { players: [{ name: 'Notch', id }], complete: false } },
+    ],
+    [
+      'hidden players and lines of text',
+      {
+        players: {
+          online: 5,
+          sample: [
+            { name: 'Anonymous Player', id: '00000000-0000-0000-0000-000000000000' },
+            { name: '§6Welcome!', id },
+            { name: 'two words', id },
+            { name: 'x', id: 'no uuid' },
+            { name: 5, id },
+            null,
+            'x',
+            { name: 'Alice', id },
+          ],
+        },
+      },
+      { playersOnline: 5, players: { players: [{ name: 'Alice', id }], complete: false } },
+    ],
+    ['secure chat enforced', { enforcesSecureChat: true }, { secureChatEnforced: true }],
+    ['secure chat before 1.19.1', { version: { protocol: 759 } }, { protocol: 759 }],
+    ['secure chat from 1.19.1', { version: { protocol: 760 } }, { protocol: 760, secureChatEnforced: false }],
+    ['secure chat of an old snapshot', { version: { protocol: 2 ** 30 + 50 } }, { protocol: 2 ** 30 + 50 }],
+    [
+      'secure chat of a new snapshot',
+      { version: { protocol: 2 ** 30 + 250 } },
+      { protocol: 2 ** 30 + 250, secureChatEnforced: false },
+    ],
+    [
+      'Forge to 1.12.2',
+      {
+        modinfo: {
+          type: 'FML',
+          modList: [
+            { modid: 'minecraft', version: '1.12.2' },
+            { modid: 'forge', version: '14.23.5.2860' },
+          ],
+        },
+      },
+      { loader: 'Forge', loaderVersion: '14.23.5.2860' },
+    ],
+    ['modinfo of another kind', { modinfo: { type: 'BUKKIT', modList: [] } }, {}],
+    [
+      'Forge',
+      { version: { protocol: 754 }, forgeData: { mods: [{ modId: 'forge', modmarker: '36.2.39' }], fmlNetworkVersion: 2 } },
+      { protocol: 754, loader: 'Forge', loaderVersion: '36.2.39' },
+    ],
+    [
+      'Forge that hides its version',
+      { version: { protocol: 754 }, forgeData: { mods: [{ modId: 'forge', modmarker: 'ANY' }] } },
+      { protocol: 754, loader: 'Forge' },
+    ],
+    [
+      'Forge 1.20.1',
+      { version: { protocol: 763 }, forgeData: { mods: [{ modId: 'forge', modmarker: '47.4.0' }], fmlNetworkVersion: 3 } },
+      { protocol: 763, secureChatEnforced: false, loader: 'Forge', loaderVersion: '47.4.0' },
+    ],
+    [
+      'Forge or NeoForge 1.20.1',
+      { version: { protocol: 763 }, forgeData: { mods: [{ modId: 'forge', modmarker: '47.1.106' }], fmlNetworkVersion: 3 } },
+      { protocol: 763, secureChatEnforced: false },
+    ],
+    ['NeoForge', { isModded: true }, { loader: 'NeoForge' }],
+    [
+      'mods that try to break in',
+      {
+        version: { protocol: 754 },
+        forgeData: { mods: [null, 5, { modId: { toString: 1 } }, { modId: 'forge', modmarker: {} }] },
+      },
+      { protocol: 754, loader: 'Forge' },
+    ],
+    ['favicon', { favicon: `data:image/png;base64,${png.toString('base64')}` }, { favicon: png }],
+    ['favicon with line breaks', { favicon: 'data:image/png;base64,iVBO\nRw0K\r\nGgo=\n' }, { favicon: png }],
+    ['favicon of another type', { favicon: 'data:image/jpeg;base64,/9j/' }, { favicon: Buffer.from('ffd8ff', 'hex') }],
+    ['favicon that is no base64', { favicon: 'data:image/png;base64,<script>' }, {}],
+    ['favicon that is no data URL', { favicon: 'https://example.org/icon.png' }, {}],
+    ['favicon that is empty', { favicon: 'data:image/png;base64,' }, {}],
+    ['favicon of 300 kB', { favicon: `data:image/png;base64,${Buffer.alloc(300_000).toString('base64')}` }, {}],
+  ])('%s', (_, reply, expected) => {
+    expect(parse(reply)).toEqual({ edition: 'java', ...expected })
+  })
+
+  it('keeps at most 1,000 of 20,000 players', () => {
+    const sample = Array.from({ length: 20_000 }, (_, index) => ({ name: `P${index}`, id }))
+    expect(parse({ players: { online: 20_000, sample } }).players?.players).toHaveLength(1_000)
+  })
+})
+
+describe('what is no status', () => {
+  it.each(['null', '[]', '5', '"text"', 'true', '', '{', '{"a":}', '\u0000'])('%j', (json) => {
+    expect(() => parseStatusReply(json)).toThrow(expect.objectContaining({ name: 'ProtocolError', code: 'malformed' }))
+  })
+})

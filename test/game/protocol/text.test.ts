@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
+
+describe('plain text of a component', () => {
+  it.each<[string, unknown, string]>([
+    ['a string', 'A Minecraft Server', 'A Minecraft Server'],
+    ['formatting codes', '§aGreen §lbold§r plain', 'Green bold plain'],
+    ['hexadecimal colours', '§x§f§f§0§0§a§aHello', 'Hello'],
+    ['a code at the very end', 'end§', 'end'],
+    ['a code before a line break', 'one§\ntwo', 'one\ntwo'],
+    ['line breaks of every kind', 'a\r\nb\rc\nd', 'a\nb\nc\nd'],
+    ['an object', { text: 'Hello', color: 'red' }, 'Hello'],
+    ['nested extra', { text: 'a', extra: ['b', { text: 'c', extra: [{ text: 'd' }] }, 'e'] }, 'abcde'],
+    ['a list', ['a', { text: 'b' }, ['c', 'd']], 'abcd'],
+    ['a list in extra', { extra: [['a', 'b'], 'c'] }, 'abc'],
+    ['numbers and booleans', { text: 1, extra: [true, 2.5] }, '1true2.5'],
+    ['a key without translation', { translate: 'multiplayer.disconnect.generic' }, 'multiplayer.disconnect.generic'],
+    ['a fallback', { translate: 'my.key', fallback: 'Welcome' }, 'Welcome'],
+    ['arguments in order', { translate: 'k', fallback: '%s of %s (100%%)', with: ['1', { text: '2' }] }, '1 of 2 (100%)'],
+    ['arguments by number', { translate: 'k', fallback: '%2$s %1$s %3$s!', with: ['a', 'b'] }, 'b a !'],
+    ['a keybind', { keybind: 'key.jump' }, 'key.jump'],
+    ['a score', { score: { name: 'x', objective: 'y', value: '7' } }, '7'],
+    ['a selector', { selector: '@p' }, '@p'],
+    ['the compact form', { '': 'compact' }, 'compact'],
+    ['null', null, ''],
+    ['what is no component', { text: { no: 1 }, extra: 'neither' }, ''],
+  ])('%s', (_, component, text) => {
+    expect(plainText(component)).toBe(text)
+  })
+
+  it('is cut at its bound', () => {
+    expect(plainText('x'.repeat(10_000), 100)).toHaveLength(100)
+    expect(plainText({ extra: Array.from({ length: 100_000 }, () => 'ab') }, 101)).toHaveLength(101)
+  })
+
+  it('survives nesting without end', () => {
+    const json = `${'{"text":"x","extra":['.repeat(80_000)}${']}'.repeat(80_000)}`
+    expect(plainText(JSON.parse(json))).toMatch(/^x{10,200}$/)
+    const translated = `${'{"translate":"%s%s","with":['.repeat(50_000)}${']}'.repeat(50_000)}`
+    expect(plainText(JSON.parse(translated))).toBe('')
+  })
+
+  it('does not grow with arguments that are used again and again', () => {
+    let component: unknown = 'boom'
+    for (let level = 0; level < 60; level++) component = { translate: '', fallback: '%1$s%1$s', with: [component] }
+    expect(plainText(component).length).toBeLessThanOrEqual(8_192)
+    let empty: unknown = ''
+    for (let level = 0; level < 60; level++) empty = { translate: '', fallback: '%1$s%1$s', with: [empty] }
+    expect(plainText(empty)).toBe('')
+  })
+})
+
+it('strips formatting from a surrogate pair as a whole', () => {
+  expect(stripFormatting('§🙂a')).toBe('a')
+})
