@@ -5,6 +5,10 @@ import type { World } from './world.ts'
 export type CommandLine = (command: string) => string
 
 const dayLength = 24_000
+/** 1.16.5: older builds of Paper have no `/mspt`. */
+const paperMsptSince = 754
+/** 1.20.6: before it Bukkit looked commands up itself, and had words of its own for one that is not there. */
+const paperVanillaErrors = 766
 
 /**
  * The commands that only read, in the words of the era and the software; every other one is answered as unknown.
@@ -126,9 +130,10 @@ export function createCommandLine(world: World, identity: DemoIdentity): Command
     if (software === 'paper' && given === 'version') return paperVersion
     if (command === 'version' && era.pack) return version(era.pack)
     if (software === 'paper' && command === 'tps') return paperTps()
-    if (software === 'paper' && command === 'mspt') return paperMspt()
+    if (software === 'paper' && command === 'mspt' && era.protocol >= paperMsptSince) return paperMspt()
     if (software === 'forge' && command === 'forge tps') return forgeTps()
     if (software === 'neoforge' && command === 'neoforge tps') return neoforgeTps()
+    if (software === 'paper' && era.protocol < paperVanillaErrors) return 'Unknown command. Type "/help" for help.\n'
     return era.unknown(command)
   }
 }

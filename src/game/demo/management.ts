@@ -113,6 +113,7 @@ export async function listenManagement(host: string, port: number, options: Mana
   }
 
   server.maxConnections = maxClients
+  server.headersTimeout = 10_000
   server.on('request', (_request, response) => response.writeHead(426, { connection: 'close' }).end())
   server.on('connection', (socket) => {
     connections.add(socket)

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Clock } from '../../clock.ts'
 import type { CommandLine } from './commands.ts'
 import { type Listener, listenTcp } from './tcp.ts'
 import type { World } from './world.ts'
@@ -31,6 +32,7 @@ function pieces(id: number, text: string): readonly Buffer[] {
 export interface RconOptions {
   readonly password: string
   readonly world: World
+  readonly clock: Clock
   readonly commandLine: CommandLine
   /** Told each command that is run. */
   readonly onCommand?: ((command: string) => void) | undefined
@@ -44,7 +46,7 @@ export interface RconOptions {
 export function listenRcon(
   host: string,
   port: number,
-  { password, world, commandLine, onCommand }: RconOptions,
+  { password, world, clock, commandLine, onCommand }: RconOptions,
 ): Promise<Listener> {
   function answer(socket: Socket): void {
     let loggedIn = false
@@ -60,9 +62,10 @@ export function listenRcon(
       })
     }
 
-    socket.setTimeout(patience, () => {
+    const cancel = clock.after(patience, () => {
       if (!loggedIn) socket.destroy()
     })
+    socket.on('close', cancel)
     socket.on('data', (chunk) => {
       if (chunk.length < 10 || chunk.length > readSize || chunk.readInt32LE(0) !== chunk.length - 4) {
         socket.destroy()

@@ -125,7 +125,7 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
 
   async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
     if (protocol === 'status') return listenStatus(host, port, world, identity, clock)
-    if (protocol === 'rcon') return listenRcon(host, port, { password, world, commandLine, onCommand })
+    if (protocol === 'rcon') return listenRcon(host, port, { password, world, clock, commandLine, onCommand })
     if (protocol === 'query') return listenQuery(host, port, known.get('status') ?? 0, world, identity, clock)
     if (api === undefined) return undefined
     const served = { api, secret, world, identity, clock, heartbeat, notificationParams, tls, onCall }

@@ -92,8 +92,10 @@ export function listenStatus(host: string, port: number, world: World, identity:
       else socket.end(reply)
     }
 
-    const deadline = setTimeout(() => socket.destroy(), patience)
-    socket.on('close', () => clearTimeout(deadline))
+    socket.on(
+      'close',
+      clock.after(patience, () => socket.destroy()),
+    )
     socket.on('data', (chunk) => {
       if (state === 0 && received.length === 0 && chunk[0] === 0xfe) return legacy(chunk)
       received = Buffer.concat([received, chunk])

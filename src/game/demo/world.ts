@@ -157,6 +157,13 @@ export function createWorld(options: WorldOptions): World {
     emit({ type: 'saved' })
   }
 
+  /** Never early, as a timer may be by a part of a millisecond: the tick would not count yet. */
+  function waitUntil(time: number, action: () => void): void {
+    const rest = time - clock.now()
+    if (rest <= 0) action()
+    else clock.after(Math.ceil(rest), () => waitUntil(time, action))
+  }
+
   function run(): void {
     advance()
     emit({ type: 'tick' })
@@ -222,10 +229,8 @@ export function createWorld(options: WorldOptions): World {
     save,
     whenFree(action) {
       advance()
-      const now = clock.now()
-      const wait = paused || now <= tick.start ? 0 : tick.start + tick.work - now
-      if (wait === 0) action()
-      else clock.after(wait, action)
+      const idle = paused || clock.now() <= tick.start
+      waitUntil(idle ? clock.now() : tick.start + tick.work, action)
     },
     subscribe(listener) {
       listeners.add(listener)

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import util from 'minecraft-server-util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
 import { hasTool } from '../../helpers/require-tool.ts'
 
 const run = promisify(execFile)
@@ -141,6 +142,14 @@ describe('the texts of an era', () => {
   })
 
   it.each([
+    ['1.12.2', 'mspt', 'Unknown command. Type "/help" for help.\n'],
+    ['1.20.4', 'spark tps', 'Unknown command. Type "/help" for help.\n'],
+    ['1.21.8', 'spark tps', 'Unknown or incomplete command, see below for errorspark tps<--[HERE]'],
+  ])('paper %s does not know "%s"', async (era, command, text) => {
+    expect(await ask(await start({ era, software: 'paper' }), command)).toBe(text)
+  })
+
+  it.each([
     ['paper', 'tps', /^§6TPS from last 1m, 5m, 15m: §a20\.0§r, §a20\.0§r, §a20\.0\n$/],
     ['paper', 'mspt', /^§6Server tick times §e\(.*§e:\n§6◴ (§a\d+\.\d§7\/){2}§a\d+\.\d§e, .*\n$/],
     ['paper', 'version', /^This server is running Paper version 1\.21\.11 /],
@@ -220,6 +229,54 @@ describe('the protocol', () => {
     const client = await dial(await start())
     client.send(bytes)
     expect(await client.closed()).toBe(0)
+  })
+
+  it('sends away who does not log in, and keeps who has', async () => {
+    const clock = manualClock()
+    const server = await start({ clock })
+    const member = await dial(server)
+    member.send(packet(1, 3, server.rcon.password))
+    await member.next()
+    const stranger = await dial(server)
+    stranger.send(packet(1, 3, 'wrong'))
+    await stranger.next()
+    await clock.advance(15_000)
+    await stranger.closed()
+    member.send(packet(2, 2, 'difficulty'))
+    expect((await member.next()).body).toBe('The difficulty is Normal')
+  })
+
+  it.each([
+    ['tps10', 10],
+    ['steady', 20],
+  ] as const)('a rate measured from outside is right: %s', async (scenario, rate) => {
+    const clock = manualClock()
+    let ranAt = 0
+    const server = await start({
+      clock,
+      scenario,
+      onRequest: () => {
+        ranAt = clock.now()
+      },
+    })
+    const client = await dial(server)
+    client.send(packet(1, 3, server.rcon.password))
+    await client.next()
+    async function read() {
+      let reply: { body: string } | undefined
+      client.send(packet(2, 2, 'time query gametime'))
+      client.next().then((packet) => {
+        reply = packet
+      })
+      // The command waits for the end of the tick that is running.
+      for (; reply === undefined; await new Promise(setImmediate)) await clock.advance(1)
+      return { ticks: Number(/\d+/.exec(reply.body)?.[0]), at: ranAt }
+    }
+    const before = await read()
+    await clock.advance(10_000)
+    const after = await read()
+    const measured = ((after.ticks - before.ticks) / (after.at - before.at)) * 1000
+    expect(Math.abs(measured - rate) / rate).toBeLessThan(0.01)
   })
 
   it('tells whoever asks which commands were run', async () => {

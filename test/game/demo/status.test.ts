@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import util from 'minecraft-server-util'
 import sharp from 'sharp'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { eraNames, findEra } from '../../../src/game/demo/eras.ts'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { ensure } from '../../tools/ensure.mjs'
 
 let demo: DemoServer | undefined
 afterEach(() => demo?.close())
@@ -90,6 +92,19 @@ describe('the status of the demo server', () => {
     expect(await exchange(await start(), bytes)).toHaveLength(0)
   })
 
+  it('lets nobody stay for longer than half a minute', async () => {
+    const clock = manualClock()
+    const server = await start({ clock })
+    const socket = connect(server.address.port, server.address.host)
+    await once(socket, 'connect')
+    socket.write(Buffer.from('10', 'hex'))
+    // The server has taken the connection when it answers one that came later.
+    await util.status(server.address.host, server.address.port, { enableSRV: false })
+    const closed = once(socket, 'close')
+    await clock.advance(30_000)
+    await closed
+  })
+
   it('closes within a second while clients are connected', async () => {
     const server = await start()
     const socket = connect(server.address.port, server.address.host)
@@ -108,5 +123,39 @@ describe('the status of the demo server', () => {
     await expect(startDemoServer({ players: 30, maxPlayers: 20 })).rejects.toThrow('more than the 20')
     const { address } = await start()
     await expect(startDemoServer({ ports: { status: address.port } })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})
+
+describe('other clients read the status of the demo server', () => {
+  beforeAll(() => ensure('test/peers'))
+  const peer = (name: string) => import(new URL(`../../peers/node_modules/${name}`, import.meta.url).href)
+
+  it.each(['1.12.2', '1.21.11', '26.1'])('minecraft-protocol, as a client of %s', async (era) => {
+    const { address } = await start({ era })
+    const { default: protocol } = await peer('minecraft-protocol/src/index.js')
+    expect(await protocol.ping({ host: address.host, port: address.port, version: era })).toMatchObject({
+      version: { name: era, protocol: findEra(era)?.protocol },
+      players: { online: 5, max: 20 },
+      latency: expect.any(Number),
+    })
+  })
+
+  it('gamedig', async () => {
+    const { address, world } = await start({ players: 7 })
+    const { GameDig } = await peer('gamedig/lib/index.js')
+    const state = await GameDig.query({
+      type: 'minecraft',
+      host: address.host,
+      port: address.port,
+      givenPortOnly: true,
+      socketTimeout: 1_000,
+    })
+    expect(state).toMatchObject({ name: 'Tickwarden demo server', maxplayers: 20, numplayers: 7, version: '1.21.11' })
+    expect(state.players.map(({ name }: { name: string }) => name).sort()).toEqual(
+      world
+        .players()
+        .map(({ name }) => name)
+        .sort(),
+    )
   })
 })

@@ -1,0 +1,66 @@
+import { eraNames } from '../game/demo/eras.ts'
+import { type Software, softwareNames } from '../game/demo/identity.ts'
+import { type ScenarioName, scenarioNames } from '../game/demo/scenarios.ts'
+import type { DemoOptions, DemoProtocol } from '../game/demo/server.ts'
+
+/** The flags of `tickwarden demo`, in the notation of commander; every one may be left out. */
+export const demoFlags = [
+  { flag: '--era <version>', meaning: `game version: ${eraNames.join(', ')} [1.21.11]` },
+  { flag: '--software <name>', meaning: `${softwareNames.join(', ')} [vanilla]` },
+  { flag: '--scenario <name>', meaning: `${scenarioNames.join(', ')} [normal]` },
+  { flag: '--players <number>', meaning: 'who is on at the start [5]' },
+  { flag: '--seed <number>', meaning: 'the same seed gives the same world [1]' },
+  { flag: '--decimal-comma', meaning: 'numbers with a comma, as from a server in such a locale' },
+  { flag: '--listen <address>', meaning: 'address of the demo server [127.0.0.1]' },
+  { flag: '--status-port <port>', meaning: 'port of the status [a free one]' },
+  { flag: '--rcon-port <port>', meaning: 'port of RCON [a free one]' },
+  { flag: '--query-port <port>', meaning: 'UDP port of the query [a free one]' },
+  { flag: '--management-port <port>', meaning: 'port of the management protocol [a free one]' },
+] as const
+
+/** What commander makes of the flags. */
+export type DemoFlagValues = Readonly<Record<string, string | boolean | undefined>>
+
+const protocols: readonly DemoProtocol[] = ['status', 'rcon', 'query', 'management']
+
+function integer(values: DemoFlagValues, name: string, flag: string, max: number): number | undefined {
+  const text = values[name]
+  if (text === undefined) return undefined
+  const value = Number(text)
+  if (typeof text === 'string' && /^\d{1,10}$/.test(text) && value <= max) return value
+  throw new RangeError(`${flag} is ${JSON.stringify(text)}; expected 0 to ${max}`)
+}
+
+function oneOf<T extends string>(values: DemoFlagValues, name: string, flag: string, known: readonly T[]): T | undefined {
+  const text = values[name]
+  if (text === undefined) return undefined
+  const found = known.find((value) => value === text)
+  if (found === undefined) throw new RangeError(`${flag} is ${JSON.stringify(text)}; expected ${known.join(', ')}`)
+  return found
+}
+
+/**
+ * The demo server's options from the texts of the command line.
+ * @throws RangeError that names the flag, its value and what is expected
+ */
+export function toDemoOptions(values: DemoFlagValues): DemoOptions {
+  const era = oneOf(values, 'era', '--era', eraNames)
+  const software = oneOf<Software>(values, 'software', '--software', softwareNames)
+  const scenario = oneOf<ScenarioName>(values, 'scenario', '--scenario', scenarioNames)
+  const players = integer(values, 'players', '--players', 5_000)
+  const seed = integer(values, 'seed', '--seed', 4_294_967_295)
+  const ports = protocols.flatMap((protocol) => {
+    const port = integer(values, `${protocol}Port`, `--${protocol}-port`, 65_535)
+    return port === undefined ? [] : [[protocol, port] as const]
+  })
+  return {
+    ...(era !== undefined && { era }),
+    ...(software !== undefined && { software }),
+    ...(scenario !== undefined && { scenario }),
+    ...(players !== undefined && { players }),
+    ...(seed !== undefined && { seed }),
+    ...(values.decimalComma === true && { decimalComma: true }),
+    ...(typeof values.listen === 'string' && { host: values.listen }),
+    ports: Object.fromEntries(ports),
+  }
+}
