@@ -8,6 +8,8 @@ import { musicServices, runAuthorise } from './commands/authorise.ts'
 import { runDemo } from './commands/demo.ts'
 import { serve } from './commands/serve.ts'
 import { settingsHelp } from './commands/settings-help.ts'
+import { runUpdate } from './commands/update.ts'
+import { scripts } from './config/kinds.ts'
 import { type Setting, settings } from './config/settings.ts'
 import { type Config, ConfigError, flagOf, loadConfig } from './config.ts'
 import { eraNames } from './game/demo/eras.ts'
@@ -136,6 +138,18 @@ program
       const ports = { status: port, rcon: rconPort, query: queryPort, management: managementPort }
       await runDemo({ ...options, ports }, stopSignal(), console.log)
       return 0
+    }),
+  )
+
+withSettings(program.command('update').description('run an update script and show how it goes'))
+  .addArgument(new Argument('<script>').choices(scripts))
+  .option('--full', 'read everything again, not only what may have changed', false)
+  .option('--force', 'publish the result even if it looks broken', false)
+  .option('--dry-run', 'ask the upstreams, but change nothing', false)
+  .action((script, { full, force, dryRun }, command: Command) =>
+    reported(() => {
+      const order = { script, full, force, dryRun }
+      return runUpdate(order, configOf(command), { stdout: process.stdout, stderr: process.stderr, signal: stopSignal() })
     }),
   )
 

@@ -120,6 +120,8 @@ describe('tickwarden', () => {
   it.each([
     [['demo', '--era', '9'], 2, /Allowed choices are 1\.12\.2/],
     [['demo', '--players', 'many'], 2, /Expected a whole number/],
+    [['update', 'nothing'], 2, /Allowed choices are kcomebacks, projects, likedsongs/],
+    [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],
     [['authorise', 'spotify'], 4, /not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET/],
   ])('%j ends with %i', async (args, code, message) => {
     const running = run(args)

@@ -1,4 +1,4 @@
-import { Format, SingleBar } from 'cli-progress'
+import cliProgress from 'cli-progress'
 import type { Clock } from '../clock.ts'
 import type { RunRecord } from '../data/runs/history.ts'
 import type { Progress, Script } from '../data/scripts/script.ts'
@@ -52,7 +52,7 @@ export function summary({ script, outcome, counts, duration }: RunRecord): strin
 /** Shows a run: a bar with rate and time left on a terminal, lines elsewhere, and a summary at its end. */
 export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Terminal, stderr: Terminal, clock: Clock): RunDisplay {
   let [total, done, began, lastLine] = [0, 0, 0, Number.NEGATIVE_INFINITY]
-  let bar: SingleBar | undefined
+  let bar: cliProgress.SingleBar | undefined
   const held: string[] = []
   /** So that no error is shown twice. */
   const said: string[] = []
@@ -89,7 +89,14 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
         if (bar !== undefined) return bar.setTotal(given)
         const format = `{bar} {percentage}% | {value}/{total} ${parts} | {rate} | {left} left | {label}`
         const stream = stdout as NodeJS.WriteStream
-        bar = new SingleBar({ format, stream, hideCursor: true, formatBar: Format.BarFormat, gracefulExit: false, barsize: 24 })
+        bar = new cliProgress.SingleBar({
+          format,
+          stream,
+          hideCursor: true,
+          formatBar: cliProgress.Format.BarFormat,
+          gracefulExit: false,
+          barsize: 24,
+        })
         bar.start(given, 0, { label: '', ...pace() })
       },
       step(label) {
