@@ -1,0 +1,118 @@
+import { plainText } from './text.ts'
+
+/** The methods that are called, all of them reading (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). No other can be: `call` takes only these. */
+export const readingMethods = [
+  'minecraft:players',
+  'minecraft:server/status',
+  'minecraft:serversettings/game_mode',
+  'minecraft:serversettings/motd',
+  'minecraft:serversettings/max_players',
+  'minecraft:serversettings/pause_when_empty_seconds',
+  'minecraft:serversettings/difficulty',
+  'minecraft:serversettings/view_distance',
+] as const
+
+export type ReadingMethod = (typeof readingMethods)[number]
+
+export interface ManagementPlayer {
+  readonly name: string
+  /** Dashed lower-case UUID. */
+  readonly id?: string
+}
+
+export interface ManagementStatus {
+  readonly version?: string
+  readonly protocol?: number
+  readonly players?: readonly ManagementPlayer[]
+}
+
+const gameModes = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR'] as const
+const maxPlayers = 10_000
+
+/** What one result says of the server, in the names of the service's fields; what does not fit is left out. */
+export interface ManagementSettings {
+  readonly defaultGameMode?: (typeof gameModes)[number]
+  readonly motd?: string
+  readonly playersMax?: number
+  /** Seconds; -1: never. */
+  readonly pauseWhenEmpty?: number
+  readonly difficulty?: string
+  readonly viewDistance?: number
+}
+
+/** A result may be the value itself or an object that holds it under `key`. */
+const unwrap = (result: unknown, key: string): unknown => (isRecord(result) && key in result ? result[key] : result)
+const integer = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? (value as number) : undefined)
+
+/** A result of one of the `serversettings` methods. */
+export function parseSetting(method: ReadingMethod, result: unknown): ManagementSettings {
+  switch (method) {
+    case 'minecraft:serversettings/game_mode': {
+      const mode = unwrap(result, 'mode')
+      const defaultGameMode = gameModes.find((known) => typeof mode === 'string' && known === mode.toUpperCase())
+      return defaultGameMode === undefined ? {} : { defaultGameMode }
+    }
+    case 'minecraft:serversettings/motd': {
+      const motd = unwrap(result, 'message')
+      // The setting is a text; an object could only be a text component of a later version.
+      return typeof motd === 'string' || (isRecord(motd) && motd !== result) ? { motd: plainText(motd) } : {}
+    }
+    case 'minecraft:serversettings/max_players':
+      return numberAs('playersMax', integer(unwrap(result, 'max')))
+    case 'minecraft:serversettings/pause_when_empty_seconds':
+      return numberAs('pauseWhenEmpty', integer(unwrap(result, 'seconds')))
+    case 'minecraft:serversettings/view_distance':
+      return numberAs('viewDistance', integer(unwrap(result, 'distance')))
+    case 'minecraft:serversettings/difficulty': {
+      const difficulty = unwrap(result, 'difficulty')
+      return typeof difficulty === 'string' && /^[a-z]{1,20}$/i.test(difficulty) ? { difficulty: difficulty.toLowerCase() } : {}
+    }
+    default:
+      return {}
+  }
+}
+
+const numberAs = (name: keyof ManagementSettings, value: number | undefined): ManagementSettings =>
+  value === undefined ? {} : { [name]: value }
+
+/** A player object; undefined where it has no name. */
+export function parsePlayer(value: unknown): ManagementPlayer | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '' || value.name.length > 64) return undefined
+  const digits = typeof value.id === 'string' ? value.id.replaceAll('-', '').toLowerCase() : ''
+  const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(digits)?.slice(1).join('-')
+  return { name: value.name, ...(id !== undefined && { id }) }
+}
+
+/** The list of players, bare or under `players`; undefined for anything else. At most 10,000. */
+export function parsePlayers(result: unknown): readonly ManagementPlayer[] | undefined {
+  const list = unwrap(result, 'players')
+  if (!Array.isArray(list)) return undefined
+  return list.slice(0, maxPlayers).flatMap((one) => parsePlayer(one) ?? [])
+}
+
+/** Result of `server/status`, or what its heartbeat tells. `players` is absent where nobody is on. */
+export function parseStatus(result: unknown): ManagementStatus {
+  const status = unwrap(result, 'status')
+  if (!isRecord(status)) return {}
+  const version = isRecord(status.version) ? status.version : {}
+  const protocol = integer(version.protocol)
+  const players = parsePlayers(status.players ?? (status.started === true ? [] : undefined))
+  return {
+    ...(typeof version.name === 'string' && { version: version.name.slice(0, 100) }),
+    ...(protocol !== undefined && { protocol }),
+    ...(players && { players }),
+  }
+}
+
+/** `players/joined` of `minecraft:notification/players/joined` or `notification:players/joined`. */
+export const eventName = (method: string): string => method.replace(/^(?:minecraft:)?notification[/:]/, '')
+
+/** The one parameter of a notification: by position or by name, whichever form the server chose. */
+export function eventParameter(params: unknown, name: string): unknown {
+  const first = Array.isArray(params) ? params[0] : params
+  return unwrap(first, name)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
