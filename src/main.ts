@@ -55,13 +55,14 @@ function createLogger(config: Config) {
 }
 
 /** What went wrong at the start, and what to do. */
-function startFailure(error: NodeJS.ErrnoException, config: Config): string {
-  const address = formatHostPort(config)
+function startFailure(error: NodeJS.ErrnoException & { address?: string; port?: number }, { host, port }: Config): string {
+  const address = formatHostPort({ host: error.address ?? host, port: error.port ?? port })
   if (error.code === 'EADDRINUSE')
     return `${address} is taken by another program. Stop that one, or choose another port: PORT=8081`
   if (error.code === 'EACCES') return `This user may not listen on ${address}. Choose a port above 1023: PORT=8080`
-  if (error.code === 'EADDRNOTAVAIL')
-    return `This machine has no address ${config.host}. Set HOST to one that it has, or to 0.0.0.0 for all.`
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return `This machine has no address ${error.address ?? host}. Set HOST to one that it has, or to 0.0.0.0 for all.`
+  }
   return `The service could not start: ${error.message}`
 }
 

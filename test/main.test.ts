@@ -129,6 +129,19 @@ describe('tickwarden', () => {
     expect(running.output()).toMatch(message)
   })
 
+  it('serves the metrics on an address of their own where METRICS_LISTEN is set', async () => {
+    const probe = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => probe.once('listening', resolve))
+    const { port } = probe.address() as { port: number }
+    await new Promise((resolve) => probe.close(resolve))
+    const running = run([], { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}`, POLL_INTERVAL: '500ms' })
+    const url = await listening(running)
+    const [, metrics = ''] = await running.until(/metrics are served on (http:\S+?)"/)
+    expect((await fetch(`${metrics}/metrics`)).status).toBe(200)
+    expect((await fetch(`${url}/metrics`)).status).toBe(404)
+    expect((await fetch(`${metrics}/api/v1/servers`)).status).toBe(404)
+  })
+
   it('prints every setting with --help, from the table', async () => {
     const running = run(['--help'])
     expect(await running.exit).toBe(0)

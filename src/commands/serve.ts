@@ -31,6 +31,12 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
   try {
     const listenTextResolver = (address: string) => `Tickwarden listens on ${address}`
     const url = await app.listen({ host: config.host, port: config.port, listenTextResolver })
+    if (app.metricsApp !== undefined && config.values.metricsListen !== undefined) {
+      await app.metricsApp.listen({
+        ...config.values.metricsListen,
+        listenTextResolver: (address) => `The metrics are served on ${address}`,
+      })
+    }
     fleet.start()
     if (demo !== undefined) {
       logger.info(
