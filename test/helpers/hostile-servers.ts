@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { encodeStatus } from '../../src/game/protocol/status.ts'
+
+export interface HostileServer extends AsyncDisposable {
+  readonly port: number
+  /** Connections that the client has not closed. */
+  readonly open: () => number
+  /** Connections so far. */
+  readonly accepted: () => number
+}
+
+/** A TCP server on loopback that treats each connection as `behave` says; everything ends with the test. */
+export async function hostileServer(behave: (socket: net.Socket) => void, port = 0): Promise<HostileServer> {
+  const sockets = new Set<net.Socket>()
+  let accepted = 0
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    accepted++
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    // A client that goes away ends its side; the socket counts as open until then.
+    socket.on('end', () => socket.destroy())
+    behave(socket)
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    open: () => sockets.size,
+    accepted: () => accepted,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Writes `chunk` for as long as the client takes it. */
+function stream(socket: net.Socket, chunk: Buffer): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  }
+  socket.on('drain', more)
+  more()
+}
+
+const onRequest = (answer: (socket: net.Socket) => void) => (socket: net.Socket) => {
+  socket.once('data', () => answer(socket))
+  socket.resume()
+}
+const answer = (bytes: Buffer) => onRequest((socket) => void socket.write(bytes))
+const status = (json: string) => answer(encodeStatus(json))
+
+/** The ways in which servers misbehave, each with the error it is to give. */
+export const hostile: Readonly<Record<string, { readonly behave: (socket: net.Socket) => void; readonly code: string }>> = {
+  'says nothing': { behave: (socket) => void socket.resume(), code: 'timeout' },
+  'sends one byte a second': {
+    behave(socket) {
+      const timer = setInterval(() => socket.write(Buffer.from([0x7f])), 1_000)
+      socket.on('close', () => clearInterval(timer))
+      socket.resume()
+      socket.write(Buffer.from([0x7f]))
+    },
+    code: 'timeout',
+  },
+  'sends its answer in single bytes without end': {
+    behave: onRequest((socket) => {
+      socket.setNoDelay(true)
+      socket.write(Buffer.from('ffff7f00', 'hex'))
+      const timer = setInterval(() => socket.write(Buffer.from([0x7f])), 1)
+      socket.on('close', () => clearInterval(timer))
+    }),
+    code: 'timeout',
+  },
+  'claims 2 GB and streams without end': {
+    behave: onRequest((socket) => {
+      socket.write(Buffer.from('ffffffff07', 'hex'))
+      stream(socket, Buffer.alloc(65_536, 0x41))
+    }),
+    code: 'too_large',
+  },
+  'sends garbage': { behave: onRequest((socket) => stream(socket, Buffer.alloc(65_536, 0x58))), code: 'malformed' },
+  'speaks HTTP': {
+    behave: answer(Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'.repeat(3))),
+    code: 'malformed',
+  },
+  'sends an over-long VarInt': { behave: answer(Buffer.alloc(64, 0xff)), code: 'malformed' },
+  'ends its side after the handshake': { behave: onRequest((socket) => socket.end()), code: 'closed' },
+  'ends its side within the answer': { behave: onRequest((socket) => socket.end(Buffer.from('640062', 'hex'))), code: 'closed' },
+  'resets the connection': { behave: onRequest((socket) => socket.resetAndDestroy()), code: 'closed' },
+  'answers null': { behave: status('null'), code: 'malformed' },
+  'answers an array': { behave: status('[{"version":{}}]'), code: 'malformed' },
+  'answers a number': { behave: status('17'), code: 'malformed' },
+  'answers half a JSON': { behave: status('{"version":'), code: 'malformed' },
+  'answers with another packet': { behave: answer(Buffer.from('0205aa', 'hex')), code: 'malformed' },
+  'sends a favicon of 20 MB': {
+    behave: status(JSON.stringify({ favicon: `data:image/png;base64,${'A'.repeat(20_000_000)}` })),
+    code: 'too_large',
+  },
+  'lists 100,000 players': {
+    behave: status(
+      JSON.stringify({
+        players: {
+          online: 100_000,
+          sample: Array.from({ length: 100_000 }, (_, index) => ({
+            name: `Player${index}`,
+            id: `069a79f4-44e9-4726-a5be-${String(index).padStart(12, '0')}`,
+          })),
+        },
+      }),
+    ),
+    code: 'too_large',
+  },
+}
