@@ -19,6 +19,8 @@ export interface Era {
   readonly tellsDifficulty: boolean
   /** Absent where there is no `/version`. */
   readonly pack?: { readonly resource: string; readonly data: string; readonly built: string }
+  /** Players may keep their names out of the status (1.18). */
+  readonly hidesPlayers: boolean
   /** The status says whether the server insists on signed chat. */
   readonly secureChat: boolean
   /** The MOTD in the status is a bare string, not a component. */
@@ -47,6 +49,7 @@ const v1_12_2: Era = {
   wrongArgument: (command) =>
     command.startsWith('time') ? 'Usage: /time <set|add|query> <value>' : `Usage: /${command.split(' ')[0]}`,
   tellsDifficulty: false,
+  hidesPlayers: false,
   secureChat: false,
   plainDescription: false,
   pauses: false,
@@ -76,7 +79,7 @@ const v1_16_5: Era = {
   unknown: (command) => `Unknown or incomplete command, see below for error${context(command, 0)}`,
 }
 
-const v1_20_2: Era = { ...v1_16_5, version: '1.20.2', protocol: 764, data: 3578, secureChat: true }
+const v1_20_2: Era = { ...v1_16_5, version: '1.20.2', protocol: 764, data: 3578, hidesPlayers: true, secureChat: true }
 
 const v1_20_4: Era = {
   ...v1_20_2,

@@ -10,6 +10,8 @@ export interface DemoIdentity {
   readonly software: Software
   readonly motd: string
   readonly difficulty: 'Peaceful' | 'Easy' | 'Normal' | 'Hard'
+  /** How many of the players keep their names out of the status, those who are on for longest; none before 1.18. */
+  readonly hiddenPlayers: number
   /** Numbers with a comma, as a server writes them whose Java runs in such a locale. */
   readonly decimalComma: boolean
 }

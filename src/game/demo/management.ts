@@ -15,6 +15,8 @@ import type { World, WorldEvent } from './world.ts'
 
 const maxMessage = 65_536
 const maxClients = 50
+/** Messages of one client that wait for the main thread. */
+const maxWaiting = 100
 /** A client that lets this much pile up unread is let go. */
 const maxUnread = 4_194_304
 const activityPause = 30_000
@@ -75,9 +77,12 @@ export async function listenManagement(host: string, port: number, options: Mana
 
   function beat(): void {
     if (heartbeat === 0 || clock.now() - lastHeartbeat < heartbeat * 1000) return
-    lastHeartbeat = clock.now()
     // Sent from the tick loop, so a world that stalls is late with it.
-    world.whenFree(() => notify('server/status', 'status', serverStatus(world, identity)))
+    lastHeartbeat = Number.POSITIVE_INFINITY
+    world.whenFree(() => {
+      lastHeartbeat = clock.now()
+      notify('server/status', 'status', serverStatus(world, identity))
+    })
   }
 
   function tell(event: WorldEvent): void {
@@ -102,10 +107,13 @@ export async function listenManagement(host: string, port: number, options: Mana
 
   function accept(client: WebSocket): void {
     client.on('error', () => client.terminate())
+    let waiting = 0
     client.on('message', (data, isBinary) => {
       if (isBinary) return client.close(1003)
+      if (++waiting > maxWaiting) return client.terminate()
       const text = data.toString()
       world.whenFree(() => {
+        waiting--
         const answer = answerJsonRpc(text, run)
         if (answer !== undefined) send(client, answer)
       })

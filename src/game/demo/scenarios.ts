@@ -19,7 +19,7 @@ export interface Scenario {
   readonly paused?: true
 }
 
-export type ScenarioName = 'normal' | 'steady' | 'lagging' | 'tps10' | 'frozen' | 'sprinting' | 'paused'
+export type ScenarioName = 'normal' | 'steady' | 'lagging' | 'tps10' | 'frozen' | 'sprinting' | 'paused' | 'hung'
 
 const calm: Scenario['work'] = (random) => 8 + 4 * random.next()
 
@@ -47,6 +47,10 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     meaning: 'sprinting by /tick sprint: about 250 ticks a second',
     sprinting: true,
     work: (random) => 3 + 2 * random.next(),
+  },
+  hung: {
+    meaning: 'the main thread is stuck: the status still answers, commands do not',
+    work: (random, elapsed, index) => (elapsed < 61_000 ? calm(random, elapsed, index) : 3_600_000),
   },
   paused: { meaning: 'nobody is on and the server has paused', paused: true, work: calm },
 }

@@ -30,6 +30,8 @@ export interface DemoOptions {
   readonly players?: number
   /** Default 20, or as many as are on. */
   readonly maxPlayers?: number
+  /** How many of the players keep their names out of the status; default 0. */
+  readonly hiddenPlayers?: number
   readonly motd?: string
   /** Seconds without players until the server pauses, -1 never; default as the era and software have it. */
   readonly pauseWhenEmpty?: number
@@ -88,6 +90,7 @@ function identify(options: DemoOptions): DemoIdentity {
     software,
     motd: options.motd ?? 'Tickwarden demo server',
     difficulty: 'Normal',
+    hiddenPlayers: era.hidesPlayers ? (options.hiddenPlayers ?? 0) : 0,
     decimalComma: options.decimalComma ?? false,
   }
 }

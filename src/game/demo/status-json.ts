@@ -5,6 +5,8 @@ import type { DemoPlayer } from './roster.ts'
 import type { World } from './world.ts'
 
 const sampleSize = 12
+/** What the game shows of a player who does not want to be listed. */
+const anonymous: DemoPlayer = { name: 'Anonymous Player', id: '00000000-0000-0000-0000-000000000000' }
 
 /** Some of the players, in an order that says nothing: what the game lets into the status. */
 function sample(players: readonly DemoPlayer[], seed: number): readonly DemoPlayer[] {
@@ -30,12 +32,13 @@ export const versionName = ({ era, software }: DemoIdentity): string =>
 /** Makes the status JSON, which lists the players of this moment. */
 export function createStatusJson(world: World, identity: DemoIdentity): () => string {
   const favicon = `data:image/png;base64,${drawIcon().toString('base64')}`
-  const { era, motd } = identity
+  const { era, motd, hiddenPlayers } = identity
   return () => {
     const players = world.players()
+    const shown = players.map((player, index) => (index < hiddenPlayers ? anonymous : player))
     return JSON.stringify({
       description: era.plainDescription ? motd : { text: motd },
-      players: { max: world.maxPlayers, online: players.length, sample: sample(players, world.gameTime()) },
+      players: { max: world.maxPlayers, online: players.length, sample: sample(shown, world.gameTime()) },
       version: { name: versionName(identity), protocol: era.protocol },
       favicon,
       ...(era.secureChat && { enforcesSecureChat: true }),

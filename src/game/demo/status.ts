@@ -61,7 +61,7 @@ export function listenStatus(host: string, port: number, world: World, identity:
   // The network thread answers, so a lagging world answers as fast as any.
   function status(): Buffer {
     world.players() // lets the world catch up, so that who has just joined counts
-    if (cached === undefined || clock.now() - cached.at >= rebuildAfter || world.changedAt() > cached.at) {
+    if (cached === undefined || clock.now() - cached.at >= rebuildAfter || world.changedAt() >= cached.at) {
       cached = { at: clock.now(), frame: textFrame(0, build()) }
     }
     return cached.frame

@@ -134,7 +134,6 @@ export function createWorld(options: WorldOptions): World {
     times.add(tick.work, end)
     index++
     if (!scenario.frozen) gameTime++
-    if (index % autosaveTicks === 0) save()
     emptyTicks = online.length === 0 ? emptyTicks + 1 : 0
     if (pauseWhenEmpty >= 0 && emptyTicks >= pauseWhenEmpty * (1000 / tickLength) && end >= begin + warmUp) paused = true
     due += tickLength
@@ -142,12 +141,13 @@ export function createWorld(options: WorldOptions): World {
     if (scenario.sprinting || end - due > 2_000) due = end
     const start = Math.max(end, due)
     tick = { start, work: scenario.work(random, start - begin, index) }
+    if (index % autosaveTicks === 0) save()
   }
 
   /** Everything that has happened until now. */
   function advance(): void {
     const now = clock.now()
-    if (!paused && now - tick.start > longestGap) restart(now)
+    if (!paused && now - tick.start - tick.work > longestGap) restart(now)
     while (!paused && tick.start + tick.work <= now) endTick(tick.start + tick.work)
     if (scenario.busy && now >= nextVisit) visit(now)
   }
@@ -155,13 +155,6 @@ export function createWorld(options: WorldOptions): World {
   function save(): void {
     emit({ type: 'saving' })
     emit({ type: 'saved' })
-  }
-
-  /** Never early, as a timer may be by a part of a millisecond: the tick would not count yet. */
-  function waitUntil(time: number, action: () => void): void {
-    const rest = time - clock.now()
-    if (rest <= 0) action()
-    else clock.after(Math.ceil(rest), () => waitUntil(time, action))
   }
 
   function run(): void {
@@ -229,8 +222,15 @@ export function createWorld(options: WorldOptions): World {
     save,
     whenFree(action) {
       advance()
-      const idle = paused || clock.now() <= tick.start
-      waitUntil(idle ? clock.now() : tick.start + tick.work, action)
+      const running = tick
+      // Looked at again when the time has come: a timer may be early by a part of a millisecond, when the tick would not count yet.
+      function attempt(): void {
+        advance()
+        const now = clock.now()
+        if (paused || tick !== running || now <= running.start) action()
+        else clock.after(Math.min(1_000, Math.ceil(running.start + running.work - now)), attempt)
+      }
+      attempt()
     },
     subscribe(listener) {
       listeners.add(listener)

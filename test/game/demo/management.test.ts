@@ -168,6 +168,18 @@ describe('the management protocol of the demo server', () => {
     expect((await once(binary.socket, 'close'))[0]).toBe(1003)
   })
 
+  it('lets go of a client that asks on and on while the main thread is stuck', async () => {
+    const clock = manualClock()
+    const server = await start({ clock })
+    const client = await dial(server)
+    server.world.play('hung')
+    await clock.advance(1_000)
+    const closed = once(client.socket, 'close')
+    for (let index = 0; index < 200; index++) client.socket.send('{}')
+    await closed
+    expect(client.messages).toHaveLength(0)
+  })
+
   it('closes within a second while a client does not read and another never finished its request', async () => {
     const server = await start()
     const port = Number(new URL(server.management!.url).port)

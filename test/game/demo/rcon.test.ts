@@ -279,6 +279,28 @@ describe('the protocol', () => {
     expect(Math.abs(measured - rate) / rate).toBeLessThan(0.01)
   })
 
+  it('does not answer while the main thread is stuck, and does when it is free again', async () => {
+    const clock = manualClock()
+    const server = await start({ clock })
+    const client = await dial(server)
+    client.send(packet(1, 3, server.rcon.password))
+    await client.next()
+    server.world.play('hung')
+    await clock.advance(5_000)
+    let answered = false
+    client.send(packet(2, 2, 'list'))
+    const reply = client.next().finally(() => {
+      answered = true
+    })
+    await util.status(server.address.host, server.address.port, { enableSRV: false })
+    await clock.advance(200_000)
+    await util.status(server.address.host, server.address.port, { enableSRV: false })
+    expect(answered).toBe(false)
+    server.world.play('steady')
+    await clock.advance(1_000)
+    expect((await reply).body).toContain('There are 5')
+  })
+
   it('tells whoever asks which commands were run', async () => {
     const seen: string[] = []
     const server = await start({ onRequest: (protocol, request) => seen.push(`${protocol} ${request}`) })

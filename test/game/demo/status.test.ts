@@ -58,6 +58,17 @@ describe('the status of the demo server', () => {
     expect(players.sample).toHaveLength(12)
   })
 
+  it.each([
+    ['1.16.5', 0],
+    ['1.21.11', 2],
+  ])('%s leaves out the names of those who hide', async (era, hidden) => {
+    const { address } = await start({ era, players: 5, hiddenPlayers: 2 })
+    const { players } = await util.status(address.host, address.port, { enableSRV: false })
+    const nobody = players.sample?.filter(({ id }) => id === '00000000-0000-0000-0000-000000000000')
+    expect(nobody).toEqual(new Array(hidden).fill(expect.objectContaining({ name: 'Anonymous Player' })))
+    expect(players.sample).toHaveLength(5)
+  })
+
   it('tells a join at once', async () => {
     const { address, world } = await start({ players: 1 })
     const online = async () => (await util.status(address.host, address.port, { enableSRV: false })).players.online

@@ -24,6 +24,7 @@ describe('the rate of the demo world', () => {
     ['sprinting', 2500, 60],
     ['frozen', 0, 0],
     ['paused', 0, 0],
+    ['hung', 0, 0],
   ] as const)('%s makes %i ticks in 10 s, give or take %i', async (scenario, ticks, tolerance) => {
     expect(Math.abs((await ticksIn(10_000, { scenario })) - ticks)).toBeLessThanOrEqual(tolerance)
   })
@@ -119,6 +120,16 @@ describe('the demo world', () => {
     expect(called).toBe(1)
     world.whenFree(() => called++)
     expect(called).toBe(2)
+  })
+
+  it('saves every 6,000 ticks, and may be looked at meanwhile', async () => {
+    const { clock, world } = start()
+    const seen: string[] = []
+    world.subscribe(({ type }) => {
+      if (type !== 'tick') seen.push(`${type} ${world.gameTime() > 0}`)
+    })
+    await clock.advance(300_000)
+    expect(seen).toEqual(['saving true', 'saved true'])
   })
 
   it('leaves no timer behind', () => {
