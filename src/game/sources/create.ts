@@ -1,13 +1,18 @@
 import type { ServerSettings } from '../server.ts'
+import { createManagementSource } from './management.ts'
+import { createQuerySource } from './query.ts'
 import { createRconSource } from './rcon.ts'
 import type { Source, SourceContext, SourceSet } from './source.ts'
 import { createStatusSource } from './status.ts'
 
 /** The sources that a server's settings switch on, status first. */
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
+  const { address, rcon, management, query } = server
   const sources: readonly Source[] = [
-    ...(server.address ? [createStatusSource(server.address, context)] : []),
-    ...(server.rcon ? [createRconSource(server.rcon, context)] : []),
+    ...(address ? [createStatusSource(address, context)] : []),
+    ...(rcon ? [createRconSource(rcon, context)] : []),
+    ...(management ? [createManagementSource(management, context)] : []),
+    ...(query ? [createQuerySource(query, context)] : []),
   ]
   return {
     list: () => sources,
