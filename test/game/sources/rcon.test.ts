@@ -343,6 +343,23 @@ describe('the tick rate', () => {
   })
 })
 
+it.each([
+  ['frozen', { tickFrozen: true, tickSprinting: false, tickPaused: false }],
+  ['sprinting', { tickFrozen: false, tickSprinting: true, tickPaused: false }],
+] as const)('a %s game is told as such', async (scenario, expected) => {
+  const server = await demo({ scenario })
+  const source = sourceOf(server.rcon.address, server.rcon.password)
+  await poll(source)
+  let fields: Partial<Fields> = {}
+  await until(async () => {
+    fields = (await poll(source)).fields
+    return fields.tickPaused !== undefined
+  })
+  expect(fields).toMatchObject(expected)
+  if (scenario === 'frozen') expect(fields.tickRate).toBeUndefined()
+  else expect(fields.tickRate).toBeGreaterThan(20)
+})
+
 describe('a wrong password', () => {
   it('is tried once in five minutes, and between them only told again', async () => {
     const clock = manualClock()
