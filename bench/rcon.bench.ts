@@ -1,0 +1,99 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import util from 'minecraft-server-util'
+import { systemClock } from '../src/clock.ts'
+import type { DemoServer } from '../src/game/demo/server.ts'
+import { createRconSource } from '../src/game/sources/rcon.ts'
+import type { Source } from '../src/game/sources/source.ts'
+import { createStatusSource } from '../src/game/sources/status.ts'
+import { silentLog } from '../src/log.ts'
+
+/** Pollers at once: as many servers as are watched, so that waiting for an answer does not count as time of work. */
+const pollers = 16
+/** Each is measured so often, in turn with the others, and the median counts: other work on the machine comes and goes. */
+const rounds = 5
+const duration = 1_000
+
+interface Result {
+  readonly perSecond: number
+  /** Microseconds of processor time of this process. */
+  readonly cpu: number
+}
+
+async function measure(polls: readonly (() => Promise<unknown>)[]): Promise<Result> {
+  async function loop(until: number): Promise<number> {
+    const counts = polls.map(async (poll) => {
+      let count = 0
+      while (performance.now() < until) {
+        await poll()
+        count++
+      }
+      return count
+    })
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
+  }
+  const cpu = process.cpuUsage()
+  const started = performance.now()
+  const count = await loop(started + duration)
+  const { user, system } = process.cpuUsage(cpu)
+  return { perSecond: (count * 1_000) / (performance.now() - started), cpu: (user + system) / count }
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+/** Status alone and status with RCON over kept connections, against minecraft-server-util's `status()` of the same server. */
+export async function run(): Promise<void> {
+  const child = fork(fileURLToPath(new URL('rcon/server.ts', import.meta.url)))
+  const sources: Source[] = []
+  const keep = <T extends Source>(source: T): T => {
+    sources.push(source)
+    return source
+  }
+  try {
+    const [server] = (await once(child, 'message')) as [Pick<DemoServer, 'address' | 'rcon'>]
+    const { host, port } = server.address
+    const context = { clock: systemClock, log: silentLog, random: Math.random, push() {} }
+    const many = (make: () => () => Promise<unknown>) => Array.from({ length: pollers }, make)
+    const statusOf = () => {
+      const source = keep(createStatusSource(server.address, context))
+      return () => source.poll(AbortSignal.timeout(5_000))
+    }
+    const rconOf = () => {
+      const source = keep(createRconSource(server.rcon, context))
+      return () => source.poll(AbortSignal.timeout(5_000))
+    }
+    const both = () => {
+      const [status, rcon] = [statusOf(), rconOf()]
+      return () => Promise.all([status(), rcon()])
+    }
+    const contestants = {
+      'minecraft-server-util status()': many(() => () => util.status(host, port, { timeout: 5_000, enableSRV: false })),
+      status: many(statusOf),
+      'status + RCON': many(both),
+    }
+    const results = new Map<string, Result[]>()
+    for (let round = 0; round <= rounds; round++) {
+      for (const [name, polls] of Object.entries(contestants)) {
+        const result = await measure(polls)
+        // The first round only warms up.
+        results.set(name, round === 0 ? [] : [...(results.get(name) ?? []), result])
+      }
+    }
+    const rows = [...results].map(([name, all]) => ({
+      name,
+      perSecond: median(all.map(({ perSecond }) => perSecond)),
+      cpu: median(all.map(({ cpu }) => cpu)),
+    }))
+    const [theirs = { perSecond: 1, cpu: 1 }] = rows
+    for (const { name, perSecond, cpu } of rows) {
+      const [rate, time] = [perSecond / theirs.perSecond, cpu / theirs.cpu].map((ratio) => ratio.toFixed(2))
+      console.log(
+        `${name.padEnd(32)}${perSecond.toFixed(0).padStart(6)} polls/s (${rate})  ${cpu.toFixed(0).padStart(5)} µs CPU per poll (${time})`,
+      )
+    }
+  } finally {
+    for (const source of sources) source.close()
+    child.disconnect()
+  }
+}
