@@ -425,7 +425,7 @@ describe('a hostile server', () => {
       'too_large',
       ({ socket, id }) => {
         socket.write(packet(id, 0, 'x'.repeat(4096)))
-        stream(socket, packet(id, 0, ''))
+        stream(socket, Buffer.concat(Array(100).fill(packet(id, 0, ''))))
       },
     ],
     ['silence', 'timeout', () => {}],
@@ -449,8 +449,8 @@ describe('a hostile server', () => {
     const peer = await peerWith(answer)
     const before = process.memoryUsage().rss
     const started = performance.now()
-    expect((await failure(poll(sourceOf(peer.address, 'secret'), 1_000))).code).toBe(code)
-    expect(performance.now() - started).toBeLessThan(4_000)
+    expect((await failure(poll(sourceOf(peer.address, 'secret'), code === 'timeout' ? 1_000 : 10_000))).code).toBe(code)
+    expect(performance.now() - started).toBeLessThan(15_000)
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
     await until(() => peer.sockets.size === 0)
   })
@@ -462,7 +462,7 @@ describe('a hostile server', () => {
       replying({})(request)
     })
     await poll(sourceOf(peer.address, 'secret'))
-    stream(socket!, packet(0, 0, 'hello'))
+    stream(socket!, Buffer.concat(Array(100).fill(packet(0, 0, 'hello'))))
     await until(() => peer.sockets.size === 0)
   })
 
