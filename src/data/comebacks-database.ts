@@ -1,8 +1,6 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { Comeback } from './comeback.ts'
-import { baseOf, type Database } from './database.ts'
+import { type Builder, baseBuilder, type Database } from './database.ts'
 import { parseDay } from './dates.ts'
-import type { LoadedSnapshot } from './load.ts'
 import { type NumberColumn, numberColumn } from './number-column.ts'
 import { type TextColumn, textColumn } from './text-column.ts'
 import { type ValueIndex, valueIndex } from './value-index.ts'
@@ -24,31 +22,35 @@ export interface Info {
   readonly end_date: string
 }
 
-export async function comebacksDatabase(snapshot: LoadedSnapshot<Comeback>): Promise<ComebacksDatabase> {
-  const { entries } = snapshot
-  const types = valueIndex()
-  entries.forEach((entry, id) => {
-    types.add(id, entry.types)
-  })
-  const artists = entries.map(({ artist }) => artist)
-  await breathe()
-  const artist = textColumn(artists)
-  await breathe()
-  const title = textColumn(entries.map((entry) => entry.title))
-  await breathe()
-  const day = numberColumn(entries.map(({ date }) => parseDay(date)))
-  await breathe()
+export function comebacksBuilder(): Builder<Comeback, ComebacksDatabase> {
+  const base = baseBuilder<Comeback>()
+  const [artist, title, types] = [textColumn(), textColumn(), valueIndex()]
+  const days: (number | undefined)[] = []
+  const artists = new Set<string>()
+  let [first, last]: (Comeback | undefined)[] = []
   return {
-    ...(await baseOf(snapshot)),
-    artist,
-    title,
-    types: types.finish(),
-    day,
-    info: {
-      num_items: entries.length,
-      num_artists: new Set(artists).size,
-      start_date: entries[0]?.date ?? '',
-      end_date: entries[entries.length - 1]?.date ?? '',
+    add(entry) {
+      base.add(entry, true)
+      artist.add(entry.artist)
+      artists.add(entry.artist)
+      title.add(entry.title)
+      types.add(days.length, entry.types)
+      days.push(parseDay(entry.date))
+      first ??= entry
+      last = entry
     },
+    finish: (head) => ({
+      ...base.finish(head),
+      artist: artist.finish(),
+      title: title.finish(),
+      types: types.finish(),
+      day: numberColumn(days),
+      info: {
+        num_items: days.length,
+        num_artists: artists.size,
+        start_date: first?.date ?? '',
+        end_date: last?.date ?? '',
+      },
+    }),
   }
 }

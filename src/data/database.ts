@@ -1,14 +1,11 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { PreparedReply } from '../http/reply.ts'
 import { type Entries, entryWriter } from './entries.ts'
-import type { LastUpdate, LoadedSnapshot } from './load.ts'
+import type { SnapshotHead } from './load.ts'
 import { type Memory, memory } from './lru.ts'
 import type { Selection } from './selection.ts'
 
 /** What every database has: immutable, made from one snapshot, replaced as a whole. */
-export interface Database {
-  readonly lastUpdate: LastUpdate
-  readonly sample: boolean
+export interface Database extends SnapshotHead {
   /** Entries that were accepted, hidden ones included. */
   readonly accepted: number
   /** Those that may be shown. */
@@ -18,24 +15,33 @@ export interface Database {
   readonly replies: Memory<PreparedReply>
 }
 
+/** Makes a database of entries given one after the other, so that they need not be in memory all at once. */
+export interface Builder<Entry, D> {
+  add(entry: Entry): void
+  finish(head: SnapshotHead): D
+}
+
 const rememberedBytes = 16 * 1024 * 1024
 
-/** Serialises the entries to be shown; lets other work of the process have its turn in between. */
-export async function baseOf<Entry>(
-  { lastUpdate, sample, entries }: LoadedSnapshot<Entry>,
-  shown: readonly Entry[] = entries,
-): Promise<Database> {
-  const writer = entryWriter(shown.length)
-  for (const [index, entry] of shown.entries()) {
-    writer.add(entry)
-    if (index % 2000 === 1999) await breathe()
-  }
+/** What every database has. */
+export function baseBuilder<Entry>(): {
+  add(entry: Entry, shown: boolean): void
+  finish(head: SnapshotHead): Database
+} {
+  const writer = entryWriter()
+  let accepted = 0
   return {
-    lastUpdate,
-    sample,
-    accepted: entries.length,
-    entries: writer.finish(),
-    selections: memory(rememberedBytes, ({ ids }) => ids?.byteLength ?? 0),
-    replies: memory(rememberedBytes, ({ body }) => body.length),
+    add(entry, shown) {
+      accepted++
+      if (shown) writer.add(entry)
+    },
+    finish: ({ lastUpdate, sample }) => ({
+      lastUpdate,
+      sample,
+      accepted,
+      entries: writer.finish(),
+      selections: memory(rememberedBytes, ({ ids }) => ids?.byteLength ?? 0),
+      replies: memory(rememberedBytes, ({ body }) => body.length),
+    }),
   }
 }

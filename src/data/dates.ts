@@ -1,16 +1,22 @@
 /** Milliseconds of a day: calendar days here are whole UTC days, so every day is as long. */
 const dayLength = 86_400_000
 
+/** Days of the 400 years after which the calendar repeats. */
+const cycle = 146_097
+
 /** Days since 1970-01-01 of a calendar date; undefined for anything else. Month and day may be unpadded: `2019-3-1`. */
 export function parseDay(text: string): number | undefined {
   const match = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text)
   if (match === null) return undefined
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
-  // setUTCFullYear and not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
-  const date = new Date(0)
-  const time = date.setUTCFullYear(year, month - 1, day)
-  const real = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-  return real ? time / dayLength : undefined
+  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  // A cycle later, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  return Date.UTC(year + 400, month - 1, day) / dayLength - cycle
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
 /** `YYYY-MM-DD` of a day counted from 1970-01-01. */

@@ -10,31 +10,44 @@ export interface Entries {
 }
 
 const head = Buffer.from('{"results":[')
-const comma = 0x2c
+/** Entries that are turned into bytes at once: a call for each of a million takes longer than the work itself. */
+const batch = 256
 
-/** @param most number of entries that will be added at the most */
-export function entryWriter(most: number): { add(entry: unknown): void; finish(): Entries } {
-  let bytes = Buffer.allocUnsafe(Math.max(1024, most * 64))
+/** Turns entries into bytes, one after the other. */
+export function entryWriter(): { add(entry: unknown): void; finish(): Entries } {
+  const chunks: Buffer[] = []
+  let texts: string[] = []
   /** Where each entry starts; behind each stands a comma. */
-  const starts = new Uint32Array(most + 1)
-  let [count, end] = [0, 0]
+  const starts = [0]
+  let end = 0
+
+  function flush(): void {
+    if (texts.length === 0) return
+    const joined = `${texts.join(',')},`
+    const bytes = Buffer.from(joined)
+    // As many bytes as UTF-16 units: plain ASCII, as most entries are.
+    const ascii = bytes.length === joined.length
+    for (const text of texts) {
+      end += (ascii ? text.length : Buffer.byteLength(text)) + 1
+      starts.push(end)
+    }
+    chunks.push(bytes)
+    texts = []
+  }
+
   return {
     add(entry) {
-      const text = JSON.stringify(entry)
-      // 3 bytes are the most that a UTF-16 unit takes in UTF-8.
-      if (bytes.length - end < text.length * 3 + 1) {
-        const larger = Buffer.allocUnsafe(2 * bytes.length + text.length * 3)
-        bytes.copy(larger, 0, 0, end)
-        bytes = larger
-      }
-      end += bytes.write(text, end)
-      bytes[end++] = comma
-      starts[++count] = end
+      if (texts.push(JSON.stringify(entry)) === batch) flush()
     },
     finish() {
-      // A copy of the right size: the larger half of a doubled buffer is not kept for the life of the snapshot.
-      const kept = Buffer.from(bytes.subarray(0, end))
-      return { count, size: end, page: (selection, offset, limit) => page(kept, starts, slice(selection, offset, limit)) }
+      flush()
+      const bytes = Buffer.concat(chunks)
+      const places = new Uint32Array(starts)
+      return {
+        count: starts.length - 1,
+        size: end,
+        page: (selection, offset, limit) => page(bytes, places, slice(selection, offset, limit)),
+      }
     },
   }
 }

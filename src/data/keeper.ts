@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { Database } from './database.ts'
+import type { Builder, Database } from './database.ts'
 import { dayAt } from './dates.ts'
-import { type LoadedSnapshot, loadSnapshot, type SnapshotFormat } from './load.ts'
+import { readSnapshot, type SnapshotFormat } from './load.ts'
 import type { Origin, SnapshotText } from './origin.ts'
 
 export interface SnapshotStatus {
@@ -32,7 +32,7 @@ export interface Keeper<D extends Database> {
 export interface KeeperOptions<Entry, D extends Database> {
   readonly origin: Origin
   readonly format: SnapshotFormat<Entry>
-  readonly build: (snapshot: LoadedSnapshot<Entry>) => Promise<D>
+  readonly builder: () => Builder<Entry, D>
   readonly clock: Clock
   readonly log: Log
 }
@@ -45,7 +45,7 @@ const shownReasons = 20
 
 /** Begins to keep a database. The first look has been made when it returns; at a URL it goes on in the background. */
 export async function keep<Entry, D extends Database>(options: KeeperOptions<Entry, D>): Promise<Keeper<D>> {
-  const { origin, format, build, clock, log } = options
+  const { origin, format, builder, clock, log } = options
   const database = format.database
   let current: D | undefined
   let rejected = 0
@@ -60,8 +60,9 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
   async function load({ text, accept }: SnapshotText): Promise<void> {
     const day = dayAt(clock.wall(), 2)
     broken = true
-    const snapshot = await loadSnapshot(text, format, day)
-    const next = await build(snapshot)
+    const { add, finish } = builder()
+    const snapshot = await readSnapshot(text, format, add, day)
+    const next = finish(snapshot)
     if (closed) return
     broken = false
     // From here on every request is answered from the new one; those under way finish with the old one.

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { parseLastUpdate } from './dates.ts'
+import { elementsOf } from './elements.ts'
 
 export type DatabaseName = 'projects' | 'kcomebacks'
 
@@ -26,11 +27,15 @@ export interface Rejected {
   readonly reason: string
 }
 
-/** A snapshot file as it was read. */
-export interface LoadedSnapshot<Entry> {
+/** What a snapshot says of itself. */
+export interface SnapshotHead {
   readonly lastUpdate: LastUpdate
   /** Invented data that the package brings along. */
   readonly sample: boolean
+}
+
+/** A snapshot as it was read. */
+export interface LoadedSnapshot<Entry> extends SnapshotHead {
   readonly entries: readonly Entry[]
   readonly rejected: readonly Rejected[]
 }
@@ -42,9 +47,6 @@ export class SnapshotError extends Error {
 
 /** Bytes of a snapshot at the most, as a file and over HTTP: a string of the engine holds no more than twice that. */
 export const largestSnapshot = 256 * 1024 * 1024
-
-/** Elements read before other work of the process gets its turn. */
-const stride = 2000
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -65,19 +67,18 @@ export function fitting<Entry>(validator: Validator<Entry>, value: unknown): Ent
   return first === undefined ? 'does not fit' : `${first.instancePath.slice(1) || 'the entry'} ${first.message}`
 }
 
-function parse(text: string): readonly unknown[] {
-  let value: unknown
+/** Why a text is no JSON array. The engine's message quotes the text, which may be anything and of any length. */
+function reasonOf(text: string): string {
+  if (text.trim() === '') return 'it is empty'
   try {
-    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    JSON.parse(text)
+    return 'it is not a JSON array'
   } catch {
-    // The engine's message quotes the text, which may be anything and of any length.
-    throw new SnapshotError(text.trim() === '' ? 'it is empty' : 'it is not JSON, or cut off')
+    return 'it is not JSON, or cut off'
   }
-  if (!Array.isArray(value)) throw new SnapshotError('it is not a JSON array')
-  return value
 }
 
-function readHead(head: unknown): Pick<LoadedSnapshot<never>, 'lastUpdate' | 'sample'> {
+function readHead(head: unknown): SnapshotHead {
   const given = isRecord(head) ? (head.last_update ?? head.updated) : undefined
   const time = typeof given === 'string' ? parseLastUpdate(given) : undefined
   if (!isRecord(head) || typeof given !== 'string' || time === undefined) {
@@ -87,25 +88,50 @@ function readHead(head: unknown): Pick<LoadedSnapshot<never>, 'lastUpdate' | 'sa
 }
 
 /**
- * Reads a snapshot: a JSON array of `{"last_update": ...}` and entries. What does not fit is left out and listed.
+ * Reads a snapshot: a JSON array of `{"last_update": ...}` and entries. Other work of the process has its turn in between.
+ * @param add is given each entry that fits, in order; of a text that turns out to be no snapshot some may have been given
  * @param today day since 1970-01-01 that the dates of sample data count from
+ * @returns the head, and what does not fit
  * @throws SnapshotError where the text is no snapshot
  */
+export async function readSnapshot<Entry>(
+  text: string,
+  format: SnapshotFormat<Entry>,
+  add: (entry: Entry) => void,
+  today?: number,
+): Promise<SnapshotHead & { readonly rejected: readonly Rejected[] }> {
+  let head: SnapshotHead | undefined
+  const rejected: Rejected[] = []
+  let position = 0
+  for (const elements of batches(text)) {
+    head ??= readHead(elements[0])
+    for (let index = position === 0 ? 1 : 0; index < elements.length; index++) {
+      const entry = format.read(elements[index], head.sample ? today : undefined)
+      if (typeof entry === 'string') rejected.push({ position: position + index, reason: entry })
+      else add(entry)
+    }
+    position += elements.length
+    await breathe()
+  }
+  return { ...(head ?? readHead(undefined)), rejected }
+}
+
+/** As elementsOf(), with an error that says what is wrong. */
+function* batches(text: string): Generator<readonly unknown[]> {
+  try {
+    yield* elementsOf(text)
+  } catch (error) {
+    throw error instanceof SyntaxError ? new SnapshotError(reasonOf(text)) : error
+  }
+}
+
+/** Reads a snapshot into a list: for who wants to look at one, such as a script before it puts it in place. */
 export async function loadSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,
   today?: number,
 ): Promise<LoadedSnapshot<Entry>> {
-  const elements = parse(text)
-  const head = readHead(elements[0])
-  const base = head.sample ? today : undefined
   const entries: Entry[] = []
-  const rejected: Rejected[] = []
-  for (let position = 1; position < elements.length; position++) {
-    const entry = format.read(elements[position], base)
-    if (typeof entry === 'string') rejected.push({ position, reason: entry })
-    else entries.push(entry)
-    if (position % stride === 0) await breathe()
-  }
-  return { ...head, entries, rejected }
+  const read = await readSnapshot(text, format, (entry) => entries.push(entry), today)
+  return { ...read, entries }
 }

@@ -24,7 +24,7 @@ const pagingSchema = {
 }
 
 /** What one request asks of a database. */
-interface Ask<D> {
+export interface Ask<D> {
   /** The parameters as given, apart from limit and offset. */
   readonly given: Readonly<Record<string, string>>
   select(db: D): Selection
@@ -106,6 +106,23 @@ export interface DataRoutes<D extends Database> {
   readonly tag: string
 }
 
+/** The reply to a request for a page: remembered, as is what the filter selects, for the life of the database. */
+export function answerPage<D extends Database>(
+  db: D,
+  path: string,
+  { given, select }: Ask<D>,
+  most: number,
+  skip: number,
+): PreparedReply {
+  const key = `${path} ${Object.values(given).join(' ')}`
+  return db.replies.get(`${most} ${skip} ${key}`, () => {
+    const selection = db.selections.get(key, () => select(db))
+    const body = db.entries.page(selection, skip, most)
+    const headers = { ...lastModified(db), ...counted(selection.total), ...links(path, given, selection.total, most, skip) }
+    return prepare(body, jsonType, headers)
+  })
+}
+
 /** A route that answers with a page of what a filter selects. */
 export function registerFilter<D extends Database>(
   { app, current, tag }: DataRoutes<D>,
@@ -116,17 +133,9 @@ export function registerFilter<D extends Database>(
 ): void {
   const querystring = Type.Object({ ...filter.parameters, ...pagingSchema })
   app.get(path, { schema: { tags: [tag], summary, querystring, response: { 200: page, ...errors } } }, (request, reply) => {
-    const { given, select } = filter.ask(request)
+    const ask = filter.ask(request)
     const [most, skip] = [required(request, 'limit', limit), required(request, 'offset', offset)]
-    const db = current()
-    const key = `${path} ${Object.values(given).join(' ')}`
-    const prepared = db.replies.get(`${most} ${skip} ${key}`, () => {
-      const selection = db.selections.get(key, () => select(db))
-      const body = db.entries.page(selection, skip, most)
-      const headers = { ...lastModified(db), ...counted(selection.total), ...links(path, given, selection.total, most, skip) }
-      return prepare(body, jsonType, headers)
-    })
-    return sendPrepared(request, reply, prepared)
+    return sendPrepared(request, reply, answerPage(current(), path, ask, most, skip))
   })
 }
 

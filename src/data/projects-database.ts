@@ -1,5 +1,4 @@
-import { baseOf, type Database } from './database.ts'
-import type { LoadedSnapshot } from './load.ts'
+import { type Builder, baseBuilder, type Database } from './database.ts'
 import { type NumberColumn, numberColumn } from './number-column.ts'
 import type { Project } from './project.ts'
 import { fold, type TextColumn, textColumn } from './text-column.ts'
@@ -17,23 +16,34 @@ export interface ProjectsDatabase extends Database {
   readonly lastUpdated: NumberColumn
 }
 
-export async function projectsDatabase(snapshot: LoadedSnapshot<Project>): Promise<ProjectsDatabase> {
-  const shown = snapshot.entries.filter(({ visible }) => visible)
-  const index = (valuesOf: (project: Project) => readonly string[], key?: (value: string) => string): ValueIndex => {
-    const values = valueIndex(key)
-    shown.forEach((project, id) => {
-      values.add(id, valuesOf(project))
-    })
-    return values.finish()
-  }
+export function projectsBuilder(): Builder<Project, ProjectsDatabase> {
+  const base = baseBuilder<Project>()
+  const [title, description] = [textColumn(), textColumn()]
+  const [status, statuscolor] = [valueIndex(fold), valueIndex(fold)]
+  const [categories, languages] = [valueIndex(), valueIndex()]
+  const updated: (number | undefined)[] = []
   return {
-    ...(await baseOf(snapshot, shown)),
-    title: textColumn(shown.map(({ title }) => title)),
-    description: textColumn(shown.map(({ description }) => description)),
-    status: index(({ status }) => [status], fold),
-    statuscolor: index(({ statuscolor }) => [statuscolor], fold),
-    categories: index(({ categories }) => categories),
-    languages: index(({ languages }) => Object.keys(languages)),
-    lastUpdated: numberColumn(shown.map(({ last_update }) => last_update ?? undefined)),
+    add(project) {
+      base.add(project, project.visible)
+      if (!project.visible) return
+      const id = updated.length
+      title.add(project.title)
+      description.add(project.description)
+      status.add(id, [project.status])
+      statuscolor.add(id, [project.statuscolor])
+      categories.add(id, project.categories)
+      languages.add(id, Object.keys(project.languages))
+      updated.push(project.last_update ?? undefined)
+    },
+    finish: (head) => ({
+      ...base.finish(head),
+      title: title.finish(),
+      description: description.finish(),
+      status: status.finish(),
+      statuscolor: statuscolor.finish(),
+      categories: categories.finish(),
+      languages: languages.finish(),
+      lastUpdated: numberColumn(updated),
+    }),
   }
 }

@@ -6,13 +6,13 @@ import { unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { packageRoot } from '../package.ts'
 import { comebackFormat } from './comeback.ts'
-import { type ComebacksDatabase, comebacksDatabase } from './comebacks-database.ts'
+import { type ComebacksDatabase, comebacksBuilder } from './comebacks-database.ts'
 import { fileOrigin } from './file-origin.ts'
 import { type Keeper, keep, type SnapshotStatus } from './keeper.ts'
 import type { DatabaseName } from './load.ts'
 import type { Origin } from './origin.ts'
 import { projectFormat } from './project.ts'
-import { type ProjectsDatabase, projectsDatabase } from './projects-database.ts'
+import { type ProjectsDatabase, projectsBuilder } from './projects-database.ts'
 import { urlOrigin } from './url-origin.ts'
 
 /** What the metrics tell of a database that has a snapshot. */
@@ -61,8 +61,8 @@ function originOf(database: DatabaseName, { config: { values }, log }: StoreOpti
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, log } = options
   const [projects, kcomebacks] = await Promise.all([
-    keep({ origin: originOf('projects', options), format: projectFormat, build: projectsDatabase, clock, log }),
-    keep({ origin: originOf('kcomebacks', options), format: comebackFormat, build: comebacksDatabase, clock, log }),
+    keep({ origin: originOf('projects', options), format: projectFormat, builder: projectsBuilder, clock, log }),
+    keep({ origin: originOf('kcomebacks', options), format: comebackFormat, builder: comebacksBuilder, clock, log }),
   ])
   const keepers = { projects, kcomebacks }
   const both = Object.entries(keepers) as readonly [DatabaseName, (typeof keepers)[DatabaseName]][]

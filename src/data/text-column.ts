@@ -1,5 +1,9 @@
 /** Text as "contains" compares it: letter case and the way accents are composed make no difference. */
-export const fold = (text: string): string => text.toLowerCase().normalize('NFC')
+export function fold(text: string): string {
+  const lower = text.toLowerCase()
+  // Below U+0300 nothing is composed of anything; the look is much cheaper than normalize().
+  return /[\u0300-\uffff]/.test(lower) ? lower.normalize('NFC') : lower
+}
 
 /** One text of every entry, made to be searched. */
 export interface TextColumn {
@@ -13,20 +17,25 @@ const separator = '\n'
  * All texts stand in one string, so that a search is one native scan instead of a call for each entry.
  * A hit that reaches into the next text does not count, whatever characters texts and query hold.
  */
-export function textColumn(texts: readonly string[]): TextColumn {
-  const folded = texts.map(fold)
-  const joined = folded.join(separator)
-  /** Where each text starts; `starts[id + 1] - 1` is its end. */
-  const starts = new Uint32Array(folded.length + 1)
-  let longest = 0
-  folded.forEach((text, id) => {
-    starts[id + 1] = (starts[id] ?? 0) + text.length + separator.length
-    longest = Math.max(longest, text.length)
-  })
+export function textColumn(): { add(text: string): void; finish(): TextColumn } {
+  const folded: string[] = []
   return {
-    find(query) {
-      const wanted = fold(query)
-      return wanted.length > longest ? new Uint32Array() : find(joined, starts, wanted)
+    add: (text) => void folded.push(fold(text)),
+    finish() {
+      const joined = folded.join(separator)
+      /** Where each text starts; `starts[id + 1] - 1` is its end. */
+      const starts = new Uint32Array(folded.length + 1)
+      let longest = 0
+      folded.forEach((text, id) => {
+        starts[id + 1] = (starts[id] ?? 0) + text.length + separator.length
+        longest = Math.max(longest, text.length)
+      })
+      return {
+        find(query) {
+          const wanted = fold(query)
+          return wanted.length > longest ? new Uint32Array() : find(joined, starts, wanted)
+        },
+      }
     },
   }
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { comebackFormat } from '../../src/data/comeback.ts'
-import { comebacksDatabase } from '../../src/data/comebacks-database.ts'
+import { comebacksBuilder } from '../../src/data/comebacks-database.ts'
 import { formatDay, parseDay } from '../../src/data/dates.ts'
-import { loadSnapshot } from '../../src/data/load.ts'
+import { elementsOf } from '../../src/data/elements.ts'
+import { readSnapshot } from '../../src/data/load.ts'
 import { numberColumn } from '../../src/data/number-column.ts'
 import { listed, type Selection, union } from '../../src/data/selection.ts'
 import { textColumn } from '../../src/data/text-column.ts'
@@ -43,13 +44,18 @@ const query = fc.array(letter, { minLength: 1, maxLength: 3 }).map((letters) => 
 const naive = (text: string, wanted: string) =>
   text.toLowerCase().normalize('NFC').includes(wanted.toLowerCase().normalize('NFC'))
 const where = <T>(items: readonly T[], fits: (item: T) => boolean) => items.flatMap((item, id) => (fits(item) ? [id] : []))
+const column = (texts: readonly string[]) => {
+  const { add, finish } = textColumn()
+  texts.forEach(add)
+  return finish()
+}
 const idsOf = ({ from, total, ids }: Selection) => (ids ? [...ids] : Array.from({ length: total }, (_, index) => from + index))
 
 describe('the parts of a database agree with a naive filter', () => {
   it('text that contains', () => {
     fc.assert(
       fc.property(fc.array(words, { maxLength: 40 }), query, (texts, wanted) => {
-        expect([...textColumn(texts).find(wanted)]).toEqual(where(texts, (text) => naive(text, wanted)))
+        expect([...column(texts).find(wanted)]).toEqual(where(texts, (text) => naive(text, wanted)))
       }),
       { numRuns: 2000 },
     )
@@ -59,7 +65,7 @@ describe('the parts of a database agree with a naive filter', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(3000), { maxLength: 5 }), (places) => {
         const texts = Array.from({ length: 3001 }, (_, id) => (places.includes(id) ? 'needle' : 'hay'))
-        expect([...textColumn(texts).find('NEEDLE')]).toEqual(places.sort((a, b) => a - b))
+        expect([...column(texts).find('NEEDLE')]).toEqual(places.sort((a, b) => a - b))
       }),
     )
   })
@@ -120,6 +126,52 @@ describe('the parts of a database agree with a naive filter', () => {
   })
 })
 
+describe('a JSON array read some elements at a time', () => {
+  const outcome = (read: () => unknown) => {
+    try {
+      return read()
+    } catch {
+      return 'refused'
+    }
+  }
+  const whole = (text: string) =>
+    outcome(() => {
+      const value: unknown = JSON.parse(text)
+      return Array.isArray(value) ? value : 'refused'
+    })
+  const pieces = (text: string) => outcome(() => [...elementsOf(text)].flat())
+
+  it('is what the engine reads at once, also when damaged', () => {
+    const array = fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 8 }).map((value) => JSON.stringify(value, null, 1))
+    const damage = fc.constantFrom('', ',', ',,', '[', ']', '{', '}', '"', '\\', ' ', '\n', '1', 'null', '[]')
+    fc.assert(
+      fc.property(array, fc.nat(), damage, fc.nat(3), (text, place, inserted, removed) => {
+        const at = place % (text.length + 1)
+        const damaged = text.slice(0, at) + inserted + text.slice(at + removed)
+        expect(pieces(damaged)).toEqual(whole(damaged))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('has its edges where a piece ends', () => {
+    for (const length of [0, 1, 499, 500, 501, 1000, 1001]) {
+      const elements = Array.from({ length }, (_, id) => ({ id, text: '],"\\' }))
+      const text = JSON.stringify(elements)
+      expect(pieces(text)).toEqual(elements)
+      for (const broken of [
+        text.slice(0, -1),
+        `${text.slice(0, -1)},]`,
+        `${text}]`,
+        text.replace('[', '[,'),
+        text.replaceAll('},{', '},,{'),
+      ]) {
+        expect(pieces(broken)).toEqual(whole(broken))
+      }
+    }
+  })
+})
+
 it('any entries come out as they went in', async () => {
   const entry = fc.record({
     date: words,
@@ -131,7 +183,8 @@ it('any entries come out as they went in', async () => {
   })
   await fc.assert(
     fc.asyncProperty(fc.array(entry, { maxLength: 20 }), fc.nat(20), fc.nat(20), async (entries, offset, limit) => {
-      const db = await comebacksDatabase(await loadSnapshot(snapshot(entries), comebackFormat))
+      const { add, finish } = comebacksBuilder()
+      const db = finish(await readSnapshot(snapshot(entries), comebackFormat, add))
       const page = JSON.parse(db.entries.page({ from: 0, total: db.entries.count }, offset, limit).toString()) as Page
       const expected = entries.slice(offset, offset + limit)
       expect(page).toEqual({ results: expected, count: expected.length })
