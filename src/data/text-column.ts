@@ -12,28 +12,36 @@ export interface TextColumn {
 }
 
 const separator = '\n'
+const blockSize = 512
 
 /**
  * All texts stand in one string, so that a search is one native scan instead of a call for each entry.
  * A hit that reaches into the next text does not count, whatever characters texts and query hold.
  */
 export function textColumn(): { add(text: string): void; finish(): TextColumn } {
-  const folded: string[] = []
+  // Joined in two steps: a million small strings that live until the end are what a garbage collector is slowest with.
+  const blocks: string[] = []
+  let texts: string[] = []
+  /** Where each text starts; `starts[id + 1] - 1` is its end. */
+  const starts = [0]
+  let [end, longest] = [0, 0]
   return {
-    add: (text) => void folded.push(fold(text)),
+    add(text) {
+      const folded = fold(text)
+      longest = Math.max(longest, folded.length)
+      end += folded.length + separator.length
+      starts.push(end)
+      if (texts.push(folded) < blockSize) return
+      blocks.push(texts.join(separator))
+      texts = []
+    },
     finish() {
-      const joined = folded.join(separator)
-      /** Where each text starts; `starts[id + 1] - 1` is its end. */
-      const starts = new Uint32Array(folded.length + 1)
-      let longest = 0
-      folded.forEach((text, id) => {
-        starts[id + 1] = (starts[id] ?? 0) + text.length + separator.length
-        longest = Math.max(longest, text.length)
-      })
+      const joined = [...blocks, texts.join(separator)].join(separator)
+      const places = new Uint32Array(starts)
       return {
         find(query) {
           const wanted = fold(query)
-          return wanted.length > longest ? new Uint32Array() : find(joined, starts, wanted)
+          return wanted.length > longest ? new Uint32Array() : find(joined, places, wanted)
         },
       }
     },
