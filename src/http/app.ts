@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { notFound } from '../errors.ts'
+import { registerClose } from './close.ts'
 import { registerCors } from './cors.ts'
 import { registerMethods } from './methods.ts'
 import { sendProblem } from './problem.ts'
@@ -26,6 +27,7 @@ export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
   // Queries are parsed by http/query.ts, strictly, and replies are prepared bytes: the schemas only describe.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
+  registerClose(app)
   registerCors(app, corsOrigin)
   registerMethods(app, corsOrigin)
   return app
