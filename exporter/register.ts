@@ -2,12 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
 import type { Config } from '../src/config.ts'
 import type { Fleet } from '../src/game/fleet.ts'
+import type { Network } from '../src/game/network.ts'
 import { authorise } from './authorise.ts'
 import type { DataMetrics } from './data-metrics.ts'
 import { serverFamilies } from './families/index.ts'
+import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
 import { createHttpHistogram, observeRequests } from './http-histogram.ts'
 import { registerMetricsRoute } from './metrics-route.ts'
+import { registerProbeRoute } from './probe/probe-route.ts'
+import { registerSdRoute } from './sd-route.ts'
 import { createServiceMetrics } from './service-metrics.ts'
 
 export interface ExporterOptions {
@@ -18,22 +22,35 @@ export interface ExporterOptions {
   readonly data?: DataMetrics
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
+  /** What /probe reaches servers through; default the system's network. */
+  readonly network?: Network
 }
 
-/** Measures the requests to `app` and serves /metrics. */
-export function registerExporter(app: FastifyInstance, { fleet, config, data, routesOn = app }: ExporterOptions): void {
+/** Measures the requests to `app` and serves /metrics, /probe and /sd. */
+export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
+  const { fleet, config, clock, data, routesOn = app, network } = options
+  const { metricsToken, compat, probeAllow, probeConcurrency } = config.values
   const histogram = createHttpHistogram()
   observeRequests(app, histogram)
-  const { metricsToken } = config.values
+  if (routesOn !== app) observeRequests(routesOn, histogram)
 
   routesOn.register(async (routes) => {
     if (metricsToken !== undefined) routes.addHook('onRequest', authorise(metricsToken))
     registerMetricsRoute(routes, {
       fleet,
-      fleetText: createFleetText(serverFamilies),
+      fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : []),
       service: createServiceMetrics(),
       histogram,
       ...(data && { data }),
     })
+    registerProbeRoute(routes, {
+      fleet,
+      clock,
+      allow: probeAllow ?? [],
+      concurrency: probeConcurrency ?? 64,
+      timeout: config.poll.timeout,
+      ...(network && { network }),
+    })
+    registerSdRoute(routes, fleet)
   })
 }

@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { Cron } from 'croner'
+import ipaddr from 'ipaddr.js'
 import { type HostPort, parseHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 
 /** A kind of setting: its text form to its value. */
@@ -80,6 +82,12 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
     return protocols.includes(protocol) ? href : undefined
   },
 })
+
+/** An entry of an allow list: a host name with `*` in it or not, an IP address or a CIDR range. */
+export const hostPattern: Kind<string> = {
+  expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',
+  parse: (given) => (ipaddr.isValidCIDR(given) || isIP(given) > 0 || /^[a-z0-9*._-]+$/i.test(given) ? given : undefined),
+}
 
 /** A path, or an `https://` URL (`http://` on this machine only). */
 export const fileOrUrl: Kind<string> = {

@@ -4,6 +4,7 @@ import {
   fileOrUrl,
   fingerprint,
   host,
+  hostPattern,
   hostPort,
   integer,
   type Kind,
@@ -231,7 +232,7 @@ export const settings = {
   probeAllow: setting({
     env: 'PROBE_ALLOW',
     file: 'probe.allow',
-    kind: list(text),
+    kind: list(hostPattern),
     otherwise: 'configured servers only',
     meaning: 'host patterns and CIDR ranges that /probe may reach',
   }),

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import { type Log, silentLog } from '../log.ts'
+import type { Network } from './network.ts'
 import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
@@ -17,35 +18,49 @@ export interface FleetOptions {
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
 }
 
+export interface ProbeOptions {
+  /** What the sources reach servers through; default the system's network. */
+  readonly network?: Network
+  readonly log?: Log
+}
+
 /** All watched servers, in the order of the configuration; the first is the primary one. */
 export interface Fleet {
   readonly servers: readonly ServerSettings[]
   readonly watchers: readonly Watcher[]
   get(name: string): Watcher | undefined
-  /** A watcher for one poll of a server that is not watched; the caller closes it. */
-  probe(server: ServerSettings, timeout: number): Watcher
+  /**
+   * A watcher for one poll of a server that need not be watched; the caller closes it. Nothing is logged unless a log is given:
+   * who probes sees the outcome.
+   * @param timeout milliseconds
+   */
+  probe(server: ServerSettings, timeout: number, options?: ProbeOptions): Watcher
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
   start(): void
   close(): void
 }
 
 export function createFleet({ servers, poll, clock, log, random = Math.random, createSources }: FleetOptions): Fleet {
-  const watch = (server: ServerSettings, settings: PollSettings): Watcher =>
+  const watch = (
+    server: ServerSettings,
+    settings: PollSettings,
+    { log, network }: ProbeOptions & { readonly log: Log },
+  ): Watcher =>
     createWatcher({
       server: server.name,
       settings,
       clock,
       log,
       random,
-      sources: (push) => createSources(server, { clock, log, random, push }),
+      sources: (push) => createSources(server, { clock, log, random, push, ...(network && { network }) }),
     })
-  const watchers = servers.map((server) => watch(server, poll))
+  const watchers = servers.map((server) => watch(server, poll, { log }))
   const byName = new Map(watchers.map((watcher) => [watcher.server, watcher]))
   return {
     servers,
     watchers,
     get: (name) => byName.get(name),
-    probe: (server, timeout) => watch(server, { ...poll, timeout }),
+    probe: (server, timeout, options) => watch(server, { ...poll, timeout }, { log: silentLog, ...options }),
     subscribe(listener) {
       const ends = watchers.map((watcher) => watcher.subscribe(listener))
       return () => {

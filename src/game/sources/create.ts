@@ -9,7 +9,7 @@ import { createStatusSource } from './status.ts'
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
   const { address, rcon, management, query } = server
   const sources: readonly Source[] = [
-    ...(address ? [createStatusSource(address, context)] : []),
+    ...(address ? [createStatusSource(address, context, context.network)] : []),
     ...(rcon ? [createRconSource(rcon, context)] : []),
     ...(management ? [createManagementSource(management, context)] : []),
     ...(query ? [createQuerySource(query, context)] : []),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Fields } from '../fields.ts'
+import type { Network } from '../network.ts'
 
 export type SourceName = 'status' | 'rcon' | 'management' | 'query' | 'directory'
 
@@ -38,6 +39,8 @@ export interface SourceContext {
   readonly random: () => number
   /** A reading that arrived between polls (an event); merged and published at once. */
   readonly push: (reading: Reading) => void
+  /** What servers are reached through; absent: the system's network. */
+  readonly network?: Network
 }
 
 /** The sources of one server. Asked anew before each poll, because a server's directory may change what is switched on. */

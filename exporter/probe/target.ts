@@ -1,0 +1,27 @@
+import type { Fleet } from '../../src/game/fleet.ts'
+import { parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
+import type { ServerSettings } from '../../src/game/server.ts'
+
+export interface Target {
+  readonly settings: ServerSettings
+  /** A watched server: may be probed wherever it is. */
+  readonly configured: boolean
+}
+
+const sameHost = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+function isAt({ address }: ServerSettings, wanted: ServerAddress): boolean {
+  return address?.edition === wanted.edition && address.port === wanted.port && sameHost(address.host, wanted.host)
+}
+
+/** What the text names: a watched server by name, `host:port` or host alone, else any server by address; undefined: neither. */
+export function findTarget(fleet: Fleet, text: string): Target | undefined {
+  const named = fleet.servers.find(({ name }) => name === text)
+  if (named !== undefined) return { settings: named, configured: true }
+  const address = parseServerAddress(text)
+  if (address === undefined) return undefined
+  const known =
+    fleet.servers.find((server) => isAt(server, address)) ??
+    fleet.servers.find((server) => server.address !== undefined && sameHost(server.address.host, text))
+  return known ? { settings: known, configured: true } : { settings: { name: text, address }, configured: false }
+}

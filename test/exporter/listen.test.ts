@@ -1,0 +1,52 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { pino } from 'pino'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Service, serve } from '../../src/commands/serve.ts'
+import { loadConfig } from '../../src/config.ts'
+
+const silent = pino({ level: 'silent' })
+let service: Service | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+describe('METRICS_LISTEN', () => {
+  it('moves the metrics to an address of their own', async () => {
+    const port = await freePort()
+    service = await serve(loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } }), silent)
+    await fetch(`${service.url}/v1/ping`)
+    for (const path of ['/metrics', '/sd', '/probe?target=Server']) {
+      expect((await fetch(service.url + path)).status).toBe(404)
+      expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200)
+    }
+    expect((await fetch(`http://127.0.0.1:${port}/v1/ping`)).status).toBe(404)
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/v1/ping",status_class="2xx"} 1\n')
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/sd",status_class="2xx"} 1\n')
+    expect(text).toMatch(/tickwarden_snapshot_entries\{database="projects"\} \d+/)
+  })
+
+  it('stops the start when it is taken', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as AddressInfo
+    const config = loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } })
+    await expect(serve(config, silent)).rejects.toMatchObject({ code: 'EADDRINUSE', port })
+    await new Promise((resolve) => taken.close(resolve))
+  })
+
+  it('is not needed', async () => {
+    service = await serve(loadConfig({ env: { PORT: '0' } }), silent)
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(200)
+  })
+})

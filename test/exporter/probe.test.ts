@@ -1,0 +1,309 @@
+import { spawnSync } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server, type Socket, connect as tcpConnect } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAllowList } from '../../exporter/probe/allow-list.ts'
+import { probeTimeout } from '../../exporter/probe/timeout.ts'
+import { systemClock } from '../../src/clock.ts'
+import { loadConfig } from '../../src/config.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
+import { createFleet } from '../../src/game/fleet.ts'
+import type { Network } from '../../src/game/network.ts'
+import type { SrvRecord } from '../../src/game/protocol/srv.ts'
+import type { ServerSettings } from '../../src/game/server.ts'
+import { createSources } from '../../src/game/sources/create.ts'
+import { silentLog } from '../../src/log.ts'
+import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+
+const publicAddress = '93.184.216.34'
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** Names and addresses as a test wants them; whatever is connected to, it is the demo server that answers. */
+function scriptedNetwork(names: Record<string, string[][]>, port: () => number, srv: Record<string, SrvRecord[]> = {}) {
+  const lookups: string[] = []
+  const connections: string[] = []
+  const network: Network = {
+    async lookup(host) {
+      lookups.push(host)
+      const answers = names[host]
+      const answer = answers && (answers.length > 1 ? answers.shift() : answers[0])
+      if (answer === undefined) throw Object.assign(new Error(`no ${host}`), { code: 'ENOTFOUND' })
+      return answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    },
+    async resolveSrv(name) {
+      const records = srv[name]
+      if (records === undefined) throw Object.assign(new Error('none'), { code: 'ENODATA' })
+      return records
+    },
+    connect(addresses) {
+      connections.push(...addresses.map(({ address }) => address))
+      return tcpConnect({ host: '127.0.0.1', port: port() })
+    },
+  }
+  return { network, lookups, connections }
+}
+
+async function startProbe(
+  servers: readonly ServerSettings[],
+  env: Record<string, string> = {},
+  network?: Network,
+): Promise<MetricsService> {
+  const { poll } = loadConfig({ env: {} })
+  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  const service = await startMetricsService(fleet, { env, ...(network && { network }) })
+  closers.push(service.close)
+  return service
+}
+
+async function startDemo(): Promise<DemoServer> {
+  const demo = await startDemoServer({ players: 3 })
+  closers.push(demo.close)
+  return demo
+}
+
+/** A server that accepts and never answers. */
+async function startSilent(): Promise<{ server: Server; port: number; sockets: Socket[] }> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => sockets.push(socket.on('error', () => {}).resume()))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return { server, port: (server.address() as AddressInfo).port, sockets }
+}
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+const silentSettings = (name: string, port: number): ServerSettings => ({
+  name,
+  address: { host: '127.0.0.1', port, edition: 'java' },
+})
+
+describe('/probe', () => {
+  it('polls a watched server by name, address or host, without the label server', async () => {
+    const demo = await startDemo()
+    const service = await startProbe([demoSettings(demo, 'my server')])
+    for (const target of ['my server', `127.0.0.1:${demo.address.port}`, '127.0.0.1']) {
+      const reply = await service.get(`/probe?target=${encodeURIComponent(target)}`)
+      const text = await reply.text()
+      expect(reply.status).toBe(200)
+      expect(text).toContain('\nminecraft_up 1\n')
+      expect(text).toContain('\nminecraft_players_online ')
+      expect(text).toContain('\nprobe_success 1\n')
+      expect(text).toMatch(/^probe_duration_seconds \d/m)
+      expect(text).not.toMatch(/server=|process_|nodejs_|_joins_total/)
+      const series = parseSamples(text).map(({ name, labels }) => name + labels)
+      expect(new Set(series).size).toBe(series.length)
+    }
+  })
+
+  it.skipIf(!hasTool('promtool'))('gives promtool nothing to complain about', async () => {
+    const service = await startProbe([demoSettings(await startDemo(), 'demo')])
+    const input = await service.text('/probe?target=demo')
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
+    expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' })
+  })
+
+  it('answers 200 for a server that is down', async () => {
+    const demo = await startDemo()
+    const service = await startProbe([{ name: 'demo', address: demo.address }])
+    await demo.close()
+    const reply = await service.get('/probe?target=demo', { accept: 'application/openmetrics-text' })
+    expect(reply.status).toBe(200)
+    const text = await reply.text()
+    expect(text).toContain('\nminecraft_up 0\n')
+    expect(text).toContain('\nminecraft_polls_total{outcome="refused"} 1\n')
+    expect(text).toContain('\nprobe_success 0\n')
+    expect(text.endsWith('\n# EOF\n')).toBe(true)
+  })
+
+  it.each([
+    ['/probe', /"target" is missing/],
+    ['/probe?target=', /"target" is ""/],
+    ['/probe?target=a&target=b', /given 2 times/],
+    ['/probe?target=http://example.org', /"target" is no server/],
+    ['/probe?target=a.example:99999', /"target" is no server/],
+    ['/probe?target=a.example&debug=yes', /"debug" is "yes"/],
+  ])('answers 400 to %s', async (path, detail) => {
+    const service = await startProbe([])
+    const reply = await service.get(path)
+    expect(reply.status).toBe(400)
+    expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+    expect(await reply.json()).toMatchObject({ code: 'INVALID_PARAMETER', detail: expect.stringMatching(detail) })
+  })
+
+  it('looks up no name that the list cannot allow', async () => {
+    const { network, lookups, connections } = scriptedNetwork({ 'mc.example.com': [[publicAddress]] }, () => 1)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    const reply = await service.get('/probe?target=mc.example.com')
+    expect(reply.status).toBe(403)
+    expect(await reply.json()).toMatchObject({ code: 'TARGET_NOT_ALLOWED' })
+    expect([...lookups, ...connections]).toEqual([])
+  })
+
+  it.each([
+    ['*.example.org', 'mc.example.org', publicAddress, 200],
+    ['*.example.org', 'mc.example.org', '10.0.0.1', 403],
+    ['*.example.org', 'mc.example.org', '127.0.0.1', 403],
+    ['*.example.org', 'mc.example.org', '169.254.169.254', 403],
+    ['*.example.org', 'mc.example.org', '::ffff:10.0.0.1', 403],
+    ['*.example.org,10.0.0.0/8', 'mc.example.org', '10.0.0.1', 200],
+    ['10.0.0.0/8', 'anything.example', '10.200.3.4', 200],
+    ['10.0.0.0/8', 'anything.example', publicAddress, 403],
+    ['fd00::/8', 'anything.example', 'fd00::1', 200],
+    ['127.0.0.1', '127.0.0.1', '', 200],
+    ['*', '127.0.0.1', '', 403],
+    ['*', '[::1]', '', 403],
+    ['*', publicAddress, '', 200],
+  ])('with PROBE_ALLOW=%s a probe of %s at %s gets %d', async (allow, host, address, status) => {
+    const demo = await startDemo()
+    const { network, connections } = scriptedNetwork({ [host]: [[address]] }, () => demo.address.port)
+    const service = await startProbe([], { PROBE_ALLOW: allow }, network)
+    const reply = await service.get(`/probe?target=${encodeURIComponent(`${host}:25566`)}`)
+    expect(reply.status).toBe(status)
+    expect(connections).toEqual(status === 200 ? [address === '' ? host : address] : [])
+    if (status === 200) expect(await reply.text()).toContain('\nminecraft_up 1\n')
+  })
+
+  it('connects to the address that was checked, whatever the name says a moment later', async () => {
+    const demo = await startDemo()
+    const names = { 'mc.example.org': [[publicAddress], ['127.0.0.1']] }
+    const { network, lookups, connections } = scriptedNetwork(names, () => demo.address.port)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    expect((await service.get('/probe?target=mc.example.org:25566')).status).toBe(200)
+    expect(lookups).toEqual(['mc.example.org'])
+    expect(connections).toEqual([publicAddress])
+    expect((await service.get('/probe?target=mc.example.org:25566')).status).toBe(403)
+    expect(connections).toEqual([publicAddress])
+  })
+
+  it('checks SRV targets and every address of a name too', async () => {
+    const names = { 'inside.example.org': [['10.0.0.1']], 'both.example.org': [[publicAddress, '192.168.1.1']] }
+    const srv = { '_minecraft._tcp.mc.example.org': [{ name: 'inside.example.org', port: 25565, priority: 0, weight: 0 }] }
+    const { network, connections } = scriptedNetwork(names, () => 1, srv)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    expect((await service.get('/probe?target=mc.example.org')).status).toBe(403)
+    expect((await service.get('/probe?target=both.example.org:25566')).status).toBe(403)
+    expect(connections).toEqual([])
+  })
+
+  it('gives up in time for the scraper, and closes the connection', async () => {
+    const { port, sockets } = await startSilent()
+    const service = await startProbe([silentSettings('silent', port)])
+    const started = performance.now()
+    const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
+    expect(performance.now() - started).toBeLessThan(2_500)
+    expect(text).toContain('\nminecraft_polls_total{outcome="timeout"} 1\n')
+    await until(() => sockets.every((socket) => socket.readableEnded))
+  })
+
+  it('polls no more servers at once than it may', async () => {
+    const { port, sockets } = await startSilent()
+    const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '2' })
+    const patient = { 'x-prometheus-scrape-timeout-seconds': '20' }
+    const waiting = [1, 2].map(() => service.text('/probe?target=silent', patient))
+    await until(() => sockets.length === 2)
+    const reply = await service.get('/probe?target=silent', patient)
+    expect(reply.status).toBe(503)
+    expect(reply.headers.get('retry-after')).toBe('1')
+    expect(await reply.json()).toMatchObject({ code: 'TOO_MANY_PROBES' })
+    for (const socket of sockets) socket.destroy()
+    for (const text of await Promise.all(waiting)) expect(text).toContain('\nprobe_success 0\n')
+    const after = service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.6' })
+    expect(await after).toContain('\nprobe_success 0\n')
+  })
+
+  it('ends the poll of a scraper that has gone', async () => {
+    const { port, sockets } = await startSilent()
+    const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '1' })
+    const gone = new AbortController()
+    const scrape = fetch(`${service.url}/probe?target=silent`, {
+      signal: gone.signal,
+      headers: { 'x-prometheus-scrape-timeout-seconds': '30' },
+    }).catch((error: Error) => error.name)
+    await until(() => sockets.length === 1)
+    const closed = new Promise((resolve) => sockets[0]!.once('close', resolve))
+    gone.abort()
+    expect(await scrape).toBe('AbortError')
+    await closed
+  })
+
+  it('shows the poll step by step, without secrets', async () => {
+    const demo = await startDemo()
+    const service = await startProbe([demoSettings(demo, 'demo')])
+    const reply = await service.get('/probe?target=demo&debug=true')
+    expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    const text = await reply.text()
+    expect(text).toContain(`connect to 127.0.0.1:${demo.address.port}`)
+    expect(text).toContain('Outcome: up')
+    expect(text).toMatch(/ {2}status \(127\.0\.0\.1:\d+\): ok in \d\.\d{3} s/)
+    expect(text).toMatch(/playersOnline = \d+ \(\w+\)/)
+    expect(text).toContain('\nminecraft_up 1\n')
+    expect(text).not.toContain(demo.rcon.password)
+  })
+})
+
+describe('probeTimeout', () => {
+  it.each([
+    [undefined, 3_000],
+    ['5', 4_500],
+    ['5.25', 4_750],
+    ['600', 10_000],
+    ['0.3', 50],
+  ])('of %s is %d ms', (header, expected) => {
+    expect(probeTimeout(header, 3_000)).toBe(expected)
+  })
+
+  it.each(['0', '-1', 'ten', '1e3', ''])('refuses %j', (header) => {
+    expect(() => probeTimeout(header, 3_000)).toThrow(/Scrape-Timeout/)
+  })
+
+  it('is never longer than 10 s', () => {
+    expect(probeTimeout(undefined, 60_000)).toBe(10_000)
+  })
+})
+
+describe('createAllowList', () => {
+  it.each([
+    ['*.example.org', 'mc.example.org', true],
+    ['*.example.org', 'a.b.EXAMPLE.org.', true],
+    ['*.example.org', 'example.org', false],
+    ['*.example.org', 'mc.example.org.evil.test', false],
+    ['*.example.org', 'mcxexample.org', false],
+    ['mc.example.org', 'mc.example.org', true],
+    ['mc.example.org', 'notmc.example.org', false],
+  ])('%s for %s: %s', (pattern, host, expected) => {
+    expect(createAllowList([pattern]).mayAllow(host)).toBe(expected)
+    expect(createAllowList([pattern]).allows(host, publicAddress)).toBe(expected)
+  })
+
+  it.each([
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '127.0.0.1',
+    '169.254.0.1',
+    '172.16.0.1',
+    '192.168.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    'fc00::1',
+    'fe80::1',
+    'ff02::1',
+    'nonsense',
+  ])('lets no pattern reach %s', (address) => {
+    expect(createAllowList(['*']).allows('mc.example.org', address)).toBe(false)
+  })
+})
