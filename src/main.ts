@@ -1,20 +1,18 @@
 #!/usr/bin/env node
 import { createInterface } from 'node:readline/promises'
 import closeWithGrace from 'close-with-grace'
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import { musicServices, runAuthorise } from './commands/authorise.ts'
 import { runDemo } from './commands/demo.ts'
+import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
 import { serve } from './commands/serve.ts'
 import { settingsHelp } from './commands/settings-help.ts'
 import { runUpdate } from './commands/update.ts'
 import { scripts } from './config/kinds.ts'
 import { type Setting, settings } from './config/settings.ts'
 import { type Config, ConfigError, flagOf, loadConfig } from './config.ts'
-import { eraNames } from './game/demo/eras.ts'
-import { softwareNames } from './game/demo/identity.ts'
-import { scenarioNames } from './game/demo/scenarios.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import { version } from './package.ts'
 
@@ -88,12 +86,6 @@ function stopSignal(): AbortSignal {
   return stop.signal
 }
 
-/** A whole number of an option, or the end of the process. */
-function wholeNumber(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Expected a whole number.')
-}
-
 /** @throws nothing: a message for the person and the exit code in place of the error */
 async function reported(action: () => Promise<number>): Promise<void> {
   try {
@@ -122,25 +114,14 @@ withSettings(
   program.command('serve', { isDefault: true }).description('run the service (what happens without a command)'),
 ).action((_options, command: Command) => runServe(configOf(command)))
 
-program
-  .command('demo')
-  .description('run a demo game server alone, to try dashboards on or to test against')
-  .addOption(new Option('--era <version>', 'the game version whose texts it speaks').choices(eraNames).default('1.21.11'))
-  .addOption(new Option('--software <name>', 'the software that it is').choices(softwareNames).default('vanilla'))
-  .addOption(new Option('--scenario <name>', 'what happens on it').choices(scenarioNames).default('normal'))
-  .option('--players <number>', 'players who are on at the start', wholeNumber)
-  .option('--host <address>', 'address to listen on', '127.0.0.1')
-  .option('--port <port>', 'port of the game; default: a free one', wholeNumber)
-  .option('--rcon-port <port>', 'port of RCON; default: a free one', wholeNumber)
-  .option('--query-port <port>', 'UDP port of query; default: a free one', wholeNumber)
-  .option('--management-port <port>', 'port of the management protocol; default: a free one', wholeNumber)
-  .action(({ port = 0, rconPort = 0, queryPort = 0, managementPort = 0, ...options }) =>
-    reported(async () => {
-      const ports = { status: port, rcon: rconPort, query: queryPort, management: managementPort }
-      await runDemo({ ...options, ports }, stopSignal(), console.log)
-      return 0
-    }),
-  )
+const demo = program.command('demo').description('run a demo game server alone, to try dashboards on or to test against')
+for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)
+demo.action((values) =>
+  reported(async () => {
+    await runDemo(toDemoOptions(values), stopSignal(), console.log)
+    return 0
+  }),
+)
 
 withSettings(program.command('update').description('run an update script and show how it goes'))
   .addArgument(new Argument('<script>').choices(scripts))

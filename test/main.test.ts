@@ -118,8 +118,8 @@ describe('tickwarden', () => {
   })
 
   it.each([
-    [['demo', '--era', '9'], 2, /Allowed choices are 1\.12\.2/],
-    [['demo', '--players', 'many'], 2, /Expected a whole number/],
+    [['demo', '--era', '9'], 2, /--era is "9"; expected 1\.12\.2/],
+    [['demo', '--players', 'many'], 2, /--players is "many"; expected 0 to 5000/],
     [['update', 'nothing'], 2, /Allowed choices are kcomebacks, projects, likedsongs/],
     [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],
     [['authorise', 'spotify'], 4, /not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET/],

@@ -27,7 +27,7 @@ function introduce({ address, rcon, query, management, identity }: DemoServer, s
     '',
     `  ${Object.entries(settings)
       .map(([name, value]) => `${name}=${value}`)
-      .join(' \\\n  ')} \\\n  tickwarden`,
+      .join(' \\\n  ')} \\\n  npm start`,
     '',
     'It is gone, with its passwords, when you press Ctrl+C.',
   ].join('\n')
