@@ -72,8 +72,9 @@ export class RconConnection {
   login(password: string, signal: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
       if (Buffer.byteLength(password) > maxSentBody) {
-        throw this.#error('auth', `the password is longer than the ${maxSentBody} bytes that a server reads`)
+        this.#end(this.#error('auth', `the password is longer than the ${maxSentBody} bytes that a server reads`))
       }
+      if (this.#failure) throw this.#failure
       const id = this.#nextId()
       await this.#send<void>(encodeLogin(id, password), signal, (packet, _at, done) => {
         if (packet.id !== id) throw unasked(packet)
