@@ -51,8 +51,13 @@ export function createRconMemory(notUnderstood: (command: RconCommand, text: str
   const commandOf = ({ question, choice }: State): RconCommand | undefined => question.commands[choice]
 
   function known(): Known {
-    const ticks = states.find(({ question }) => question.name === 'ticks')
-    return { timeForm, withoutTickQuery: ticks !== undefined && commandOf(ticks) === undefined }
+    const find = (name: Question['name']) => states.find(({ question }) => question.name === name)
+    const ticks = find('ticks')
+    return {
+      timeForm,
+      withoutTickQuery: ticks !== undefined && commandOf(ticks) === undefined,
+      withTps: find('tps')?.learned === true,
+    }
   }
 
   function take(state: State, command: RconCommand, { text, at }: RconReply): Partial<Fields> {

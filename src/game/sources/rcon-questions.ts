@@ -13,6 +13,8 @@ export interface Known {
   readonly timeForm?: TimeForm | undefined
   /** The server has no `tick query`. */
   readonly withoutTickQuery: boolean
+  /** The server has a `tps`, so it is Paper, a fork of it, or Cuberite. */
+  readonly withTps: boolean
 }
 
 export interface Question {
@@ -140,6 +142,8 @@ export const questions: readonly Question[] = [
     name: 'version',
     every: 60 * minutes,
     commands: ['version'],
+    // Paper would ask its makers for newer builds, and the status tells what it is.
+    when: ({ withTps }) => !withTps,
     read: parseServerVersion,
   },
 ]

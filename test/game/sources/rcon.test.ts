@@ -226,6 +226,7 @@ describe('the replies of each era', () => {
       expect(fields.dimensions?.length, era).toBe(software.endsWith('forge') ? 3 : undefined)
       expect(warnings, era).toEqual([])
       for (const command of server.commands) expect(rconCommands).toContain(command)
+      expect(server.commands.includes('version'), era).toBe(software !== 'paper')
     }
   })
 })
@@ -381,6 +382,15 @@ describe('a wrong password', () => {
     await clock.advance(5_000)
     expect((await poll(source)).fields.tickCount?.ticks).toBe(5)
     expect(peer.logins).toBe(2)
+  })
+
+  it('that is longer than any server reads is not even sent', async () => {
+    const peer = await peerWith(replying({}))
+    const source = sourceOf(peer.address, 'x'.repeat(1_447))
+    expect((await failure(poll(source))).code).toBe('auth')
+    expect((await failure(poll(source))).code).toBe('auth')
+    expect(peer.logins).toBe(0)
+    await until(() => peer.sockets.size === 0)
   })
 
   it('told by a second packet, after an empty one, is a wrong password too', async () => {
