@@ -18,7 +18,8 @@ export function createPlayerCounter(): PlayerCounter {
 
   return {
     see(fields) {
-      const list = fields.players?.value
+      // The status is complete only while nobody is on: between two such moments any number came and went.
+      const list = fields.players?.source === 'status' ? undefined : fields.players?.value
       const log =
         fields.logJoins === undefined ? undefined : { joins: fields.logJoins.value, leaves: fields.logLeaves?.value ?? 0 }
       if (list?.complete) {

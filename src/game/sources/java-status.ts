@@ -1,0 +1,104 @@
+import { isIP } from 'node:net'
+import { SourceError, toSourceError } from '../errors.ts'
+import type { Fields } from '../fields.ts'
+import { abortable, type Network } from '../network.ts'
+import { defaultPorts, formatHostPort, type HostPort } from '../protocol/address.ts'
+import { ProtocolError } from '../protocol/error.ts'
+import { orderSrv } from '../protocol/srv.ts'
+import { parseStatusReply, type StatusReply } from '../protocol/status-reply.ts'
+import { LegacyPeerError, pingJava } from './java-ping.ts'
+import { readLegacyStatus } from './legacy-status.ts'
+import type { SourceContext } from './source.ts'
+import { createSrvCache } from './srv-cache.ts'
+
+/** More SRV targets than these are not tried in one poll. */
+const maxTargets = 4
+/** A server that sends no pong is not asked for one again for this many ms, and a legacy one not for a modern status. */
+const rememberFor = 600_000
+
+/**
+ * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
+ * @throws SourceError from the function returned
+ */
+export function createJavaReader(
+  address: HostPort,
+  { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
+  network: Network,
+): (signal: AbortSignal) => Promise<Partial<Fields>> {
+  const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
+  const srv = hasSrv ? createSrvCache(`_minecraft._tcp.${address.host}`, network, clock) : undefined
+  const keepFavicon = createFaviconKeeper()
+  let pingAgainAt = Number.NEGATIVE_INFINITY
+  let legacyUntil = Number.NEGATIVE_INFINITY
+
+  /** Where the server may be, best first. */
+  async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
+    const records = srv ? await abortable(srv.records(), signal) : []
+    const targets = orderSrv(records, random).slice(0, maxTargets)
+    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : [address]
+  }
+
+  async function ask({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
+    const family = isIP(host)
+    const addresses = family > 0 ? [{ address: host, family }] : await abortable(network.lookup(host), signal)
+    const target = formatHostPort({ host, port })
+    const askLegacy = async () => ({
+      ...(await readLegacyStatus(network.connect(addresses, port), { target, signal, now: clock.now })),
+      port,
+    })
+    if (clock.now() < legacyUntil) return await askLegacy()
+    const wantsPong = clock.now() >= pingAgainAt
+    try {
+      const socket = network.connect(addresses, port)
+      const reply = await pingJava({ socket, host, port, target, clock, signal, ping: wantsPong })
+      if (wantsPong && !reply.ponged) pingAgainAt = clock.now() + rememberFor
+      return {
+        ...keepFavicon(parse(reply.json, target)),
+        ...(reply.address !== undefined && { ip: reply.address }),
+        port,
+        latency: reply.latency / 1_000,
+      }
+    } catch (error) {
+      if (!(error instanceof LegacyPeerError)) throw error
+      // A server that is neither failed in the modern way first.
+      const fields = await askLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
+      legacyUntil = clock.now() + rememberFor
+      return fields
+    }
+  }
+
+  return async (signal) => {
+    let failure: SourceError | undefined
+    for (const endpoint of await endpoints(signal)) {
+      try {
+        return await ask(endpoint, signal)
+      } catch (error) {
+        legacyUntil = Number.NEGATIVE_INFINITY
+        failure = toSourceError(error, formatHostPort(endpoint))
+        // Another target is only for one that cannot be reached.
+        if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break
+      }
+    }
+    throw failure ?? new SourceError('internal', `${formatHostPort(address)}: nothing to ask`)
+  }
+}
+
+function parse(json: string, target: string): StatusReply {
+  try {
+    return parseStatusReply(json)
+  } catch (error) {
+    throw error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
+  }
+}
+
+/** Hands out the same Buffer as long as the icon is the same, so that what is made from it can be kept. */
+function createFaviconKeeper(): (reply: StatusReply) => StatusReply {
+  let kept: Buffer | undefined
+  return (reply) => {
+    if (reply.favicon === undefined || kept === undefined || !kept.equals(reply.favicon)) {
+      kept = reply.favicon
+      return reply
+    }
+    return { ...reply, favicon: kept }
+  }
+}
