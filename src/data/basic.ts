@@ -30,7 +30,7 @@ function joined(raw: readonly string[]): Record<string, string> {
 
 /** `/v1/help`, `/v1/ping`, `/v1/version`, `/v1/debug/headers` */
 export function registerBasic(app: FastifyInstance): void {
-  const tags = ['Basic']
+  const tags = ['basic']
   const replies = {
     help: prepare(help, textType),
     ping: prepare('pong', textType),

@@ -52,7 +52,7 @@ const entryId: Parameter<number> = {
 
 /** `/v1/kcomebacks/...` */
 export function registerComebacks(app: FastifyInstance, store: Store, clock: Clock): void {
-  const routes = { app, current: store.kcomebacks, tag: 'Comebacks' }
+  const routes = { app, current: store.kcomebacks, tag: 'comebacks' }
   registerReply(routes, '/v1/kcomebacks/last_update', 'When the comebacks were updated', LastUpdateText, (db) =>
     valueReply(db, db.lastUpdate.text),
   )

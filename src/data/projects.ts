@@ -48,7 +48,7 @@ const lists: readonly (readonly [name: string, summary: string, (db: ProjectsDat
 
 /** `/v1/projects/...` */
 export function registerProjects(app: FastifyInstance, store: Store): void {
-  const routes = { app, current: store.projects, tag: 'Projects' }
+  const routes = { app, current: store.projects, tag: 'projects' }
   registerReply(routes, '/v1/projects/last_update', 'When the projects were updated', LastUpdateText, (db) =>
     valueReply(db, db.lastUpdate.text),
   )

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { Problem } from '../http/problem.ts'
+import { problems } from '../http/problem.ts'
 import { Comeback } from './comeback.ts'
 import { Project } from './project.ts'
 
@@ -78,5 +78,5 @@ export const DataStatus = Type.Object(
   },
 )
 
-/** Error replies of every data route. */
-export const errors = { 400: Problem, 503: Problem }
+/** Error replies of the routes that take parameters, and of all that need a snapshot. */
+export const errors = problems(400, 503)

@@ -20,6 +20,9 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'status', description: 'The primary server' },
         { name: 'servers', description: 'Every server by name' },
+        { name: 'projects', description: 'A database of software projects' },
+        { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
+        { name: 'basic', description: 'Help, liveness, version, and the state of the databases' },
       ],
     },
     refResolver: { buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`) },
