@@ -44,6 +44,6 @@ export function negotiate<const T extends string>(accept: string | undefined, of
 
 /** An `<img>` of some browsers names only other image types and everything; a page load names text/html too. */
 export function asksForImage(accept: string | undefined): boolean {
-  const types = new Set(parseRanges(accept ?? '').map(({ type }) => type))
+  const types = new Set(parseRanges(accept ?? '').flatMap(({ type, quality }) => (quality === 0 ? [] : [type])))
   return types.has('image') && !types.has('text') && !types.has('application')
 }

@@ -17,6 +17,8 @@ export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
     loggerInstance: logger,
     // A line per scrape would bury what matters; failures are logged where they are answered.
     logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own for each request costs more than to make most of the replies.
+    childLoggerFactory: (parent) => parent,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -29,6 +31,6 @@ export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
   app.setSerializerCompiler(() => JSON.stringify)
   registerClose(app)
   registerCors(app, corsOrigin)
-  registerMethods(app, corsOrigin)
+  registerMethods(app)
   return app
 }

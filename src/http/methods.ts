@@ -16,35 +16,34 @@ function toExpression(pattern: string): RegExp {
 
 /**
  * Answers every other method on a known path with 405, and a browser's preflight request with what is allowed.
- * Register before the routes.
+ * Register after the cross-origin headers and before the routes.
  */
-export function registerMethods(app: FastifyInstance, corsOrigin: string): void {
+export function registerMethods(app: FastifyInstance): void {
   const known: { readonly path: RegExp; readonly crossOrigin: boolean }[] = []
   app.addHook('onRoute', (route) => {
     if (![route.method].flat().includes('GET')) return
     known.push({ path: toExpression(route.url), crossOrigin: route.config?.crossOrigin !== false })
   })
   // In onRequest, before a body would be read. A method without a route has ended up where unknown paths do.
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
     const path = request.url.split('?')[0] ?? '/'
     const route = known.find((candidate) => candidate.path.test(path))
-    if (route === undefined || request.method === 'GET' || request.method === 'HEAD') return
+    if (route === undefined || request.method === 'GET' || request.method === 'HEAD') return done()
     const preflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
     if (preflight && route.crossOrigin) {
-      return reply
+      reply
         .code(204)
         .headers({
-          'access-control-allow-origin': corsOrigin,
           'access-control-allow-methods': 'GET, HEAD',
           'access-control-allow-headers': 'If-None-Match, Accept, Authorization',
           'access-control-max-age': '86400',
         })
         .send()
+      return
     }
-    if (!route.crossOrigin) reply.removeHeader('access-control-allow-origin')
-    throw new RequestError(405, 'METHOD_NOT_ALLOWED', `${request.method} is not possible on ${path}; use GET or HEAD.`, {
-      allow: 'GET, HEAD',
-    })
+    if (!route.crossOrigin) reply.crossOrigin = null
+    const detail = `${request.method} is not possible on ${path}; use GET or HEAD.`
+    done(new RequestError(405, 'METHOD_NOT_ALLOWED', detail, { allow: 'GET, HEAD' }))
   })
 }
