@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
+import { exampleServer } from '../helpers/example-server.ts'
+import { buildTestApp } from '../helpers/test-app.ts'
+
+const down = new SourceError('refused', 'Server.test: connection refused')
+
+describe('the state of a reply', () => {
+  it('is 503 before the first success', async () => {
+    const { get, fleet } = await buildTestApp({ scripts: { Server: { status: down } }, polled: false })
+    for (const path of ['getall', 'favicon', 'servers/Server/ticks']) {
+      const reply = await get(`/api/v1/${path}`)
+      expect(reply.status).toBe(503)
+      expect(reply.headers.get('retry-after')).toBe('5')
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*')
+      expect(await reply.json()).toMatchObject({ code: 'SERVER_UNREACHABLE', instance: `/api/v1/${path}` })
+    }
+    await fleet.pollAll()
+    expect((await get('/api/v1/getall')).status).toBe(503)
+  })
+
+  it('stays the last snapshot until it is stale, and comes back with the server', async () => {
+    const { get, fleet, clock } = await buildTestApp({ scripts: { Server: { status: { motd: 'hello' } } } })
+    fleet.scripts.Server = { status: down }
+    await clock.advance(12_345)
+    await fleet.pollAll()
+    const late = await get('/api/v1/motd')
+    expect(await late.text()).toBe('["hello"]')
+    expect(late.headers.get('x-snapshot-age')).toBe('12.345')
+    await clock.advance(2_656)
+    const stale = await get('/api/v1/motd')
+    expect(stale.status).toBe(503)
+    expect(await stale.json()).toMatchObject({ code: 'SERVER_UNREACHABLE', detail: expect.stringContaining('15 s ago') })
+    fleet.scripts.Server = { status: { motd: 'back' } }
+    await fleet.pollAll()
+    expect(await (await get('/api/v1/motd')).text()).toBe('["back"]')
+  })
+
+  it('keeps its tag while the content is the same, and answers 304 to it', async () => {
+    const { get, fleet, clock } = await buildTestApp({ scripts: { Server: exampleServer } })
+    const first = await get('/api/v1/getall')
+    const tag = first.headers.get('etag') ?? ''
+    await clock.advance(5_000)
+    await fleet.pollAll()
+    const second = await get('/api/v1/getall', { 'if-none-match': `"other", W/${tag}` })
+    expect(second.status).toBe(304)
+    expect(await second.text()).toBe('')
+    expect(Object.fromEntries(second.headers)).toMatchObject({
+      etag: tag,
+      'cache-control': 'no-cache',
+      'access-control-allow-origin': '*',
+      'x-snapshot-source': 'status, rcon, directory',
+    })
+    expect(second.headers.has('content-type')).toBe(false)
+    fleet.scripts.Server = { status: { motd: 'changed' } }
+    await fleet.pollAll()
+    const third = await get('/api/v1/getall', { 'if-none-match': tag })
+    expect(third.status).toBe(200)
+    expect(third.headers.get('etag')).not.toBe(tag)
+  })
+
+  it('answers HEAD as GET, without the body', async () => {
+    const { url } = await buildTestApp({ scripts: { Server: exampleServer } })
+    const [got, headed] = await Promise.all([fetch(`${url}/api/v1/getall`), fetch(`${url}/api/v1/getall`, { method: 'HEAD' })])
+    const comparable = ({ headers }: Response) =>
+      Object.fromEntries([...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name)))
+    expect(headed.status).toBe(200)
+    expect(comparable(headed)).toEqual(comparable(got))
+    expect(await headed.text()).toBe('')
+  })
+})
+
+describe('/sources', () => {
+  it('says how each source does, and what would give a field that is unknown', async () => {
+    const { get, fleet, clock } = await buildTestApp({ scripts: { Server: { status: { motd: 'hi' } } } })
+    expect(await (await get('/api/v1/sources')).json()).toMatchObject({
+      server: 'Server',
+      sources: [
+        { source: 'status', configured: true, target: 'Server.test:status', state: 'ok', lastError: null, duration: 0 },
+        { source: 'rcon', configured: false, target: null, state: 'off', lastError: null, lastSuccess: null, duration: null },
+        { source: 'management', state: 'off' },
+        { source: 'query', state: 'off' },
+        { source: 'directory', state: 'off' },
+      ],
+      fields: {
+        motd: { source: 'status', setting: null },
+        tickCount: { source: null, setting: 'enable-rcon=true and MC_RCON_PASSWORD give ticks' },
+        loaderVersion: { source: null, setting: 'MC_DIRECTORY gives the loader version' },
+        latency: { source: null, setting: null },
+      },
+    })
+    fleet.scripts.Server = { status: down }
+    await clock.advance(5_000)
+    await fleet.pollAll()
+    const failure = { code: 'refused', message: 'Server.test: connection refused', at: new Date(clock.wall()).toISOString() }
+    const failed = (await (await get('/api/v1/servers/Server/sources')).json()) as { sources: unknown[] }
+    expect(failed.sources[0]).toMatchObject({ state: 'failed', lastError: failure })
+    fleet.scripts.Server = { status: {} }
+    await fleet.pollAll()
+    const again = (await (await get('/api/v1/sources')).json()) as { sources: unknown[] }
+    expect(again.sources[0]).toMatchObject({ state: 'ok', lastError: failure })
+  })
+
+  it('answers for a server that was never reached', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: { status: down } }, polled: false })
+    const reply = await get('/api/v1/sources')
+    expect(reply.status).toBe(200)
+    const { sources } = (await reply.json()) as { sources: unknown[] }
+    expect(sources[0]).toMatchObject({ source: 'status', state: 'pending', lastSuccess: null })
+  })
+})
