@@ -19,7 +19,10 @@ const forge = new RegExp(
   `\\s*(?:Dim +(?<name>\\S+?)(?: \\([^()]*\\))?|Overall) ?: Mean tick time: (?<mean>${decimal}) ms\\. Mean TPS: (?<rate>\\d+[.,]\\d{3})`,
   'y',
 )
-const neoForge = new RegExp(`\\s*(?<name>[^:]+(?::[^: ]+)*): (?<rate>${decimal}) TPS \\((?<mean>${decimal}) ms/tick\\)`, 'y')
+const neoForge = new RegExp(
+  `\\s*(?<name>[^:\\s][^:]*(?::[^: ]+)*): (?<rate>${decimal}) TPS \\((?<mean>${decimal}) ms/tick\\)`,
+  'y',
+)
 
 /** Forge's reply to `forge tps`, its lines joined without a separator; undefined for another text. */
 export const parseForgeTps = (reply: string): ForgeTps | undefined => parse(reply, forge)

@@ -40,6 +40,42 @@ describe.each(Object.entries(parsers))('%s', (_, parser) => {
   })
 })
 
+/** Openings of every text, with what a pattern may stumble over repeated after them. */
+const openings = [
+  '',
+  'Overworld: 20.000 TPS (0.520 ms/tick)',
+  'Dim ',
+  'Dim a (',
+  'Server version info:id = ',
+  'Server version info:id = 1name = 1data = 1series = ',
+  'This server is running Paper version ',
+  'The game is running normallyTarget tick rate: 20.0 per second.',
+  'The game is running normallyTarget tick rate: ',
+  'There are 9 of a max of 20 players online: ',
+  'Server tick times (avg/min/max) from last 5s, 10s, 1m:',
+]
+const fillers = [
+  ' ',
+  '\n',
+  '1',
+  'a:',
+  ' (',
+  'name = ',
+  'data = 1series = ',
+  'protocol = 1',
+  'Target tick rate: 1 per second. ',
+  'a (',
+  ', ',
+]
+
+describe.each(Object.entries(parsers))('%s', (_, parser) => {
+  it('stays quick on long texts made to be slow', () => {
+    const started = performance.now()
+    for (const opening of openings) for (const filler of fillers) parser(`${opening}${filler.repeat(200_000 / filler.length)}x`)
+    expect(performance.now() - started).toBeLessThan(15_000)
+  })
+})
+
 describe('plainReply', () => {
   it.each([
     ['§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n', 'TPS from last 1m, 5m, 15m: 20.0, 20.0, 20.0'],
