@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>
+  readonly value: readonly [number, string]
+}
+
+/** A real Prometheus, started for a test. */
+export interface PrometheusServer {
+  /** The result of an instant query. @throws Error with Prometheus' own message */
+  query(expression: string): Promise<readonly Sample[]>
+  get(path: string): Promise<unknown>
+  stop(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** @param config the configuration file as a value; resolves when Prometheus is ready */
+export async function startPrometheus(config: unknown): Promise<PrometheusServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-prometheus-'))
+  writeFileSync(join(folder, 'prometheus.yaml'), stringify(config))
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  let output = ''
+  const child: ChildProcess = spawn(
+    'prometheus',
+    [
+      `--config.file=${join(folder, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output += chunk
+  })
+  const ended = once(child, 'close')
+  for (;;) {
+    const ready = await fetch(`${base}/-/ready`).then(
+      (reply) => reply.ok,
+      () => false,
+    )
+    if (ready) break
+    if (child.exitCode !== null) throw new Error(`prometheus ended with ${child.exitCode}:\n${output}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  const get = async (path: string) => {
+    const reply = (await (await fetch(base + path)).json()) as { status: string; error?: string; data: unknown }
+    if (reply.status !== 'success') throw new Error(reply.error)
+    return reply.data
+  }
+  return {
+    get,
+    async query(expression) {
+      const { result } = (await get(`/api/v1/query?query=${encodeURIComponent(expression)}`)) as { result: readonly Sample[] }
+      return result
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

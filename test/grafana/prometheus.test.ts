@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { buildApp } from '../../src/app.ts'
+import { systemClock } from '../../src/clock.ts'
+import { loadConfig } from '../../src/config.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
+import { createFleet, type Fleet } from '../../src/game/fleet.ts'
+import { createSources } from '../../src/game/sources/create.ts'
+import { silentLog } from '../../src/log.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { type PrometheusServer, type Sample, startPrometheus } from './prometheus-server.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const rules = join(root, 'grafana', 'alerts', 'tickwarden.rules.yaml')
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string
+    readonly type: string
+    readonly targets?: readonly { readonly expr: string }[]
+  }[]
+  readonly annotations: { readonly list?: readonly { readonly name: string; readonly expr?: string }[] }
+}
+const dashboard = (file: string) => JSON.parse(readFileSync(join(root, 'grafana', 'dashboards', file), 'utf8')) as Dashboard
+const { groups } = parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert?: string; expr: string }[] }[] }
+const alerts = groups.flatMap((group) => group.rules).flatMap(({ alert, expr }) => (alert === undefined ? [] : [{ alert, expr }]))
+
+/** As Grafana puts the variables in, for one server. */
+const fill = (expression: string, server: string) =>
+  expression.replaceAll('$__rate_interval', '30s').replaceAll('$server', server)
+
+/** Panels of what this fleet does not have: the log of a server's directory, and update scripts that have run. */
+const withoutData = new Set(['Overload warnings'])
+const scriptColumns = /tickwarden_script_/
+
+describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet of demo servers', () => {
+  const demos: DemoServer[] = []
+  let fleet: Fleet
+  let app: Awaited<ReturnType<typeof buildApp>>
+  let prometheus: PrometheusServer
+
+  beforeAll(async () => {
+    const start = async (options: Parameters<typeof startDemoServer>[0]) => {
+      const demo = await startDemoServer(options)
+      demos.push(demo)
+      return demo
+    }
+    const closed = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => closed.once('listening', resolve))
+    const { port } = closed.address() as { port: number }
+    await new Promise((resolve) => closed.close(resolve))
+    const servers = [
+      demoSettings(await start({ scenario: 'normal' }), 'busy'),
+      demoSettings(await start({ scenario: 'steady', software: 'forge', era: '1.21.11' }), 'forge'),
+      demoSettings(await start({ scenario: 'lagging' }), 'lagging'),
+      demoSettings(await start({ scenario: 'frozen' }), 'frozen'),
+      { name: 'down', address: { edition: 'java' as const, host: '127.0.0.1', port } },
+    ]
+    const config = loadConfig({ env: { POLL_INTERVAL: '1s', PROBE_ALLOW: '127.0.0.0/8' } })
+    fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: silentLog, createSources })
+    app = await buildApp({ config, fleet, logger: pino({ level: 'silent' }) })
+    const { host } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+    fleet.start()
+    prometheus = await startPrometheus({
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+      rule_files: [rules],
+      scrape_configs: [
+        { job_name: 'tickwarden', static_configs: [{ targets: [host] }] },
+        {
+          job_name: 'probe',
+          scrape_interval: '2s',
+          scrape_timeout: '2s',
+          metrics_path: '/probe',
+          http_sd_configs: [{ url: `http://${host}/sd`, refresh_interval: '1s' }],
+          relabel_configs: [
+            { source_labels: ['__address__'], target_label: '__param_target' },
+            { source_labels: ['__meta_tickwarden_name'], target_label: 'instance' },
+            { target_label: '__address__', replacement: host },
+          ],
+        },
+      ],
+    })
+  })
+
+  afterAll(async () => {
+    await prometheus?.stop()
+    fleet?.close()
+    await app?.close()
+    await Promise.all(demos.map((demo) => demo.close()))
+  })
+
+  const until = (expression: string, fits: (result: readonly Sample[]) => boolean) =>
+    expect
+      .poll(async () => fits(await prometheus.query(expression)), { timeout: 60_000, interval: 500, message: expression })
+      .toBe(true)
+  const some = (result: readonly Sample[]) => result.length > 0
+  const values = (result: readonly Sample[], label = 'server') =>
+    Object.fromEntries(result.map(({ metric, value }) => [metric[label], Number(value[1])]))
+
+  it('sees the servers as they are', { timeout: 120_000 }, async () => {
+    await until('minecraft_up{job="tickwarden"}', (result) => result.length === 5)
+    expect(values(await prometheus.query('minecraft_up{job="tickwarden"}'))).toEqual({
+      busy: 1,
+      forge: 1,
+      lagging: 1,
+      frozen: 1,
+      down: 0,
+    })
+    await until('server:minecraft_tick_rate:ratio{server="lagging"}', (result) => Number(result[0]?.value[1]) < 0.9)
+    await until('server:minecraft_tick_rate:ratio{server="forge"}', (result) => Number(result[0]?.value[1]) > 0.9)
+    await until(
+      'minecraft_tick_frozen{job="tickwarden"} == 1',
+      (result) => result.length === 1 && result[0]?.metric.server === 'frozen',
+    )
+    expect(await prometheus.query('minecraft_players_online{server="down"}')).toEqual([])
+    expect(values(await prometheus.query('up'), 'job').tickwarden).toBe(1)
+  })
+
+  it('raises the alerts of the server that is down and of the one that lags, and of no other', { timeout: 120_000 }, async () => {
+    const firing = (alert: string) => `count by (server) (ALERTS{alertname="${alert}",server!=""})`
+    await until(firing('ServerDown'), some)
+    await until(firing('ServerLagging'), (result) => result.some(({ metric }) => metric.server === 'lagging'))
+    expect(Object.keys(values(await prometheus.query(firing('ServerDown'))))).toEqual(['down'])
+    expect(Object.keys(values(await prometheus.query(firing('ServerLagging'))))).not.toContain('frozen')
+    expect(Object.keys(values(await prometheus.query(firing('ServerLagging'))))).not.toContain('down')
+    for (const { expr } of alerts) await prometheus.query(expr)
+  })
+
+  it.each(['fleet.json', 'server.json'])('%s: every panel has data', { timeout: 240_000 }, async (file) => {
+    const { panels, annotations } = dashboard(file)
+    const server = file === 'fleet.json' ? '.*' : 'forge'
+    for (const { title, targets = [] } of panels) {
+      for (const { expr } of targets) {
+        if (withoutData.has(title) || scriptColumns.test(expr)) await prometheus.query(fill(expr, server))
+        else await until(fill(expr, server), some)
+      }
+    }
+    for (const { expr } of annotations.list ?? []) if (expr !== undefined) await prometheus.query(fill(expr, server))
+  })
+
+  it('discovers the servers by /sd and probes each by /probe', { timeout: 120_000 }, async () => {
+    await until('probe_success{job="probe"}', (result) => result.length === 5)
+    expect(values(await prometheus.query('probe_success{job="probe"}'), 'instance')).toEqual({
+      busy: 1,
+      forge: 1,
+      lagging: 1,
+      frozen: 1,
+      down: 0,
+    })
+    expect(values(await prometheus.query('minecraft_up{job="probe"}'), 'instance')).toEqual({
+      busy: 1,
+      forge: 1,
+      lagging: 1,
+      frozen: 1,
+      down: 0,
+    })
+    expect(await prometheus.query('minecraft_up{job="probe",server!=""}')).toEqual([])
+  })
+
+  it('finds nothing to complain of in a scrape', async () => {
+    const { activeTargets } = (await prometheus.get('/api/v1/targets')) as {
+      activeTargets: { health: string; lastError: string }[]
+    }
+    expect(activeTargets.map(({ health, lastError }) => [health, lastError])).toEqual(activeTargets.map(() => ['up', '']))
+  })
+})
