@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type Given, readConfigFile, serverKeys } from './config/file.ts'
 import { parseDuration } from './config/kinds.ts'
 import { type Setting, type SettingName, type SettingValues, settings } from './config/settings.ts'
-import type { PollSettings, ServerSettings } from './game/server.ts'
+import type { PartialSettings, PollSettings, ServerSettings } from './game/server.ts'
 
 export type { Schedule, ScriptName } from './config/kinds.ts'
 
@@ -106,7 +106,7 @@ function toServer(values: Partial<SettingValues>, place: string, problems: strin
   const problem = (text: string) => problems.push(`${place}${text}`)
   if (rcon && rconPassword === undefined && directory === undefined)
     problem('MC_RCON is set without MC_RCON_PASSWORD (or MC_RCON_PASSWORD_FILE)')
-  if (rcon === undefined && rconPassword !== undefined && server === undefined)
+  if (rcon === undefined && rconPassword !== undefined && server === undefined && directory === undefined)
     problem('MC_RCON_PASSWORD is set without MC_RCON or MC_SERVER')
   if (management !== undefined && managementSecret === undefined && directory === undefined) {
     problem('MC_MANAGEMENT is set without MC_MANAGEMENT_SECRET (or MC_MANAGEMENT_SECRET_FILE)')
@@ -119,22 +119,31 @@ function toServer(values: Partial<SettingValues>, place: string, problems: strin
     if (rcon ?? management ?? query) problem('there is no MC_SERVER (address) to go with the other settings')
     return undefined
   }
-  const rconAddress = rcon ?? (rconPassword !== undefined && server ? { host: server.host, port: 25575 } : undefined)
+  // With a directory, its properties tell the port.
+  const rconAddress =
+    rcon ?? (rconPassword !== undefined && server && directory === undefined ? { host: server.host, port: 25575 } : undefined)
+  const managementParts = {
+    ...(management !== undefined && { url: management }),
+    ...(managementSecret !== undefined && { secret: managementSecret }),
+    ...(managementCa !== undefined && { caFile: resolve(managementCa) }),
+    ...(managementFingerprint !== undefined && { fingerprint: managementFingerprint }),
+  }
+  const partial: PartialSettings = {
+    ...(rcon && rconPassword === undefined && { rcon }),
+    ...(rconAddress === undefined && rconPassword !== undefined && { rconPassword }),
+    ...((management === undefined || managementSecret === undefined) &&
+      Object.keys(managementParts).length > 0 && { management: managementParts }),
+  }
   return {
     name: name ?? settings.name.default ?? 'Server',
     ...(server && { address: server }),
     ...(rconAddress && rconPassword !== undefined && { rcon: { address: rconAddress, password: rconPassword } }),
     ...(management !== undefined &&
       managementSecret !== undefined && {
-        management: {
-          url: management,
-          secret: managementSecret,
-          ...(managementCa !== undefined && { caFile: resolve(managementCa) }),
-          ...(managementFingerprint !== undefined && { fingerprint: managementFingerprint }),
-        },
+        management: { ...managementParts, url: management, secret: managementSecret },
       }),
     ...(query && { query }),
-    ...(directory !== undefined && { directory }),
+    ...(directory !== undefined && { directory, ...(Object.keys(partial).length > 0 && { partial }) }),
   }
 }
 

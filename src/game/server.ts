@@ -10,6 +10,14 @@ export interface ServerSettings {
   readonly query?: HostPort
   /** The server's own directory on this machine, absolute. */
   readonly directory?: string
+  /** What was said of a source that only the directory can complete: an address without its password, a secret without a URL. */
+  readonly partial?: PartialSettings
+}
+
+export interface PartialSettings {
+  readonly rcon?: HostPort
+  readonly rconPassword?: string
+  readonly management?: Partial<ManagementSettings>
 }
 
 export interface ManagementSettings {

@@ -1,0 +1,18 @@
+import { X509Certificate } from 'node:crypto'
+import { Duplex } from 'node:stream'
+import { createSecureContext, TLSSocket } from 'node:tls'
+
+/** SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined where it cannot be read. */
+export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined): string | undefined {
+  const nowhere = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+  try {
+    const secureContext = createSecureContext({ pfx, ...(passphrase !== undefined && { passphrase }) })
+    const certificate = new TLSSocket(nowhere, { isServer: true, secureContext }).getCertificate()
+    if (certificate === null || !('raw' in certificate)) return undefined
+    return new X509Certificate(certificate.raw as Buffer).fingerprint256.replaceAll(':', '').toLowerCase()
+  } catch {
+    return undefined
+  } finally {
+    nowhere.destroy()
+  }
+}

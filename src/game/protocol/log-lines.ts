@@ -1,0 +1,55 @@
+export type LogEvent =
+  | { readonly kind: 'version'; readonly version: string }
+  | { readonly kind: 'loader'; readonly loader: string; readonly version: string }
+  /** Start-up is done; it took so many seconds. */
+  | { readonly kind: 'started'; readonly seconds: number }
+  /** The server cannot keep up, and is so many ticks behind. */
+  | { readonly kind: 'overload'; readonly ticks: number }
+  | { readonly kind: 'joined' | 'left'; readonly name: string }
+
+/**
+ * What a logger puts before the message: `[12:34:56] [Server thread/INFO]: `, Paper's `[12:34:56 INFO]: `, Forge's
+ * `[12Mar2025 12:34:56.789] [Server thread/INFO] [minecraft/MinecraftServer]: `, Fabric's `... (Minecraft) `. Only at the start of
+ * the line: what players say comes after it.
+ */
+const prefix = /^\[[^[\]]{1,60}\](?: \[[^[\]]{1,120}\]){0,2}(?:: | \([^()]{1,60}\):? )/
+
+/** A number with a point or a comma, by the locale of the server's Java. */
+const seconds = (text: string): number => Number(text.replace(',', '.'))
+const build = (text: string): string => /^(?:git-[A-Za-z]+-)?(?:[\d.]+-)?(\d+)(?:-|\b)/.exec(text)?.[1] ?? text
+
+const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEvent])[] = [
+  [
+    /^Can't keep up! .*Running \d+ ?ms(?: or (\d+) ticks behind| behind, skipping (\d+) tick\(s\))/,
+    ([modern, old]) => ({ kind: 'overload', ticks: Number(modern || old) }),
+  ],
+  [/^Done \((\d+(?:[.,]\d+)?)s\)!/, ([took = '']) => ({ kind: 'started', seconds: seconds(took) })],
+  [/^Starting minecraft server version (\S{1,60})$/i, ([version = '']) => ({ kind: 'version', version })],
+  [
+    /^Loading (?:Minecraft|for game Minecraft) \S+ with (Fabric|Quilt) Loader (\S{1,60})$/,
+    ([loader = '', version = '']) => ({ kind: 'loader', loader, version }),
+  ],
+  [/--fml\.neoForgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version })],
+  [/--fml\.forgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
+  [
+    /^This server is running ([A-Za-z][\w-]{0,30}) version (\S{1,100}) /,
+    ([loader = '', version = '']) => ({ kind: 'loader', loader, version: build(version) }),
+  ],
+  [/^([^\s<>[\]*]{1,32})(?: \(formerly known as \S{1,32}\))? joined the game$/, ([name = '']) => ({ kind: 'joined', name })],
+  [/^([^\s<>[\]*]{1,32}) left the game$/, ([name = '']) => ({ kind: 'left', name })],
+]
+
+/** One line of `latest.log`; undefined where it tells nothing that is looked for. */
+export function parseLogLine(line: string): LogEvent | undefined {
+  const head = prefix.exec(line)
+  if (head === null) return undefined
+  const message = line.slice(head[0].length).trimEnd()
+  for (const [pattern, toEvent] of patterns) {
+    const found = pattern.exec(message)
+    if (found) return toEvent(found.slice(1).map((group) => group ?? ''))
+  }
+  return undefined
+}
+
+/** The build number of Paper and its forks: of `git-Paper-196`, `1.21.4-232-12d8fe0` or `1.21.4-232-main@12d8fe0`. */
+export const buildNumber = build
