@@ -5,6 +5,9 @@ import { version } from '../package.ts'
 import { Problem } from './problem.ts'
 import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
 
+const logo =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
+
 /** `/openapi.json`, made from the schemas of the routes, and `/docs` to read it. Register before the routes. */
 export async function registerDocs(app: FastifyInstance): Promise<void> {
   app.addSchema(Problem)
@@ -27,7 +30,12 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
     },
     refResolver: { buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`) },
   })
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    theme: { title: 'Tickwarden API' },
+    logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
+  })
   let prepared: PreparedReply | undefined
   app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
     prepared ??= prepareJson(app.swagger())
