@@ -2,64 +2,93 @@ import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { Family } from './families/family.ts'
 import { escapeLabel, type Format, familyHeader, sampleLines } from './text.ts'
 
-/** The lines of a server for each family, in order; '' where it has none. */
-type Chunks = readonly string[]
+/** The lines of one server. */
+interface Rendered {
+  /** For each family, in order, as a string of bytes (`latin1`); '' where it has none. */
+  readonly chunks: readonly string[]
+  readonly length: number
+}
 
 export interface FleetText {
   /** Renders what a scrape will copy, unless it was rendered before. */
   prepare(snapshot: ServerSnapshot): void
-  /**
-   * The exposition of all families that have a sample, as a string of bytes (`latin1`): the format wants the lines of a
-   * family together, and joining byte strings is a copy where joining text would encode it anew.
-   */
-  bytes(snapshots: readonly ServerSnapshot[], format: Format): string
+  /** The exposition of all families that have a sample. Not to be changed: handed out again while no snapshot is new. */
+  bytes(snapshots: readonly ServerSnapshot[], format: Format): Buffer
 }
 
+/** Chunks written at once: a call per chunk costs as much as its copy, and a text of all of them would be copied twice. */
+const batch = 64
+
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1')
+const lengthOf = (parts: readonly string[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 
 /** @param families of a server; `plain` ones are written without the label `server` */
 export function createFleetText(families: readonly Family[], plain: readonly Family[] = []): FleetText {
-  const rendered = new WeakMap<ServerSnapshot, Chunks>()
-  const escapedNames = new Map<string, string>()
+  const rendered = new WeakMap<ServerSnapshot, Rendered>()
+  const labels = new Map<string, string>()
   const all = [...families, ...plain]
   const headers = {
     prometheus: all.map((family) => toBytes(familyHeader(family, 'prometheus'))),
     openmetrics: all.map((family) => toBytes(familyHeader(family, 'openmetrics'))),
   }
-  const last: { [F in Format]?: { readonly snapshots: readonly ServerSnapshot[]; readonly text: string } } = {}
+  const last: { [F in Format]?: { readonly snapshots: readonly ServerSnapshot[]; readonly bytes: Buffer } } = {}
 
   function serverLabel(name: string): string {
-    const known = escapedNames.get(name)
+    const known = labels.get(name)
     if (known !== undefined) return known
     const label = `server="${escapeLabel(name, Number.POSITIVE_INFINITY)}"`
-    escapedNames.set(name, label)
+    labels.set(name, label)
     return label
   }
 
-  function chunksOf(snapshot: ServerSnapshot): Chunks {
+  function render(snapshot: ServerSnapshot): Rendered {
     const known = rendered.get(snapshot)
     if (known !== undefined) return known
     const label = serverLabel(snapshot.server)
     const chunks = all.map((family, index) => toBytes(sampleLines(family, snapshot, index < families.length ? label : '')))
-    rendered.set(snapshot, chunks)
-    return chunks
+    const result = { chunks, length: lengthOf(chunks) }
+    rendered.set(snapshot, result)
+    return result
+  }
+
+  /** The format wants the lines of a family together: family by family, the chunk of each server. */
+  function assemble(servers: readonly Rendered[], ofFamilies: readonly string[]): Buffer {
+    const size = servers.reduce((sum, { length }) => sum + length, lengthOf(ofFamilies))
+    const bytes = Buffer.allocUnsafe(size)
+    let end = 0
+    let pending = ''
+    let count = 0
+    const add = (chunk: string) => {
+      pending += chunk
+      if (++count < batch) return
+      end += bytes.write(pending, end, 'latin1')
+      pending = ''
+      count = 0
+    }
+    ofFamilies.forEach((header, family) => {
+      let hasHeader = false
+      for (const { chunks } of servers) {
+        const chunk = chunks[family]
+        if (chunk === undefined || chunk === '') continue
+        if (!hasHeader) add(header)
+        hasHeader = true
+        add(chunk)
+      }
+    })
+    end += bytes.write(pending, end, 'latin1')
+    return bytes.subarray(0, end)
   }
 
   return {
-    prepare: chunksOf,
+    prepare: render,
     bytes(snapshots, format) {
       const before = last[format]
-      const same = before?.snapshots.length === snapshots.length
-      if (same && before.snapshots.every((snapshot, index) => snapshot === snapshots[index])) return before.text
-      const servers = snapshots.map(chunksOf)
-      let text = ''
-      headers[format].forEach((header, family) => {
-        let lines = ''
-        for (const chunks of servers) lines += chunks[family]
-        if (lines !== '') text += header + lines
-      })
-      last[format] = { snapshots: [...snapshots], text }
-      return text
+      if (before?.snapshots.length === snapshots.length && before.snapshots.every((known, index) => known === snapshots[index])) {
+        return before.bytes
+      }
+      const bytes = assemble(snapshots.map(render), headers[format])
+      last[format] = { snapshots: [...snapshots], bytes }
+      return bytes
     },
   }
 }

@@ -74,7 +74,7 @@ export function registerMetricsRoute(app: FastifyInstance, { fleet, fleetText, s
         fleet.watchers.map((watcher) => watcher.snapshot()),
         format,
       )
-      return sendMetrics(request, reply, Buffer.from(servers + Buffer.from(own).toString('latin1'), 'latin1'))
+      return sendMetrics(request, reply, Buffer.concat([servers, Buffer.from(own)]))
     },
   )
 }

@@ -1,0 +1,155 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { Sample } from '../exporter/families/family.ts'
+import { serverFamilies } from '../exporter/families/index.ts'
+import { createFleetText } from '../exporter/fleet-text.ts'
+import type { Fields } from '../src/game/fields.ts'
+import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
+
+const sizes = [10, 100, 1_000]
+const budget = 1_000
+
+/** A server with status and RCON, Paper, as it is at poll `round`: no two rounds have the same numbers. */
+function snapshotOf(index: number, round: number): ServerSnapshot {
+  const vary = ((index * 7_919 + round * 104_729) % 10_007) / 10_007
+  const fields: Partial<Fields> = {
+    edition: 'java',
+    version: '1.21.11',
+    protocol: 774,
+    software: 'Paper',
+    loader: 'Paper',
+    playersOnline: Math.round(vary * 100),
+    playersMax: 100,
+    latency: 0.001 + vary / 1_000,
+    tickCount: { ticks: 1_000_000 + round * 300 + index, at: 0 },
+    tickRate: 19 + vary,
+    tickRateTarget: 20,
+    tickDurationMean: vary / 20,
+    tickDurationP50: vary / 25,
+    tickDurationP95: vary / 15,
+    tickDurationP99: vary / 10,
+    tickFrozen: false,
+    tickSprinting: false,
+    tickPaused: false,
+    paperTickRates: { '1m': 19 + vary, '5m': 19.5, '15m': 19.9 },
+    worldDay: round,
+    worldTimeOfDay: Math.round(vary * 23_999),
+  }
+  const source = (name: 'status' | 'rcon') => ({ source: name, target: 'host:1', state: 'ok' as const, duration: 0.01 * vary })
+  return {
+    server: `server-${index}`,
+    at: round,
+    fields: merge([
+      { source: 'status', at: round, fields },
+      { source: 'rcon', at: round, fields },
+    ]),
+    sources: [source('status'), source('rcon')],
+    up: true,
+    lastContact: { at: round, wall: 1_700_000_000_000 + round * 5_000 },
+    pollDuration: 0.01 + vary / 100,
+    polls: { ok: round + 1 },
+    joins: round,
+    leaves: round,
+  }
+}
+
+/** prom-client rendering the same series: set anew on each scrape, as an exporter that reads gauges on collect does. */
+function createPromClient() {
+  const registry = new Registry()
+  const metrics = serverFamilies.map(({ name, help, type, labels }) => {
+    const options = { name, help, labelNames: ['server', ...labels], registers: [registry] }
+    return type === 'gauge' ? new Gauge(options) : new Counter(options)
+  })
+  return (snapshots: readonly ServerSnapshot[]): Promise<string> => {
+    serverFamilies.forEach((family, index) => {
+      const metric = metrics[index]!
+      metric.reset()
+      for (const snapshot of snapshots) {
+        for (const { labels, value } of family.read(snapshot) as readonly Sample[]) {
+          const given = Object.fromEntries([
+            ['server', snapshot.server],
+            ...family.labels.map((label, position) => [label, labels[position] ?? '']),
+          ])
+          if (metric instanceof Gauge) metric.set(given, value)
+          else metric.inc(given, value)
+        }
+      }
+    })
+    return registry.metrics()
+  }
+}
+
+/**
+ * Median milliseconds of each, run in turns, so that what else the machine does hits all alike. `prepare` before each run is
+ * not counted.
+ */
+async function medians(runs: readonly (() => unknown)[], prepare: () => void = () => {}): Promise<readonly number[]> {
+  const times = runs.map((): number[] => [])
+  const end = performance.now() + budget * runs.length
+  for (let round = 0; round < 7 || (performance.now() < end && round < 300); round++) {
+    for (const [index, run] of runs.entries()) {
+      prepare()
+      const started = performance.now()
+      await run()
+      times[index]?.push(performance.now() - started)
+    }
+  }
+  return times.map((all) => all.sort((x, y) => x - y)[Math.floor(all.length / 2)] ?? 0)
+}
+
+/** A server that answers with what `body` gives; the function returned fetches it once over a kept connection. */
+async function overHttp(body: () => Buffer | Promise<Buffer>) {
+  const server = createServer(async (_, reply) => {
+    reply.end(await body())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const fetchOnce = () =>
+    new Promise<void>((resolve, reject) => {
+      request({ host: '127.0.0.1', port }, (reply) => reply.resume().on('end', resolve))
+        .on('error', reject)
+        .end()
+    })
+  return { fetchOnce, close: () => server.close() }
+}
+
+/** Prints scrape time and size of the watched fleet at several sizes, as ratios. */
+export async function run(): Promise<void> {
+  for (const size of sizes) {
+    let round = 0
+    const at = (poll: number) => Array.from({ length: size }, (_, index) => snapshotOf(index, poll))
+    let snapshots = at(0)
+    const text = createFleetText(serverFamilies)
+    const bytes = () => text.bytes(snapshots, 'prometheus')
+    // As in the service: all servers have been polled since the last scrape, and each was rendered as it was.
+    const pollAll = () => {
+      snapshots = at(++round)
+      for (const snapshot of snapshots) text.prepare(snapshot)
+    }
+    const prom = createPromClient()
+    const promText = await prom(snapshots)
+    const lines = (given: string) => given.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length
+    const ours = bytes()
+    if (lines(promText) !== lines(ours.toString())) throw new Error(`${lines(promText)} and ${lines(ours.toString())} series`)
+
+    const single = await overHttp(() => ours)
+    const whole = await overHttp(bytes)
+    const times = await medians(
+      [bytes, () => prom(snapshots), () => Buffer.from(ours), single.fetchOnce, whole.fetchOnce],
+      pollAll,
+    )
+    const [scrape = 0, rendered = 0, copied = 0, singleTime = 0, wholeTime = 0] = times
+    single.close()
+    whole.close()
+
+    console.log(
+      [
+        `${size} servers: ${lines(promText)} series, ${(ours.length / 1024).toFixed(0)} KiB`,
+        `  prom-client / ours:                          ${(rendered / scrape).toFixed(1)} (${rendered.toFixed(2)} ms / ${scrape.toFixed(2)} ms)`,
+        `  ours / one Buffer, over HTTP:                ${(wholeTime / singleTime).toFixed(2)} (${wholeTime.toFixed(2)} ms / ${singleTime.toFixed(2)} ms)`,
+        `  ours / copying one Buffer in memory:         ${(scrape / copied).toFixed(1)} (${scrape.toFixed(2)} ms / ${copied.toFixed(2)} ms)`,
+      ].join('\n'),
+    )
+  }
+}
