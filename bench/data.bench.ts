@@ -72,8 +72,7 @@ const used = () => {
 const shown = (milliseconds: number) => `${milliseconds.toPrecision(3)} ms`
 
 async function measure(count: number): Promise<void> {
-  const entries = invent(count)
-  const text = JSON.stringify([{ last_update: '2026-01-01 00:00:00 UTC' }, ...entries])
+  const text = JSON.stringify([{ last_update: '2026-01-01 00:00:00 UTC' }, ...invent(count)])
   const loads: number[] = []
   const before = used()
   let database: ComebacksDatabase | undefined
@@ -94,6 +93,7 @@ async function measure(count: number): Promise<void> {
   console.log(
     `\n${count} entries, ${size.toFixed(1)} MiB of JSON: load ${load.toFixed(0)} ms (${(load / parse).toFixed(1)} of JSON.parse alone), memory ${memoryUsed.toFixed(0)} MiB (${(memoryUsed / size).toFixed(2)} of the JSON)\n`,
   )
+  const entries = invent(count)
   const forgetful = { ...db, selections: memory<never>(0, () => 0), replies: memory<never>(0, () => 0) }
   console.log('| text | page at | naive filter | uncached | faster | repeated | faster |\n|---|---|---|---|---|---|---|')
   for (const [kind, query] of Object.entries({ rare: 'zanzi', common: 'o', absent: 'quokka' })) {

@@ -26,6 +26,12 @@ export function comebacksBuilder(): Builder<Comeback, ComebacksDatabase> {
   const base = baseBuilder<Comeback>()
   const [artist, title, types] = [textColumn(), textColumn(), valueIndex()]
   const days: (number | undefined)[] = []
+  /** Many entries share a date, and to look one up is cheaper than to read it. */
+  const known = new Map<string, number | undefined>()
+  const dayOf = (date: string): number | undefined => {
+    if (!known.has(date)) known.set(date, parseDay(date))
+    return known.get(date)
+  }
   const artists = new Set<string>()
   let [first, last]: (Comeback | undefined)[] = []
   return {
@@ -35,7 +41,7 @@ export function comebacksBuilder(): Builder<Comeback, ComebacksDatabase> {
       artists.add(entry.artist)
       title.add(entry.title)
       types.add(days.length, entry.types)
-      days.push(parseDay(entry.date))
+      days.push(dayOf(entry.date))
       first ??= entry
       last = entry
     },

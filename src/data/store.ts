@@ -81,8 +81,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-function existing<D extends ProjectsDatabase | ComebacksDatabase>({ current, status }: Keeper<D>): D {
+function existing<D extends ProjectsDatabase | ComebacksDatabase>(keeper: Keeper<D>): D {
+  const { current } = keeper
   if (current !== undefined) return current
-  const reason = status.error === undefined ? 'it is being loaded' : status.error
-  throw unavailable('SNAPSHOT_UNAVAILABLE', `There is no snapshot of ${status.database} to answer from: ${reason}.`, 5)
+  const { database, error = 'it is being loaded' } = keeper.status
+  throw unavailable('SNAPSHOT_UNAVAILABLE', `There is no snapshot of ${database} to answer from: ${error}.`, 5)
 }
