@@ -1,10 +1,5 @@
 import pino from 'pino'
-import { buildApp } from '../../src/app.ts'
-import { systemClock } from '../../src/clock.ts'
-import { loadConfig } from '../../src/config.ts'
 import type { Fields } from '../../src/game/fields.ts'
-import { createFleet } from '../../src/game/fleet.ts'
-import { silentLog } from '../../src/log.ts'
 import { report } from './child.ts'
 
 /** The whole service in a process of its own; tells its parent where it listens. */
@@ -25,6 +20,14 @@ const fields: Partial<Fields> = {
   tickCount: { ticks: 123_456, at: 1_000 },
   tickDurationMean: 0.0123,
 }
+// The built code, as it is run: what tsx makes of the source names every function anew each time it is made.
+const built = <T>(path: string): Promise<T> => import(new URL(`../../dist/src/${path}.js`, import.meta.url).href)
+const { buildApp } = await built<typeof import('../../src/app.ts')>('app')
+const { systemClock } = await built<typeof import('../../src/clock.ts')>('clock')
+const { loadConfig } = await built<typeof import('../../src/config.ts')>('config')
+const { createFleet } = await built<typeof import('../../src/game/fleet.ts')>('game/fleet')
+const { silentLog } = await built<typeof import('../../src/log.ts')>('log')
+
 const hour = 3_600_000
 const fleet = createFleet({
   servers: [{ name: 'Server' }],

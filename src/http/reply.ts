@@ -61,13 +61,10 @@ export function sendPrepared(
   volatile: Readonly<Record<string, string>> = {},
 ): void {
   const headers: string[] = [...(reply.crossOrigin ?? [])]
-  const add = (name: string, value: string) => {
-    headers.push(name, value)
-  }
-  for (const name in volatile) add(name, volatile[name] ?? '')
+  for (const name in volatile) headers.push(name, volatile[name] ?? '')
   reply.hijack()
   if (matches(request.headers['if-none-match'], prepared.headers.etag ?? '')) {
-    for (const [name, value] of Object.entries(prepared.headers)) if (!isOfBody(name)) add(name, value)
+    for (const [name, value] of Object.entries(prepared.headers)) if (!isOfBody(name)) headers.push(name, value)
     reply.raw.writeHead(304, headers).end()
   } else {
     reply.raw.writeHead(200, headers.concat(flatten(prepared))).end(prepared.body)
