@@ -27,7 +27,7 @@ export function createJavaReader(
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srv = hasSrv ? createSrvCache(`_minecraft._tcp.${address.host}`, network, clock) : undefined
-  const keepFavicon = createFaviconKeeper()
+  const readReply = createReplyReader()
   let pingAgainAt = Number.NEGATIVE_INFINITY
   let legacyUntil = Number.NEGATIVE_INFINITY
 
@@ -53,7 +53,7 @@ export function createJavaReader(
       const reply = await pingJava({ socket, host, port, target, clock, signal, ping: wantsPong })
       if (wantsPong && !reply.ponged) pingAgainAt = clock.now() + rememberFor
       return {
-        ...keepFavicon(parse(reply.json, target)),
+        ...readReply(reply.json, target),
         ...(reply.address !== undefined && { ip: reply.address }),
         port,
         latency: reply.latency / 1_000,
@@ -83,22 +83,26 @@ export function createJavaReader(
   }
 }
 
+/**
+ * Reads replies and remembers the last one: a server on which nothing happens sends the same text again, and its icon is the
+ * same Buffer as long as it has the same bytes, so that what is made from it can be kept.
+ */
+function createReplyReader(): (json: string, target: string) => StatusReply {
+  let last: { readonly json: string; readonly reply: StatusReply } | undefined
+  return (json, target) => {
+    if (last?.json === json) return last.reply
+    const read = parse(json, target)
+    const kept = last?.reply.favicon
+    const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
+    last = { json, reply }
+    return reply
+  }
+}
+
 function parse(json: string, target: string): StatusReply {
   try {
     return parseStatusReply(json)
   } catch (error) {
     throw error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
-  }
-}
-
-/** Hands out the same Buffer as long as the icon is the same, so that what is made from it can be kept. */
-function createFaviconKeeper(): (reply: StatusReply) => StatusReply {
-  let kept: Buffer | undefined
-  return (reply) => {
-    if (reply.favicon === undefined || kept === undefined || !kept.equals(reply.favicon)) {
-      kept = reply.favicon
-      return reply
-    }
-    return { ...reply, favicon: kept }
   }
 }
