@@ -4,6 +4,7 @@ import { registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { registerData } from './data/register.ts'
+import { registerRuns } from './data/runs.ts'
 import type { Fleet } from './game/fleet.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
@@ -37,11 +38,12 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
     fleet,
     config,
     clock,
-    data: { snapshots: () => store.snapshots() },
+    data: { snapshots: () => store.snapshots(), scripts: () => runs.figures() },
     ...(metricsApp && { routesOn: metricsApp }),
   })
   registerStatusApi(app, { fleet, clock })
   const store = await registerData(app, { config, clock, log: app.log })
+  const runs = await registerRuns(app, { config, clock, log: app.log, store })
   return app
 }
 

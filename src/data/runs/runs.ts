@@ -1,0 +1,174 @@
+import { resolve } from 'node:path'
+import type { Clock } from '../../clock.ts'
+import type { ScriptName } from '../../config/kinds.ts'
+import type { SettingValues } from '../../config/settings.ts'
+import type { Log } from '../../log.ts'
+import { noProgress, type Script } from '../scripts/script.ts'
+import { missingOf, type Run, startRun } from './execute.ts'
+import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
+import { isLocked } from './lock.ts'
+
+export type StartReply =
+  | { readonly state: 'started' | 'already running' }
+  | { readonly state: 'not configured'; readonly missing: readonly string[] }
+  /** Whole seconds. */
+  | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
+
+export interface ScriptStatus {
+  readonly script: ScriptName
+  readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
+  /** What must be set before it can run. */
+  readonly missing: readonly string[]
+  readonly last: RunRecord | undefined
+  readonly lastSuccess: string | undefined
+}
+
+/** What the metrics tell of a script. */
+export interface ScriptFigures {
+  readonly script: ScriptName
+  readonly running: boolean
+  /** Runs that ended since the service started, by outcome. */
+  readonly runs: Readonly<Record<string, number>>
+  /** Unix milliseconds. */
+  readonly lastSuccess?: number
+  /** Seconds that the last run took. */
+  readonly duration?: number
+}
+
+/** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
+export interface Runs {
+  readonly names: readonly ScriptName[]
+  start(name: ScriptName, trigger: Trigger): Promise<StartReply>
+  status(): Promise<readonly ScriptStatus[]>
+  figures(): readonly ScriptFigures[]
+  /** Stops what is running and waits for its end. */
+  close(): Promise<void>
+}
+
+export interface RunsOptions {
+  readonly scripts: readonly Script[]
+  readonly values: SettingValues
+  readonly clock: Clock
+  readonly log: Log
+  /** Called when a run has ended, before it no longer counts as running. */
+  readonly onEnd?: (run: RunRecord) => Promise<void>
+}
+
+export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions): Runs {
+  const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
+  const stop = new AbortController()
+  const running = new Map<ScriptName, Promise<void>>()
+  const last = new Map<ScriptName, RunRecord>()
+  const lastSuccess = new Map<ScriptName, string>()
+  const ended = new Map<ScriptName, Map<string, number>>(scripts.map(({ name }) => [name, new Map()]))
+
+  /** Another process on the folder has runs too. */
+  async function learn(): Promise<void> {
+    if (dataDir === undefined) return
+    const history = await readHistory(dataDir)
+    for (const { name } of scripts) {
+      const newest = history.runs.findLast(({ script }) => script === name)
+      if (newest !== undefined && newest.ended >= (last.get(name)?.ended ?? '')) last.set(name, newest)
+      const success = history.lastSuccess[name]
+      if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
+    }
+  }
+  let learning: Promise<void> | undefined = learn()
+  const learnAgain = () => {
+    learning ??= learn().finally(() => {
+      learning = undefined
+    })
+    return learning
+  }
+  void learning.finally(() => {
+    learning = undefined
+  })
+
+  async function follow(name: ScriptName, run: Run): Promise<void> {
+    const record = await run.ended
+    last.set(name, record)
+    if (isSuccess(record)) lastSuccess.set(name, record.ended)
+    const counts = ended.get(name)
+    counts?.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
+    await onEnd?.(record).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
+  }
+
+  function tooSoon(name: ScriptName): StartReply | undefined {
+    const record = last.get(name)
+    if (record === undefined) return undefined
+    const [now, before] = [clock.wall(), Date.parse(record.ended)]
+    const until = Math.max(before + (values.runPause ?? 0), record.retryAt === undefined ? 0 : Date.parse(record.retryAt))
+    // A clock that was set back must not make anybody wait.
+    if (now >= until || now < before) return undefined
+    return { state: 'too soon', since: Math.floor((now - before) / 1000), wait: Math.ceil((until - now) / 1000) }
+  }
+
+  async function start(script: Script, trigger: Trigger): Promise<StartReply> {
+    const { name } = script
+    const missing = missingOf(script, values)
+    if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
+    await learnAgain()
+    if (await isLocked(dataDir, name)) return { state: 'already running' }
+    const early = tooSoon(name)
+    if (early !== undefined) return early
+    const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal }
+    const run = await startRun({ ...order, full: false, dryRun: false, force: false })
+    if (run === 'already running') return { state: run }
+    running.set(
+      name,
+      follow(name, run).finally(() => running.delete(name)),
+    )
+    return { state: 'started' }
+  }
+
+  const starting = new Map<ScriptName, Promise<StartReply>>()
+
+  return {
+    names: scripts.map(({ name }) => name),
+    async start(name, trigger) {
+      const script = scripts.find((one) => one.name === name)
+      if (script === undefined) throw new Error(`no script ${name}`)
+      if (running.has(name) || starting.has(name) || stop.signal.aborted) return { state: 'already running' }
+      const reply = start(script, trigger).finally(() => starting.delete(name))
+      starting.set(name, reply)
+      return reply
+    },
+    async status() {
+      await learnAgain()
+      return Promise.all(
+        scripts.map(async (script): Promise<ScriptStatus> => {
+          const { name } = script
+          const record = last.get(name)
+          const busy = running.has(name) || (dataDir !== undefined && (await isLocked(dataDir, name)))
+          const ended = record === undefined ? 'idle' : isSuccess(record) ? 'succeeded' : 'failed'
+          return {
+            script: name,
+            state: busy ? 'running' : ended,
+            missing: missingOf(script, values),
+            last: record,
+            lastSuccess: lastSuccess.get(name),
+          }
+        }),
+      )
+    },
+    figures() {
+      // For the next time: a scrape does not wait for a file.
+      void learnAgain()
+      return scripts.map(({ name }) => {
+        const [record, success] = [last.get(name), lastSuccess.get(name)]
+        return {
+          script: name,
+          running: running.has(name),
+          runs: Object.fromEntries(ended.get(name) ?? []),
+          ...(success !== undefined && { lastSuccess: Date.parse(success) }),
+          ...(record !== undefined && { duration: record.duration }),
+        }
+      })
+    },
+    async close() {
+      stop.abort()
+      await Promise.allSettled(starting.values())
+      await Promise.allSettled(running.values())
+    },
+  }
+}
