@@ -1,5 +1,5 @@
 /** Elements parsed at once. */
-const batch = 500
+const batch = 100
 
 const [quote, backslash, comma, open, close] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d]
 

@@ -155,7 +155,7 @@ describe('a JSON array read some elements at a time', () => {
   })
 
   it('has its edges where a piece ends', () => {
-    for (const length of [0, 1, 499, 500, 501, 1000, 1001]) {
+    for (const length of [0, 1, 99, 100, 101, 200, 201]) {
       const elements = Array.from({ length }, (_, id) => ({ id, text: '],"\\' }))
       const text = JSON.stringify(elements)
       expect(pieces(text)).toEqual(elements)
