@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
 import { createUpstream, type UpstreamError, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import { until } from '../../helpers/until.ts'
 
 /** Waits pass a thousand times as fast, and are noted. */
 function hastyClock(): Clock & { readonly waits: number[] } {
@@ -213,7 +214,7 @@ describe('a request to an upstream', () => {
     const later = new AbortController()
     const waiting = await start(json({}, 429, { 'retry-after': '80' }), { signal: later.signal })
     const pending = failure(waiting.upstream.request({ path: '/' }))
-    await expect.poll(() => waiting.clock.waits.length).toBe(1)
+    await until(() => waiting.clock.waits.length === 1)
     later.abort()
     expect(await pending).toMatchObject({ kind: 'aborted' })
   })

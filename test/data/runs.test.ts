@@ -1,0 +1,253 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { systemClock } from '../../src/clock.ts'
+import { runUpdate } from '../../src/commands/update.ts'
+import { type Config, loadConfig } from '../../src/config.ts'
+import { createFleet } from '../../src/game/fleet.ts'
+import { silentLog } from '../../src/log.ts'
+import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../helpers/fake-reddit.ts'
+import { until } from '../helpers/until.ts'
+
+let reddit: FakeReddit
+let folder: string
+let lines: string[]
+const closing: (() => Promise<unknown>)[] = []
+
+beforeEach(async () => {
+  reddit = await startFakeReddit()
+  folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  lines = []
+  reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/january']))
+  reddit.pages.set('upcoming-releases/2024/january', tableOf('|1st|18:00|*A*|*a*|Single||'))
+  reddit.pages.set('upcoming-releases/2024/february', tableOf('|2nd|18:00|*B*|*b*|Single||', '|30th|18:00|*C*|*c*|Single||'))
+})
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+  reddit.close()
+  rmSync(folder, { recursive: true })
+})
+
+const environment = (more: Record<string, string | undefined> = {}) => ({
+  DATA_DIR: folder,
+  REDDIT_AUTH_URL: reddit.url,
+  REDDIT_API_URL: reddit.url,
+  REDDIT_CLIENT_ID: reddit.id,
+  REDDIT_CLIENT_SECRET: reddit.secret,
+  UPDATE_SCHEDULE: 'off',
+  ...more,
+})
+
+async function start(env: Record<string, string | undefined> = {}) {
+  const config: Config = loadConfig({ env: environment(env) })
+  const createSources = () => {
+    throw new Error('there are no servers')
+  }
+  const fleet = createFleet({ servers: [], poll: config.poll, clock: systemClock, log: silentLog, createSources })
+  const logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) })
+  const app = await buildApp({ config, fleet, logger })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  let closed: Promise<void> | undefined
+  const close = () => {
+    closed ??= app.close()
+    return closed
+  }
+  closing.push(close)
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers })
+  const read = async (path: string) => (await get(path)).json()
+  const script = async (name: string) =>
+    ((await read('/v1/run')) as { scripts: Record<string, unknown>[] }).scripts.find((one) => one.script === name)
+  return { get, read, script, close }
+}
+
+const updateByHand = (env: Record<string, string | undefined> = {}) => {
+  const output: string[] = []
+  const stream = { write: (text: string) => output.push(text) > 0 }
+  const run = runUpdate(
+    { script: 'kcomebacks', full: false, force: false, dryRun: false },
+    loadConfig({ env: environment(env) }),
+    {
+      ...{ stdout: stream, stderr: stream, signal: new AbortController().signal },
+    },
+  )
+  return { output, run }
+}
+
+/** Holds the reply of a page back, so that a run stays under way. */
+function hold(page: string): { readonly asked: () => boolean; release(): void } {
+  let held: ServerResponse | undefined
+  reddit.instead.set(page, [
+    (_request, response) => {
+      held = response
+    },
+  ])
+  return { asked: () => held !== undefined, release: () => held?.destroy() }
+}
+
+const archive = 'upcoming-releases/archive'
+
+describe('the script-run routes', () => {
+  it('start a run at once, show it, and serve what it wrote without a restart', async () => {
+    const { get, read, script } = await start()
+    const held = hold(archive)
+    expect((await get('/v1/kcomebacks/last_update')).status).toBe(503)
+    expect(await script('kcomebacks')).toEqual({ script: 'kcomebacks', path: '/v1/run/kcomebacks', state: 'idle', missing: [] })
+
+    const reply = await get('/v1/run/kcomebacks')
+    expect(reply.status).toBe(200)
+    expect(await reply.text()).toBe('{"status":"udating..."}')
+    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(reply.headers.get('cache-control')).toBe('no-store')
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull()
+    expect((await script('kcomebacks'))?.state).toBe('running')
+    expect(await (await get('/metrics')).text()).toContain('tickwarden_script_running{script="kcomebacks"} 1')
+
+    await until(held.asked)
+    held.release()
+    await until(async () => (await script('kcomebacks'))?.state === 'succeeded')
+    expect(await script('kcomebacks')).toMatchObject({
+      trigger: 'request',
+      outcome: 'done',
+      counts: { read: 3, added: 2, changed: 0, unchanged: 0, rejected: 1 },
+      error: 'upcoming-releases/2024/february, line 6: "30th" is no day of the month',
+    })
+    expect(await read('/v1/kcomebacks/filter/getall?limit=50&offset=0')).toEqual({
+      results: [
+        { date: '2024-01-1', time: '18:00', artist: 'A', title: 'a', types: ['single'], links: [] },
+        { date: '2024-02-2', time: '18:00', artist: 'B', title: 'b', types: ['single'], links: [] },
+      ],
+      count: 2,
+    })
+    const metrics = await (await get('/metrics')).text()
+    expect(metrics).toContain('tickwarden_script_runs_total{script="kcomebacks",outcome="done"} 1')
+    expect(metrics).toContain('tickwarden_script_running{script="kcomebacks"} 0')
+  })
+
+  it('start one run for many requests at once', async () => {
+    const { get } = await start()
+    const held = hold(archive)
+    const replies = await Promise.all(Array.from({ length: 20 }, () => get('/v1/run/kcomebacks')))
+    const states = await Promise.all(replies.map((reply) => reply.text()))
+    expect(states.filter((state) => state === '{"status":"udating..."}')).toHaveLength(1)
+    expect(states.filter((state) => state === '{"status":"already running"}')).toHaveLength(19)
+    await until(held.asked)
+    expect(reddit.asked.filter((page) => page === archive)).toHaveLength(1)
+  })
+
+  it('start nothing while the command line runs the script, and the other way round', async () => {
+    const { get, script } = await start({ RUN_PAUSE: '0s' })
+    const held = hold(archive)
+    const first = updateByHand()
+    await until(held.asked)
+    expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
+    expect((await script('kcomebacks'))?.state).toBe('running')
+    held.release()
+    expect(await first.run).toBe(0)
+    expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', trigger: 'command' })
+
+    const again = hold(archive)
+    expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
+    await until(again.asked)
+    const second = updateByHand()
+    expect(await second.run).toBe(1)
+    expect(second.output.join('')).toBe('kcomebacks: already running\n')
+    again.release()
+  })
+
+  it('take over the lock of a process that is gone', async () => {
+    const { get } = await start()
+    writeFileSync(join(folder, '.kcomebacks.lock'), JSON.stringify({ machine: 'x', pid: 1, since: '1' }))
+    expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
+    writeFileSync(join(folder, '.kcomebacks.lock'), '{"pid":')
+    expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
+  })
+
+  it('ask to wait when a run has just been', async () => {
+    const { get } = await start({ RUN_PAUSE: '1h' })
+    expect(await updateByHand().run).toBe(0)
+    const reply = await get('/v1/run/kcomebacks')
+    expect(reply.status).toBe(429)
+    const wait = Number(reply.headers.get('retry-after'))
+    expect(wait).toBeGreaterThan(3500)
+    expect(wait).toBeLessThanOrEqual(3600)
+    expect((await reply.json()).status).toMatch(new RegExp(`^ran \\d+ s ago, try again in ${wait} s$`))
+  })
+
+  it('say what is not set', async () => {
+    const configured = await start()
+    const reply = await configured.get('/v1/run/synclikedsongs')
+    expect(reply.status).toBe(503)
+    expect((await reply.json()).status).toMatch(/^not configured: set SPOTIFY_CLIENT_ID, /)
+    const nowhere = await start({ DATA_DIR: undefined })
+    for (const name of ['kcomebacks', 'projects']) {
+      const refused = await nowhere.get(`/v1/run/${name}`)
+      expect(refused.status).toBe(503)
+      expect(await refused.json()).toEqual({ status: 'not configured: set DATA_DIR' })
+    }
+  })
+
+  it('stop their runs when the service stops', async () => {
+    const { get, close } = await start()
+    const held = hold(archive)
+    await get('/v1/run/kcomebacks')
+    await until(held.asked)
+    await close()
+    const { runs } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))
+    expect(runs).toMatchObject([{ script: 'kcomebacks', outcome: 'failed', errors: ['stopped'] }])
+    expect(existsSync(join(folder, '.kcomebacks.lock'))).toBe(false)
+  })
+
+  it('show a run that failed, and no secret anywhere', async () => {
+    const { get, script } = await start({ REDDIT_CLIENT_SECRET: 'wrong-hunter3' })
+    await get('/v1/run/kcomebacks')
+    await until(async () => (await script('kcomebacks'))?.state === 'failed')
+    const shown = await (await get('/v1/run')).text()
+    expect(shown).toContain('Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (401)')
+    for (const text of [shown, lines.join(''), readFileSync(join(folder, 'runs.json'), 'utf8'), process.title]) {
+      expect(text).not.toMatch(/hunter/)
+    }
+  })
+})
+
+describe('the protection of the script-run routes', () => {
+  const paths = ['/v1/run', '/v1/run/kcomebacks', '/v1/run/projects', '/v1/run/synclikedsongs']
+
+  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('is on where the service listens on %s', async (HOST) => {
+    const { get } = await start({ HOST })
+    for (const path of paths) {
+      const reply = await get(path)
+      expect(reply.status).toBe(403)
+      expect(await reply.json()).toMatchObject({ code: 'PROTECTED_MODE' })
+    }
+    expect(reddit.asked).toEqual([])
+  })
+
+  it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '::ffff:127.0.0.1'])('is off on %s', async (HOST) => {
+    const { get } = await start({ HOST, RUN_TOKEN: 'hunter-two' })
+    expect((await get('/v1/run')).status).toBe(200)
+  })
+
+  it('lets in who has the token', async () => {
+    const { get } = await start({ HOST: '0.0.0.0', RUN_TOKEN: 'hunter-two' })
+    for (const authorization of [
+      undefined,
+      'Bearer',
+      'Bearer wrong',
+      'Basic hunter-two',
+      'hunter-two',
+      'Bearer hunter-two hunter-two',
+    ]) {
+      const reply = await get('/v1/run/kcomebacks', authorization === undefined ? {} : { authorization })
+      expect(reply.status).toBe(401)
+      expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer /)
+      expect(await reply.json()).toMatchObject({ code: 'UNAUTHORIZED' })
+    }
+    expect(reddit.asked).toEqual([])
+    const reply = await get('/v1/run/kcomebacks', { authorization: 'Bearer hunter-two' })
+    expect(await reply.json()).toEqual({ status: 'udating...' })
+  })
+})

@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { loadConfig } from '../../../src/config.ts'
+import { registerData } from '../../../src/data/register.ts'
+import type { Runs } from '../../../src/data/runs/runs.ts'
+import { registerRuns } from '../../../src/data/runs.ts'
+import { noCounts, type RunContext, type RunResult, type Script } from '../../../src/data/scripts/script.ts'
+import { createHttpApp } from '../../../src/http/app.ts'
+import { silentLog } from '../../../src/log.ts'
+import { type ManualClock, manualClock } from '../../helpers/manual-clock.ts'
+import { until } from '../../helpers/until.ts'
+
+let folder: string
+let clock: ManualClock
+const closing: (() => Promise<void>)[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  // 2023-11-14 22:13:20 UTC
+  clock = manualClock(0)
+})
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+  rmSync(folder, { recursive: true })
+})
+
+const minute = 60_000
+const hour = 60 * minute
+
+async function start(env: Record<string, string>, run?: (context: RunContext) => Promise<RunResult>) {
+  let ran = 0
+  const script: Script = {
+    name: 'kcomebacks',
+    parts: 'months',
+    missingSettings: () => [],
+    run: async (context) => {
+      ran++
+      return run === undefined ? { outcome: 'done', counts: noCounts, errors: [] } : run(context)
+    },
+  }
+  const config = loadConfig({ env: { DATA_DIR: folder, ...env } })
+  const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
+  const store = await registerData(app, { config, clock, log: silentLog })
+  const runs: Runs = await registerRuns(app, { config, clock, log: silentLog, store, scripts: [script] })
+  closing.push(async () => app.close())
+  const status = async () => (await app.inject('/v1/run')).json().scripts[0]
+  return { runs, status, ran: () => ran }
+}
+
+const credentials = { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'a secret' }
+const snapshot = (lastUpdate: string) =>
+  writeFileSync(
+    join(folder, 'kcomebacks.json'),
+    JSON.stringify([{ last_update: lastUpdate }, { date: '2023-11-1', artist: 'A', title: 'a' }]),
+  )
+const fresh = () => snapshot('2023-11-14 22:00:00 UTC')
+
+describe('the schedule', () => {
+  it('runs a script that is set up daily, at 03:00 UTC and up to a quarter of an hour', async () => {
+    fresh()
+    const { status, ran } = await start(credentials)
+    const first = (await status()).next_run
+    expect(first >= '2023-11-15T03:00:00.000Z' && first < '2023-11-15T03:15:00.000Z').toBe(true)
+    await clock.advance(Date.parse(first) - clock.wall() - 1)
+    expect(ran()).toBe(0)
+    await clock.advance(1)
+    await until(async () => (await status()).state === 'succeeded')
+    expect(ran()).toBe(1)
+    expect((await status()).trigger).toBe('schedule')
+    expect((await status()).next_run).toMatch(/^2023-11-16T03:(0|1[0-4])/)
+  })
+
+  it('follows UPDATE_SCHEDULE to the minute, of a script that is not set up, too', async () => {
+    fresh()
+    const { status, ran } = await start({ UPDATE_SCHEDULE: 'kcomebacks=*/10 * * * *; projects=off' })
+    expect((await status()).next_run).toBe('2023-11-14T22:20:00.000Z')
+    await clock.advance(7 * minute)
+    await until(() => ran() === 1)
+    expect((await status()).next_run).toBe('2023-11-14T22:30:00.000Z')
+  })
+
+  it.each([
+    ['is not set up', {}],
+    ['is off', { ...credentials, UPDATE_SCHEDULE: 'off' }],
+  ])('leaves a script alone that %s', async (_what, env) => {
+    const { status } = await start(env)
+    expect(await status()).not.toHaveProperty('next_run')
+  })
+
+  it('waits for a time that is further away than a timer reaches', async () => {
+    fresh()
+    const { status, ran } = await start({ UPDATE_SCHEDULE: 'kcomebacks=0 0 1 3 *' })
+    expect((await status()).next_run).toBe('2024-03-01T00:00:00.000Z')
+    await clock.advance(100 * 24 * hour)
+    expect(ran()).toBe(0)
+    await clock.advance(8 * 24 * hour)
+    await until(() => ran() === 1)
+  })
+
+  it.each([
+    ['is older than 25 hours', () => snapshot('2023-11-13 03:10:00 UTC'), 1],
+    ['is not there', () => undefined, 1],
+    ['is younger', () => snapshot('2023-11-14 03:10:00 UTC'), 0],
+  ])('makes up for a missed run where the snapshot %s', async (_what, prepare, runs) => {
+    prepare()
+    const { status, ran } = await start(credentials)
+    if (runs === 0) await new Promise((resolve) => setTimeout(resolve, 100))
+    else await until(async () => (await status()).trigger === 'catch-up')
+    expect(ran()).toBe(runs)
+  })
+
+  it('does not make up for what failed a moment ago', async () => {
+    const first = await start(credentials, async () => ({ outcome: 'failed', counts: noCounts, errors: ['down'] }))
+    await until(async () => (await first.status()).state === 'failed')
+    const second = await start(credentials)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(second.ran()).toBe(0)
+  })
+})
+
+describe('a run', () => {
+  it('ends at its time limit', async () => {
+    const { runs, status } = await start(
+      {},
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('told to stop')))
+        }),
+    )
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    await clock.advance(30 * minute - 1)
+    expect((await status()).state).toBe('running')
+    await clock.advance(1)
+    await until(async () => (await status()).state === 'failed')
+    expect(await status()).toMatchObject({ error: 'stopped at its limit of 30 minutes', duration: 1800 })
+  })
+
+  it('that does not heed its limit is given up, but none is started beside it', async () => {
+    let finish = () => {}
+    const { runs, status } = await start(
+      { RUN_PAUSE: '0s' },
+      () =>
+        new Promise((resolve) => {
+          finish = () => resolve({ outcome: 'done', counts: noCounts, errors: [] })
+        }),
+    )
+    await runs.start('kcomebacks', 'request')
+    await clock.advance(30 * minute + 10_000)
+    await until(async () => (await status()).outcome === 'failed')
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
+    finish()
+    await until(async () => (await status()).state === 'failed')
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    finish()
+  })
+
+  it('that throws is a failed one, and its secrets are hidden', async () => {
+    const { runs, status } = await start(credentials, async () => {
+      throw new Error('the upstream said: a secret')
+    })
+    await until(async () => (await status()).state === 'failed')
+    expect(await status()).toMatchObject({ outcome: 'failed', error: 'the upstream said: [hidden]' })
+    expect(await runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', since: 0, wait: 60 })
+    await clock.advance(59_000)
+    expect(await runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', since: 59, wait: 1 })
+    await clock.advance(1000)
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+
+  it('that was told to wait by the upstream is not started again before', async () => {
+    const retryAt = clock.wall() + 2 * hour
+    const { runs, status } = await start({}, async () => ({
+      outcome: 'rate_limited',
+      counts: noCounts,
+      errors: ['limit'],
+      retryAt,
+    }))
+    await runs.start('kcomebacks', 'request')
+    await until(async () => (await status()).state === 'failed')
+    expect((await status()).retry_at).toBe(new Date(retryAt).toISOString())
+    await clock.advance(hour)
+    expect(await runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 3600 })
+    await clock.advance(hour)
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+
+  it('is one of the last 50', async () => {
+    const { runs, ran } = await start({ RUN_PAUSE: '0s' })
+    for (let run = 1; run <= 55; run++) {
+      await until(async () => (await runs.start('kcomebacks', 'request')).state === 'started')
+      await until(() => ran() === run)
+    }
+    await until(async () => (await runs.status())[0]?.state === 'succeeded')
+    const { readHistory } = await import('../../../src/data/runs/history.ts')
+    expect((await readHistory(folder)).runs).toHaveLength(50)
+  })
+
+  it('on another machine is believed while it gives signs of life', async () => {
+    const lock = join(folder, '.kcomebacks.lock')
+    writeFileSync(lock, JSON.stringify({ machine: 'another one', pid: 1, since: '1' }))
+    const { runs } = await start({})
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
+    const silent = new Date(Date.now() - 61_000)
+    utimesSync(lock, silent, silent)
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+})
