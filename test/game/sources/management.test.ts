@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
+import { demoSettings, startDemoServer } from '../../../src/game/demo/server.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import { readingMethods } from '../../../src/game/protocol/management.ts'
+import { createSources } from '../../../src/game/sources/create.ts'
 import { createManagementSource } from '../../../src/game/sources/management.ts'
 import type { Reading, Source } from '../../../src/game/sources/source.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -300,5 +302,56 @@ describe('over TLS', () => {
     const before = secure.authorizations.length
     await expect(source({ url: secure.url, ...trust }).poll(never())).rejects.toMatchObject({ code: 'tls' })
     expect(secure.authorizations).toHaveLength(before)
+  })
+})
+
+describe('of the demo server', () => {
+  const certificate = selfSigned()
+  afterAll(() => rmSync(certificate.folder, { recursive: true }))
+
+  it.each(['array', 'object'] as const)(
+    'a join and a leave are in the fleet at once, told in an %s over TLS',
+    async (notificationParams) => {
+      const tls = { key: String(certificate.key), cert: String(certificate.cert) }
+      const demo = await startDemoServer({ managementTls: tls, notificationParams })
+      const fleet = createFleet({
+        servers: [demoSettings(demo, 'Server')],
+        poll: { interval: 3_600_000, timeout: 10_000, staleAfter: 3_600_000 },
+        clock: systemClock,
+        log: silentLog,
+        createSources,
+      })
+      const first = await fleet.get('Server')!.poll()
+      expect(first.sources.map(({ source, state }) => [source, state])).toEqual([
+        ['status', 'ok'],
+        ['rcon', 'ok'],
+        ['management', 'ok'],
+        ['query', 'ok'],
+      ])
+      const names = () =>
+        fleet
+          .get('Server')!
+          .snapshot()
+          .fields.players?.value.players.map(({ name }) => name)
+      const { name, id } = demo.world.join('Newcomer')
+      await vi.waitUntil(() => names()?.includes('Newcomer'))
+      expect(fleet.get('Server')!.snapshot().fields.players).toMatchObject({ source: 'management', value: { complete: true } })
+      expect(fleet.get('Server')!.snapshot().fields.players?.value.players).toContainEqual({ name, id })
+      demo.world.leave('Newcomer')
+      await vi.waitUntil(() => !names()?.includes('Newcomer'))
+      expect(fleet.get('Server')!.snapshot()).toMatchObject({ joins: 1, leaves: 1 })
+      fleet.close()
+      await demo.close()
+    },
+  )
+
+  it.each(['1.21.10', '1.21.11', '26.1'])('is understood as of %s', async (era) => {
+    const demo = await startDemoServer({ era })
+    const { fields } = await source({ ...demo.management }).poll(never())
+    expect(fields).toMatchObject({ version: era, playersOnline: 5, playersMax: 20, motd: 'Tickwarden demo server' })
+    expect(Object.keys(fields)).toEqual(
+      expect.arrayContaining(['defaultGameMode', 'difficulty', 'viewDistance', 'pauseWhenEmpty', 'protocol']),
+    )
+    await demo.close()
   })
 })

@@ -1,0 +1,189 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
+import { encodeStatus } from '../../../src/game/protocol/status.ts'
+import { createDirectorySource } from '../../../src/game/sources/directory.ts'
+import { createManagementSource } from '../../../src/game/sources/management.ts'
+import { createQuerySource } from '../../../src/game/sources/query.ts'
+import { createRconSource } from '../../../src/game/sources/rcon.ts'
+import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
+import { createStatusSource } from '../../../src/game/sources/status.ts'
+import { hostileServer } from '../../helpers/hostile-servers.ts'
+import { managementServer } from '../../helpers/management-server.ts'
+import { queryServer } from '../../helpers/query-server.ts'
+import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
+import { type Subject, testSource } from './testSource.ts'
+
+const host = '127.0.0.1'
+const secret = 'a'.repeat(40)
+type ByPort = (port: number, context: SourceContext) => Source
+const makers = {
+  status: (port, context) => createStatusSource({ edition: 'java', host, port }, context),
+  rcon: (port, context) => createRconSource({ address: { host, port }, password: 'password' }, context),
+  management: (port, context) => createManagementSource({ url: `ws://${host}:${port}`, secret }, context),
+  query: (port, context) => createQuerySource({ host, port }, context),
+} satisfies Record<string, ByPort>
+
+const demo = (make: (server: DemoServer, context: SourceContext) => Source) => async (): Promise<Subject> => {
+  const server = await startDemoServer()
+  return { make: (context) => make(server, context), close: () => server.close() }
+}
+
+const tcp = (make: ByPort, behave: (socket: net.Socket) => void) => async (): Promise<Subject> => {
+  const server = await hostileServer(behave)
+  return { make: (context) => make(server.port, context), close: () => server[Symbol.asyncDispose]() }
+}
+
+const udp = (reply: (request: Buffer) => readonly Buffer[]) => async (): Promise<Subject> => {
+  const socket = createSocket('udp4')
+  socket.on('message', (request, { address, port }) => {
+    for (const datagram of reply(request)) socket.send(datagram, port, address)
+  })
+  socket.bind(0, host)
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  return { make: (context) => makers.query(port, context), close: () => socket.close() }
+}
+
+const silent = (socket: net.Socket) => void socket.resume()
+const hostileTcp = (make: ByPort) => ({
+  'says nothing': tcp(make, silent),
+  'hangs up at once': tcp(make, (socket) => socket.destroy()),
+  'hangs up when it is asked': tcp(make, (socket) => void socket.once('data', () => socket.destroy())),
+  'answers garbage': tcp(make, (socket) => void socket.once('data', () => socket.write(Buffer.alloc(5000, 0xff)))),
+  'answers garbage without end': tcp(make, (socket) => {
+    const chunk = Buffer.alloc(65_536, 0x80)
+    const more = () => {
+      while (!socket.destroyed && socket.write(chunk));
+    }
+    socket.on('drain', more)
+    socket.resume()
+    socket.once('data', more)
+  }),
+  'is a web server': tcp(
+    make,
+    (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n')),
+  ),
+})
+
+const folder = (files: Record<string, string | Buffer>) => {
+  const path = mkdtempSync(join(tmpdir(), 'tickwarden-conformance-'))
+  mkdirSync(join(path, 'logs'))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content)
+  return {
+    make: (context: SourceContext) => createDirectorySource(path, context),
+    close: () => rmSync(path, { recursive: true }),
+    path,
+  }
+}
+
+testSource('status', {
+  good: demo(({ address }, context) => createStatusSource(address, context)),
+  partial: async () => ({
+    ...(await tcp(
+      makers.status,
+      (socket) => void socket.once('data', () => socket.write(encodeStatus('{"description":"Hi"}'))),
+    )()),
+    fields: { motd: 'Hi' },
+  }),
+  silent: tcp(makers.status, silent),
+  hostile: hostileTcp(makers.status),
+})
+
+const rconPeer = async (answers: Record<string, string>): Promise<Subject> => {
+  const peer = await listenRconPeer(({ socket, id, type, body }) => {
+    const text = type === 2 ? (answers[body] ?? 'Unknown or incomplete command, see below for error') : 'Unknown request 64'
+    socket.write(packet(id, 0, text))
+  })
+  return { make: (context) => makers.rcon(peer.port, context), close: () => peer.close() }
+}
+
+testSource('rcon', {
+  good: demo(({ rcon }, context) => createRconSource(rcon, context)),
+  quick: () => rconPeer({ 'list uuids': 'There are 0 of a max of 20 players online: ', 'time query gametime': 'The time is 5' }),
+  partial: async () => ({
+    ...(await rconPeer({ 'list uuids': 'There are 0 of a max of 20 players online: ' })),
+    fields: { playersOnline: 0, playersMax: 20 },
+  }),
+  silent: tcp(makers.rcon, silent),
+  hostile: hostileTcp(makers.rcon),
+})
+
+const management = async (change: (results: Record<string, unknown>) => void = () => {}): Promise<Subject> => {
+  const server = await managementServer()
+  change(server.results)
+  return { make: (context) => makers.management(server.port, context), close: () => server.close() }
+}
+
+testSource('management', {
+  good: demo(({ management: settings }, context) => createManagementSource(settings!, context)),
+  quick: management,
+  partial: async () => ({
+    ...(await management((results) => {
+      results['minecraft:serversettings/motd'] = new Error('internal')
+      delete results['minecraft:server/status']
+    })),
+    fields: { playersOnline: 1, difficulty: 'easy' },
+  }),
+  silent: tcp(makers.management, silent),
+  hostile: hostileTcp(makers.management),
+})
+
+testSource('query', {
+  good: demo(({ query }, context) => createQuerySource(query, context)),
+  quick: async () => {
+    const server = await queryServer()
+    return { make: (context) => makers.query(server.port, context), close: server.close }
+  },
+  partial: async () => {
+    const server = await queryServer()
+    server.reply = (stat) => stat.subarray(0, stat.length - 8)
+    return {
+      make: (context) => makers.query(server.port, context),
+      close: server.close,
+      fields: { playersOnline: 2, map: 'world' },
+    }
+  },
+  silent: udp(() => []),
+  hostile: {
+    'says nothing': udp(() => []),
+    'answers garbage': udp(() => [Buffer.alloc(100, 0xff)]),
+    'answers with nothing in it': udp(() => [Buffer.alloc(0)]),
+    'floods with garbage': udp(() => Array.from({ length: 500 }, () => Buffer.alloc(1400, 9))),
+    'gives a token that is none': udp((request) => [
+      Buffer.concat([Buffer.from([9]), request.subarray(3, 7), Buffer.from('x\0')]),
+    ]),
+    'answers everything with the token': udp((request) => [
+      Buffer.concat([Buffer.from([9]), request.subarray(3, 7), Buffer.from('7\0')]),
+    ]),
+  },
+})
+
+testSource('directory', {
+  good: async () => {
+    const made = folder({ 'server.properties': 'motd=Hi\nmax-players=20\nserver-port=25565\n' })
+    appendFileSync(join(made.path, 'logs/latest.log'), '[12:34:56] [Server thread/INFO]: Done (3.5s)! For help\n')
+    return made
+  },
+  partial: async () => ({
+    ...folder({
+      'server.properties': 'motd=Hi',
+      'server-icon.png': Buffer.alloc(2 * 1024 * 1024),
+      'version_history.json': '{{{',
+    }),
+    fields: { motd: 'Hi' },
+  }),
+  hostile: {
+    'is an empty folder': async () => folder({}),
+    'has garbage for files': async () =>
+      folder({
+        'server-icon.png': Buffer.alloc(2 * 1024 * 1024),
+        'server.properties': Buffer.alloc(2 * 1024 * 1024, 0xff),
+        'version_history.json': '[',
+      }),
+  },
+})

@@ -1,0 +1,182 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../../src/clock.ts'
+import { SourceError } from '../../../src/game/errors.ts'
+import type { Source, SourceContext, SourceName } from '../../../src/game/sources/source.ts'
+import { silentLog } from '../../../src/log.ts'
+import { until } from '../../helpers/until.ts'
+
+/** A peer and how a source of it is made. */
+export interface Subject {
+  readonly make: (context: SourceContext) => Source
+  readonly close: () => unknown
+}
+
+export interface SourceSuite {
+  readonly good: () => Promise<Subject>
+  /** A peer that answers at once, for many cycles; default: the good one. */
+  readonly quick?: () => Promise<Subject>
+  /** A peer that knows a part only, and what must be read of it all the same. */
+  readonly partial: () => Promise<Subject & { readonly fields: object }>
+  /** Peers that never answer; a folder always does. */
+  readonly silent?: () => Promise<Subject>
+  readonly hostile: Readonly<Record<string, () => Promise<Subject>>>
+}
+
+const deadline = 300
+/** A machine that is busy with other tests may be late by so many ms. */
+const patience = 5000
+const cycles = 1000
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** The system's clock, counting the timers that are set. */
+function countingClock(): Clock & { readonly pending: () => number } {
+  const pending = new Set<object>()
+  return {
+    ...systemClock,
+    pending: () => pending.size,
+    after(delay, action) {
+      const timer = {}
+      pending.add(timer)
+      const cancel = systemClock.after(delay, () => {
+        pending.delete(timer)
+        action()
+      })
+      return () => {
+        pending.delete(timer)
+        cancel()
+      }
+    },
+  }
+}
+
+const openSockets = () =>
+  process.getActiveResourcesInfo().filter((type) => /^(TCPSocketWrap|UDPWRAP|TLSWrap|PipeWrap)$/.test(type)).length
+
+/** What every source must hold, whatever it asks: see `Source`. */
+export function testSource(name: SourceName, { good, quick = good, partial, silent, hostile }: SourceSuite): void {
+  describe(`${name}, as every source`, () => {
+    let clock: ReturnType<typeof countingClock>
+    let context: SourceContext
+    let subject: Subject | undefined
+    const sources: Source[] = []
+
+    beforeEach(() => {
+      clock = countingClock()
+      context = { clock, log: silentLog, random: () => 0.5, push() {} }
+    })
+    afterEach(async () => {
+      for (const source of sources.splice(0)) source.close()
+      await subject?.close()
+      subject = undefined
+    })
+
+    function made(from: Subject): Source {
+      subject = from
+      const source = from.make(context)
+      sources.push(source)
+      return source
+    }
+
+    /** One poll as the watcher makes it. */
+    async function poll(source: Source) {
+      const ending = new AbortController()
+      const late = setTimeout(() => ending.abort(new SourceError('timeout', `${source.target}: late`)), deadline)
+      const started = performance.now()
+      try {
+        return await source.poll(ending.signal)
+      } finally {
+        clearTimeout(late)
+        expect(performance.now() - started).toBeLessThan(deadline + patience)
+      }
+    }
+
+    it('gives a reading under its name', async () => {
+      const source = made(await good())
+      const before = clock.now()
+      const reading = await source.poll(new AbortController().signal)
+      expect(source.name).toBe(name)
+      expect(reading.source).toBe(name)
+      expect(Object.keys(reading.fields).length).toBeGreaterThan(3)
+      expect(reading.at).toBeGreaterThanOrEqual(before)
+      expect(reading.at).toBeLessThanOrEqual(clock.now())
+      expect(Object.values(reading.fields)).not.toContain(undefined)
+    })
+
+    it('keeps the part that it can read', async () => {
+      const peer = await partial()
+      const { fields } = await made(peer).poll(new AbortController().signal)
+      expect(fields).toMatchObject(peer.fields)
+    })
+
+    it('honours a signal that is aborted already, and says nothing after it was closed', async () => {
+      const source = made(await good())
+      const reason = new SourceError('aborted', 'no longer wanted')
+      await expect(source.poll(AbortSignal.abort(reason))).rejects.toBe(reason)
+      source.close()
+      source.close()
+      await expect(source.poll(new AbortController().signal)).rejects.toMatchObject({ name: 'SourceError', code: 'aborted' })
+      expect(clock.pending()).toBe(0)
+    })
+
+    if (silent !== undefined) {
+      it('keeps its deadline, and names what did not answer', async () => {
+        const source = made(await silent())
+        await expect(poll(source)).rejects.toMatchObject({ name: 'SourceError', code: 'timeout' })
+      })
+
+      it('ends a poll under way when it is aborted or closed', async () => {
+        const source = made(await silent())
+        const ending = new AbortController()
+        const aborted = expect(source.poll(ending.signal)).rejects.toMatchObject({ code: 'aborted' })
+        ending.abort(new SourceError('aborted', 'no longer wanted'))
+        await aborted
+        const closed = expect(source.poll(new AbortController().signal)).rejects.toMatchObject({ code: 'aborted' })
+        source.close()
+        await closed
+        await until(() => clock.pending() === 0)
+      })
+    }
+
+    it.each(Object.keys(hostile))('survives a peer that %s, with an error that names it', async (label) => {
+      const source = made(await hostile[label]!())
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const error = await poll(source).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        )
+        expect(error).toBeInstanceOf(SourceError)
+        const { code, message } = error as SourceError
+        expect(code).not.toBe('internal')
+        expect(message).toContain(source.target.replace(/^wss?:\/\//, ''))
+      }
+      source.close()
+      await until(() => clock.pending() === 0)
+    })
+
+    it(`leaks no socket, timer or memory in ${cycles} cycles`, { timeout: 120_000 }, async () => {
+      const peer = await quick()
+      subject = peer
+      const cycle = async () => {
+        const source = peer.make(context)
+        await source.poll(new AbortController().signal)
+        source.close()
+      }
+      const run = async (count: number) => {
+        for (let done = 0; done < count; done++) await cycle()
+        expect(clock.pending()).toBe(0)
+        collectGarbage()
+        return process.memoryUsage().heapUsed
+      }
+      const socketsBefore = openSockets()
+      const before = await run(300)
+      const after = await run(cycles)
+      // What the kernel has not told us yet of closed connections counts until it has.
+      await until(() => openSockets() <= socketsBefore)
+      expect((after - before) / cycles).toBeLessThan(4096)
+    })
+  })
+}
