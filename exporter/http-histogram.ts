@@ -22,35 +22,38 @@ export interface HttpHistogram {
 }
 
 /**
- * Counts every request to the service. Kept by hand rather than by prom-client, whose histogram takes 0.7 microseconds to
+ * Counts every request to the service. Kept by hand rather than by prom-client, whose histogram takes ten times as long to
  * find a series: several percent of a whole request.
  */
 export function createHttpHistogram(): HttpHistogram {
-  const all = new Map<string, Series>()
+  const all: Series[] = []
+  /** By route, method and first digit of the status: to build a key would cost more than to count. */
+  const known = new Map<string, Map<string, Series[]>>()
 
-  function seriesOf(method: string, route: string, status: number): Series {
-    const statusClass = `${Math.floor(status / 100)}xx`
-    const key = `${method} ${statusClass} ${route}`
-    const known = all.get(key)
-    if (known !== undefined) return known
-    const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${statusClass}"`
+  function addSeries(method: string, route: string, digit: number): Series {
+    const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
     const series = { labels, counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
-    all.set(key, series)
+    const byMethod = known.get(route) ?? new Map<string, Series[]>()
+    const byDigit = byMethod.get(method) ?? []
+    byDigit[digit] = series
+    known.set(route, byMethod.set(method, byDigit))
+    all.push(series)
     return series
   }
 
   return {
     observe(method, route, status, seconds) {
-      const series = seriesOf(method, route, status)
+      const digit = Math.floor(status / 100)
+      const series = known.get(route)?.get(method)?.[digit] ?? addSeries(method, route, digit)
       let bucket = 0
       while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
       series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
       series.sum += seconds
     },
     text(format) {
-      if (all.size === 0) return ''
+      if (all.length === 0) return ''
       const { name } = header
-      const lines = [...all.values()].map(({ labels, counts, sum }) => {
+      const lines = all.map(({ labels, counts, sum }) => {
         let total = 0
         const buckets = counts.map((count, index) => {
           total += count

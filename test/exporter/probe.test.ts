@@ -191,6 +191,8 @@ describe('/probe', () => {
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
     expect((await service.get('/probe?target=mc.example.org')).status).toBe(403)
     expect((await service.get('/probe?target=both.example.org:25566')).status).toBe(403)
+    expect((await service.get('/probe?target=bedrock://inside.example.org')).status).toBe(403)
+    expect((await service.get('/probe?target=bedrock://10.0.0.1')).status).toBe(403)
     expect(connections).toEqual([])
   })
 
