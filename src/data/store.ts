@@ -20,8 +20,8 @@ export interface SnapshotFigures {
   readonly database: DatabaseName
   readonly entries: number
   readonly rejected: number
-  /** Unix seconds. */
-  readonly lastUpdate: number
+  /** Unix seconds; absent for the packaged sample, which nothing updates. */
+  readonly lastUpdate?: number
 }
 
 /** Both databases, each kept up to date with its snapshot on its own. */
@@ -71,8 +71,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     kcomebacks: () => existing(kcomebacks),
     status: () => both.map(([, keeper]) => keeper.status),
     snapshots: () =>
-      both.flatMap(([database, { current, rejected }]) =>
-        current === undefined ? [] : [{ database, entries: current.accepted, rejected, lastUpdate: current.lastUpdate.time }],
+      both.flatMap(([database, { current, rejected, status }]) =>
+        current === undefined
+          ? []
+          : [{ database, entries: current.accepted, rejected, ...(!status.sample && { lastUpdate: current.lastUpdate.time }) }],
       ),
     refresh: (database) => keepers[database].refresh(),
     async close() {

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -60,7 +61,11 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
       demoSettings(await start({ scenario: 'frozen' }), 'frozen'),
       { name: 'down', address: { edition: 'java' as const, host: '127.0.0.1', port } },
     ]
-    const config = loadConfig({ env: { POLL_INTERVAL: '1s', PROBE_ALLOW: '127.0.0.0/8' } })
+    const dataDir = mkdtempSync(join(tmpdir(), 'tickwarden-data-'))
+    const lastUpdate = `${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`
+    for (const file of ['projects.json', 'kcomebacks.json'])
+      writeFileSync(join(dataDir, file), JSON.stringify([{ last_update: lastUpdate }]))
+    const config = loadConfig({ env: { POLL_INTERVAL: '1s', PROBE_ALLOW: '127.0.0.0/8', DATA_DIR: dataDir } })
     fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: silentLog, createSources })
     app = await buildApp({ config, fleet, logger: pino({ level: 'silent' }) })
     const { host } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))

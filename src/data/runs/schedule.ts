@@ -85,7 +85,7 @@ export function startSchedule({ runs, scripts, values, clock, log, store }: Sche
   /** Milliseconds of the newest data that the script has brought; undefined: none, or it is not known. */
   async function newestOf(name: ScriptName): Promise<number | undefined> {
     const snapshot = store.snapshots().find(({ database }) => database === name)
-    if (name !== 'likedsongs') return snapshot === undefined ? undefined : snapshot.lastUpdate * 1000
+    if (name !== 'likedsongs') return snapshot?.lastUpdate === undefined ? undefined : snapshot.lastUpdate * 1000
     const status = (await runs.status()).find(({ script }) => script === name)
     return status?.lastSuccess === undefined ? undefined : Date.parse(status.lastSuccess)
   }
