@@ -68,7 +68,9 @@ describe('headers', () => {
     expect(headers.get('link')).toBe(
       `<${base}0>; rel="first", <${base}0>; rel="prev", <${base}50>; rel="next", <${base}50>; rel="last"`,
     )
-    expect(headers.get('access-control-expose-headers')).toBe('X-Total-Count, Link')
+    expect(headers.get('access-control-expose-headers')).toBe(
+      'ETag, Link, Retry-After, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count',
+    )
   })
 
   it.each([
