@@ -100,21 +100,26 @@ export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = 
   logLeaves: ['directory'],
 }
 
-const fieldNames = Object.keys(precedence) as readonly FieldName[]
+const fields = Object.entries(precedence) as readonly (readonly [FieldName, readonly SourceName[]])[]
 
 /** Each field from the best source that gave it; of two readings of one source the later in the list is asked first. */
 export function merge(readings: readonly Reading[]): KnownFields {
-  const newestFirst = readings.toReversed()
-  const pick = (name: FieldName): KnownField<unknown> | undefined => {
-    for (const source of precedence[name]) {
-      const reading = newestFirst.find((one) => one.source === source && one.fields[name] !== undefined)
-      if (reading !== undefined) return { value: reading.fields[name], source, at: reading.at }
-    }
-    return undefined
+  const known: { [K in FieldName]?: KnownField<unknown> } = {}
+  for (const [name, sources] of fields) {
+    const field = pick(name, sources, readings)
+    if (field !== undefined) known[name] = field
   }
-  const known = fieldNames.flatMap((name) => {
-    const field = pick(name)
-    return field === undefined ? [] : [[name, Object.freeze(field)] as const]
-  })
-  return Object.freeze(Object.fromEntries(known)) as KnownFields
+  return Object.freeze(known) as KnownFields
+}
+
+function pick(name: FieldName, sources: readonly SourceName[], readings: readonly Reading[]): KnownField<unknown> | undefined {
+  for (const source of sources) {
+    for (let index = readings.length - 1; index >= 0; index--) {
+      const reading = readings[index]
+      if (reading?.source !== source) continue
+      const value = reading.fields[name]
+      if (value !== undefined) return Object.freeze({ value, source, at: reading.at })
+    }
+  }
+  return undefined
 }

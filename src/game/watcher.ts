@@ -51,7 +51,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const polls: Partial<Record<string, number>> = {}
   const counter = createPlayerCounter()
   const listeners = new Set<(snapshot: ServerSnapshot) => void>()
-  const deadlines = new Set<AbortController>()
+  /** Ends each poll of a source under way. */
+  const asked = new Set<(reason: SourceError) => void>()
   let closed = false
   let failures = 0
   let pollDuration: number | undefined
@@ -121,21 +122,24 @@ export function createWatcher(options: WatcherOptions): Watcher {
   async function pollSource(source: Source): Promise<void> {
     const started = clock.now()
     const deadline = new AbortController()
-    deadlines.add(deadline)
-    const late = new SourceError('timeout', `${source.target}: no complete answer within ${settings.timeout} ms`)
+    let leave = (_: SourceError) => {}
     let cancel = clock.after(settings.timeout, () => {
+      const late = new SourceError('timeout', `${source.target}: no complete answer within ${settings.timeout} ms`)
       deadline.abort(late)
       cancel = clock.after(grace, () => leave(late))
     })
-    let leave = (_: unknown) => {}
-    const left = new Promise<never>((_, reject) => {
-      leave = reject
-      deadline.signal.addEventListener('abort', () => deadline.signal.reason !== late && reject(deadline.signal.reason))
-    })
+    const stop = (reason: SourceError) => {
+      deadline.abort(reason)
+      leave(reason)
+    }
+    asked.add(stop)
     const elapsed = () => (clock.now() - started) / 1000
     const before = states.get(source.name)
     try {
-      const reading = await Promise.race([source.poll(deadline.signal), left])
+      const reading = await new Promise<Reading>((resolve, reject) => {
+        leave = reject
+        source.poll(deadline.signal).then(resolve, reject)
+      })
       if (closed) return
       readings.set(source.name, [reading])
       if (before?.state === 'failed')
@@ -168,7 +172,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       })
     } finally {
       cancel()
-      deadlines.delete(deadline)
+      asked.delete(stop)
     }
   }
 
@@ -235,7 +239,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     close() {
       if (closed) return
       closed = true
-      for (const deadline of deadlines) deadline.abort(new SourceError('aborted', `${server}: no longer watched`))
+      for (const stop of asked) stop(new SourceError('aborted', `${server}: no longer watched`))
       cancelNext()
       cancelExpiry()
       sources.close()

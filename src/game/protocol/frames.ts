@@ -68,13 +68,15 @@ export interface FrameReader {
   next(): Frame | undefined
 }
 
+const nothing = Buffer.alloc(0)
+
 /**
  * Puts frames together from chunks of any size. Holds at most one frame and one chunk: bytes are copied into one buffer
  * that doubles, because a list of chunks costs a hundred times its bytes when a peer sends them one by one.
  * @param limit largest length that is accepted, in bytes
  */
 export function createFrameReader(limit = maxFrameLength): FrameReader {
-  let held: Buffer = Buffer.alloc(0)
+  let held: Buffer = nothing
   let start = 0
   let end = 0
   let owned = false

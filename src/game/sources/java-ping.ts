@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { SourceError, toSourceError } from '../errors.ts'
 import { ProtocolError } from '../protocol/error.ts'
 import { createFrameReader, type Frame } from '../protocol/frames.ts'
-import { decodePing, decodeStatus, encodeHandshake, encodePing, statusRequest } from '../protocol/status.ts'
+import { decodePing, encodeHandshake, encodePing, statusRequest } from '../protocol/status.ts'
 
 const pingPayload = 0x7469636b77617264n
 const ping = encodePing(pingPayload)
@@ -21,9 +21,13 @@ export interface JavaPing {
 export interface JavaPingOptions {
   /** A connection under way; destroyed on every path. */
   readonly socket: Socket
-  /** What the handshake says was asked for. */
-  readonly host: string
-  readonly port: number
+  /** Of encodeHello(). */
+  readonly hello: Buffer
+  /**
+   * Reads the reply; throws what a frame that is none ends in.
+   * Its body is a view that does not outlive the call.
+   */
+  readonly decode: (reply: Frame) => string
   /** For messages. */
   readonly target: string
   readonly clock: Clock
@@ -35,11 +39,16 @@ export interface JavaPingOptions {
 /** The peer speaks as servers to 1.6 do: it was reached, and either hung up without a byte or sent their way of saying so. */
 export class LegacyPeerError extends SourceError {}
 
+/** What opens the connection: the handshake, which says what was asked for, and the request of the status. */
+export function encodeHello(host: string, port: number): Buffer {
+  return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest])
+}
+
 /**
  * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
  * @throws SourceError
  */
-export function pingJava({ socket, host, port, target, clock, signal, ping: wantsPong }: JavaPingOptions): Promise<JavaPing> {
+export function pingJava({ socket, hello, decode, target, clock, signal, ping: wantsPong }: JavaPingOptions): Promise<JavaPing> {
   return new Promise((resolve, reject) => {
     const frames = createFrameReader()
     let connected = false
@@ -74,7 +83,7 @@ export function pingJava({ socket, host, port, target, clock, signal, ping: want
         succeed(decodePing(frame) === pingPayload ? took : undefined)
         return
       }
-      status = { json: decodeStatus(frame), took }
+      status = { json: decode(frame), took }
       if (!wantsPong) {
         succeed()
         return
@@ -99,7 +108,7 @@ export function pingJava({ socket, host, port, target, clock, signal, ping: want
       connected = true
       address = socket.remoteAddress
       sent = clock.now()
-      socket.write(Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest]))
+      socket.write(hello)
     })
     socket.on('data', (chunk: Buffer) => {
       if (socket.destroyed) return

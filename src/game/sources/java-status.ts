@@ -4,9 +4,11 @@ import type { Fields } from '../fields.ts'
 import { abortable, type Network } from '../network.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../protocol/address.ts'
 import { ProtocolError } from '../protocol/error.ts'
+import type { Frame } from '../protocol/frames.ts'
 import { orderSrv } from '../protocol/srv.ts'
+import { decodeStatus, packetIds } from '../protocol/status.ts'
 import { parseStatusReply, type StatusReply } from '../protocol/status-reply.ts'
-import { LegacyPeerError, pingJava } from './java-ping.ts'
+import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
 import { readLegacyStatus } from './legacy-status.ts'
 import type { SourceContext } from './source.ts'
 import { createSrvCache } from './srv-cache.ts'
@@ -15,6 +17,8 @@ import { createSrvCache } from './srv-cache.ts'
 const maxTargets = 4
 /** A server that sends no pong is not asked for one again for this many ms, and a legacy one not for a modern status. */
 const rememberFor = 600_000
+/** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
+const maxKeptBody = 65_536
 
 /**
  * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
@@ -27,15 +31,22 @@ export function createJavaReader(
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srv = hasSrv ? createSrvCache(`_minecraft._tcp.${address.host}`, network, clock) : undefined
-  const readReply = createReplyReader()
+  const replies = createReplyReader()
+  const own = [address]
+  let hello = { ...address, bytes: encodeHello(address.host, address.port) }
   let pingAgainAt = Number.NEGATIVE_INFINITY
   let legacyUntil = Number.NEGATIVE_INFINITY
 
   /** Where the server may be, best first. */
   async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
-    const records = srv ? await abortable(srv.records(), signal) : []
-    const targets = orderSrv(records, random).slice(0, maxTargets)
-    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : [address]
+    if (srv === undefined) return own
+    const targets = orderSrv(await abortable(srv.records(), signal), random).slice(0, maxTargets)
+    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : own
+  }
+
+  function helloTo(host: string, port: number): Buffer {
+    if (host !== hello.host || port !== hello.port) hello = { host, port, bytes: encodeHello(host, port) }
+    return hello.bytes
   }
 
   async function ask({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
@@ -50,10 +61,18 @@ export function createJavaReader(
     const wantsPong = clock.now() >= pingAgainAt
     try {
       const socket = network.connect(addresses, port)
-      const reply = await pingJava({ socket, host, port, target, clock, signal, ping: wantsPong })
+      const reply = await pingJava({
+        socket,
+        hello: helloTo(host, port),
+        decode: replies.decode,
+        target,
+        clock,
+        signal,
+        ping: wantsPong,
+      })
       if (wantsPong && !reply.ponged) pingAgainAt = clock.now() + rememberFor
       return {
-        ...readReply(reply.json, target),
+        ...replies.read(reply.json, target),
         ...(reply.address !== undefined && { ip: reply.address }),
         port,
         latency: reply.latency / 1_000,
@@ -83,19 +102,36 @@ export function createJavaReader(
   }
 }
 
+interface ReplyReader {
+  /** @throws ProtocolError */
+  decode(frame: Frame): string
+  /** @throws SourceError */
+  read(json: string, target: string): StatusReply
+}
+
 /**
- * Reads replies and remembers the last one: a server on which nothing happens sends the same text again, and its icon is the
+ * Reads replies and remembers the last one: a server on which nothing happens sends the same bytes again, and its icon is the
  * same Buffer as long as it has the same bytes, so that what is made from it can be kept.
  */
-function createReplyReader(): (json: string, target: string) => StatusReply {
+function createReplyReader(): ReplyReader {
+  let decoded: { readonly body: Buffer; readonly json: string } | undefined
   let last: { readonly json: string; readonly reply: StatusReply } | undefined
-  return (json, target) => {
-    if (last?.json === json) return last.reply
-    const read = parse(json, target)
-    const kept = last?.reply.favicon
-    const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
-    last = { json, reply }
-    return reply
+  return {
+    decode(frame) {
+      if (frame.id === packetIds.status && decoded?.body.equals(frame.body)) return decoded.json
+      const json = decodeStatus(frame)
+      // A copy: the body is a view of all that was received with it.
+      decoded = frame.body.length <= maxKeptBody ? { body: Buffer.from(frame.body), json } : undefined
+      return json
+    },
+    read(json, target) {
+      if (last?.json === json) return last.reply
+      const read = parse(json, target)
+      const kept = last?.reply.favicon
+      const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
+      last = { json, reply }
+      return reply
+    },
   }
 }
 

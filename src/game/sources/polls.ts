@@ -13,6 +13,8 @@ export interface Polls {
  */
 export function createPolls(target: string): Polls {
   const underWay = new Set<AbortController>()
+  /** Of a poll that has ended well, so without listeners: a signal is among the dearest things a poll makes. */
+  let spare: AbortController | undefined
   const reason = () => new SourceError('aborted', `${target}: no longer asked`)
   let closed = false
 
@@ -20,12 +22,15 @@ export function createPolls(target: string): Polls {
     async run(signal, poll) {
       if (closed) throw reason()
       signal.throwIfAborted()
-      const own = new AbortController()
+      const own = spare ?? new AbortController()
+      spare = undefined
       const follow = () => own.abort(signal.reason)
       signal.addEventListener('abort', follow, { once: true })
       underWay.add(own)
       try {
-        return await poll(own.signal)
+        const result = await poll(own.signal)
+        if (!own.signal.aborted) spare = own
+        return result
       } finally {
         signal.removeEventListener('abort', follow)
         underWay.delete(own)
