@@ -2,18 +2,31 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
-import { systemClock } from '../src/clock.ts'
 import type { DemoServer } from '../src/game/demo/server.ts'
-import { createRconSource } from '../src/game/sources/rcon.ts'
 import type { Source } from '../src/game/sources/source.ts'
-import { createStatusSource } from '../src/game/sources/status.ts'
 import { silentLog } from '../src/log.ts'
+import { built } from './built.ts'
+
+const { createStatusSource } = await built<typeof import('../src/game/sources/status.ts')>('game/sources/status.js')
+const { createRconSource } = await built<typeof import('../src/game/sources/rcon.ts')>('game/sources/rcon.js')
+const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
 /** Pollers at once: as many servers as are watched, so that waiting for an answer does not count as time of work. */
 const pollers = 16
 /** Each is measured so often, in turn with the others, and the median counts: other work on the machine comes and goes. */
 const rounds = 5
 const duration = 1_000
+
+/** As the watcher does it: a timer that is cleared. */
+async function withDeadline<T>(poll: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new AbortController()
+  const cancel = systemClock.after(5_000, () => deadline.abort())
+  try {
+    return await poll(deadline.signal)
+  } finally {
+    cancel()
+  }
+}
 
 interface Result {
   readonly perSecond: number
@@ -57,11 +70,11 @@ export async function run(): Promise<void> {
     const many = (make: () => () => Promise<unknown>) => Array.from({ length: pollers }, make)
     const statusOf = () => {
       const source = keep(createStatusSource(server.address, context))
-      return () => source.poll(AbortSignal.timeout(5_000))
+      return () => withDeadline((signal) => source.poll(signal))
     }
     const rconOf = () => {
       const source = keep(createRconSource(server.rcon, context))
-      return () => source.poll(AbortSignal.timeout(5_000))
+      return () => withDeadline((signal) => source.poll(signal))
     }
     const both = () => {
       const [status, rcon] = [statusOf(), rconOf()]

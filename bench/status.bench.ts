@@ -2,21 +2,30 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
-import { systemClock } from '../src/clock.ts'
 import type { DemoServer } from '../src/game/demo/server.ts'
-import { createStatusSource } from '../src/game/sources/status.ts'
-import { createWatcher } from '../src/game/watcher.ts'
 import { silentLog } from '../src/log.ts'
+import { built } from './built.ts'
+
+const { createStatusSource } = await built<typeof import('../src/game/sources/status.ts')>('game/sources/status.js')
+const { createWatcher } = await built<typeof import('../src/game/watcher.ts')>('game/watcher.js')
+const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
 const rounds = 5
-const pollsPerRound = 800
+const pollsPerRound = 1_600
+/** Servers watched at once; one alone shows what it costs to wake up for each answer. */
+const sizes = [16, 1]
 
-/** Microseconds of processor time of this process per call, one call after the other. */
-async function cpuOf(call: () => Promise<unknown>): Promise<number> {
+/** Microseconds of processor time of this process per call; each caller makes one call after the other. */
+async function cpuOf(callers: readonly (() => Promise<unknown>)[]): Promise<number> {
+  const each = Math.ceil(pollsPerRound / callers.length)
   const before = process.cpuUsage()
-  for (let count = 0; count < pollsPerRound; count++) await call()
+  await Promise.all(
+    callers.map(async (call) => {
+      for (let count = 0; count < each; count++) await call()
+    }),
+  )
   const { user, system } = process.cpuUsage(before)
-  return (user + system) / pollsPerRound
+  return (user + system) / (each * callers.length)
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
@@ -26,37 +35,43 @@ export async function run(): Promise<void> {
   // The server is a process of its own, so that only the reading is counted.
   const child = fork(fileURLToPath(new URL('rcon/server.ts', import.meta.url)))
   const [{ address }] = (await once(child, 'message')) as [Pick<DemoServer, 'address'>]
-  const watcher = createWatcher({
-    server: 'bench',
-    settings: { interval: 5_000, timeout: 5_000, staleAfter: 15_000 },
-    clock: systemClock,
-    log: silentLog,
-    random: Math.random,
-    sources(push) {
-      const source = createStatusSource(address, { clock: systemClock, log: silentLog, random: Math.random, push })
-      return { list: () => [source], close: () => source.close() }
-    },
-  })
+  const watchers = Array.from({ length: Math.max(...sizes) }, () =>
+    createWatcher({
+      server: 'bench',
+      settings: { interval: 5_000, timeout: 5_000, staleAfter: 15_000 },
+      clock: systemClock,
+      log: silentLog,
+      random: Math.random,
+      sources(push) {
+        const source = createStatusSource(address, { clock: systemClock, log: silentLog, random: Math.random, push })
+        return { list: () => [source], close: () => source.close() }
+      },
+    }),
+  )
   try {
-    const contestants = {
-      'minecraft-server-util status()': () => util.status(address.host, address.port, { timeout: 5_000, enableSRV: false }),
-      'watcher with status': () => watcher.poll(),
-    }
-    const times = new Map<string, number[]>()
-    for (let round = 0; round <= rounds; round++) {
-      for (const [name, call] of Object.entries(contestants)) {
-        const time = await cpuOf(call)
-        // The first round only warms up.
-        times.set(name, round === 0 ? [] : [...(times.get(name) ?? []), time])
+    const theirs = () => util.status(address.host, address.port, { timeout: 5_000, enableSRV: false })
+    for (const size of sizes) {
+      const contestants = {
+        'minecraft-server-util status()': Array.from({ length: size }, () => theirs),
+        'watcher with status': watchers.slice(0, size).map((watcher) => () => watcher.poll()),
+      }
+      const times = new Map<string, number[]>()
+      for (let round = 0; round <= rounds; round++) {
+        for (const [name, callers] of Object.entries(contestants)) {
+          const time = await cpuOf(callers)
+          // The first round only warms up.
+          times.set(name, round === 0 ? [] : [...(times.get(name) ?? []), time])
+        }
+      }
+      const rows = [...times].map(([name, all]) => ({ name, cpu: median(all) }))
+      console.log(`${size} at once:`)
+      for (const { name, cpu } of rows) {
+        console.log(`${name.padEnd(32)}${cpu.toFixed(0).padStart(5)} µs CPU per poll (${(cpu / (rows[0]?.cpu ?? 1)).toFixed(2)})`)
       }
     }
-    if (watcher.snapshot().up !== true) throw new Error('the server was not read')
-    const rows = [...times].map(([name, all]) => ({ name, cpu: median(all) }))
-    for (const { name, cpu } of rows) {
-      console.log(`${name.padEnd(32)}${cpu.toFixed(0).padStart(5)} µs CPU per poll (${(cpu / (rows[0]?.cpu ?? 1)).toFixed(2)})`)
-    }
+    if (watchers.some((watcher) => watcher.snapshot().up !== true)) throw new Error('the server was not read')
   } finally {
-    watcher.close()
+    for (const watcher of watchers) watcher.close()
     child.disconnect()
   }
 }
