@@ -29,8 +29,12 @@ export function comebacksBuilder(): Builder<Comeback, ComebacksDatabase> {
   /** Many entries share a date, and to look one up is cheaper than to read it. */
   const known = new Map<string, number | undefined>()
   const dayOf = (date: string): number | undefined => {
-    if (!known.has(date)) known.set(date, parseDay(date))
-    return known.get(date)
+    let day = known.get(date)
+    if (day === undefined && !known.has(date)) {
+      day = parseDay(date)
+      known.set(date, day)
+    }
+    return day
   }
   const artists = new Set<string>()
   let [first, last]: (Comeback | undefined)[] = []

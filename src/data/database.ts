@@ -24,7 +24,7 @@ export interface Builder<Entry, D> {
 const rememberedBytes = 16 * 1024 * 1024
 
 /** What every database has. */
-export function baseBuilder<Entry>(): {
+export function baseBuilder<Entry extends object>(): {
   add(entry: Entry, shown: boolean): void
   finish(head: SnapshotHead): Database
 } {

@@ -9,53 +9,92 @@ export interface Entries {
   page(selection: Selection, offset: number, limit: number): Buffer
 }
 
-const head = Buffer.from('{"results":[')
-/** Entries that are turned into bytes at once: a call for each of a million takes longer than the work itself. */
-const batch = 256
+/** The bytes of all entries in blocks, each entry with a comma behind it. */
+interface Bytes {
+  /** Of `blockSize` entries each, but for the last. Never joined: that would hold up the process, and take the memory twice. */
+  readonly blocks: readonly Buffer[]
+  /** Where each entry starts if the blocks stood in a row, and where the last one ends. */
+  readonly starts: Uint32Array
+}
 
-/** Turns entries into bytes, one after the other. */
-export function entryWriter(): { add(entry: unknown): void; finish(): Entries } {
-  const chunks: Buffer[] = []
-  let texts: string[] = []
-  /** Where each entry starts; behind each stands a comma. */
+const head = Buffer.from('{"results":[')
+/** Entries that are serialised at once: a call for each of a million takes longer than the work itself. */
+const blockSize = 256
+
+/**
+ * Turns entries into bytes, one after the other. They all have the same first key, are left alone until finish(), and hold
+ * no lists of objects.
+ */
+export function entryWriter(): { add(entry: object): void; finish(): Entries } {
+  const blocks: Buffer[] = []
+  let entries: object[] = []
   const starts = [0]
   let end = 0
 
   function flush(): void {
-    if (texts.length === 0) return
-    const joined = `${texts.join(',')},`
-    const bytes = Buffer.from(joined)
+    if (entries.length === 0) return
+    const json = JSON.stringify(entries)
+    const bytes = Buffer.from(json)
     // As many bytes as UTF-16 units: plain ASCII, as most entries are.
-    const ascii = bytes.length === joined.length
-    for (const text of texts) {
-      end += (ascii ? text.length : Buffer.byteLength(text)) + 1
+    const ascii = bytes.length === json.length
+    let from = 1
+    for (const to of ends(json, entries)) {
+      end += (ascii ? to - from : Buffer.byteLength(json.slice(from, to))) + 1
       starts.push(end)
+      from = to + 1
     }
-    chunks.push(bytes)
-    texts = []
+    bytes[bytes.length - 1] = 0x2c
+    blocks.push(bytes.subarray(1))
+    entries = []
   }
 
   return {
     add(entry) {
-      if (texts.push(JSON.stringify(entry)) === batch) flush()
+      if (entries.push(entry) === blockSize) flush()
     },
     finish() {
       flush()
-      const bytes = Buffer.concat(chunks)
-      const places = new Uint32Array(starts)
+      const bytes = { blocks, starts: new Uint32Array(starts) }
       return {
         count: starts.length - 1,
         size: end,
-        page: (selection, offset, limit) => page(bytes, places, slice(selection, offset, limit)),
+        page: (selection, offset, limit) => page(bytes, slice(selection, offset, limit)),
       }
     },
   }
 }
 
-function page(bytes: Buffer, starts: Uint32Array, { from, total, ids }: Selection): Buffer {
+/**
+ * Where each entry ends in the JSON of a list of them. A quote within a text has a backslash before it, so `{"` and a letter
+ * can only be the start of an object.
+ */
+function ends(json: string, entries: readonly object[]): number[] {
+  const [key] = Object.keys(entries[0] ?? {})
+  const edge = `},{${JSON.stringify(key)}:`
+  const found: number[] = []
+  for (let at = json.indexOf(edge); at !== -1; at = json.indexOf(edge, at + edge.length)) found.push(at + 1)
+  found.push(json.length - 1)
+  return found
+}
+
+/** The bytes of some entries in a row that stand in one block. */
+function part({ blocks, starts }: Bytes, from: number, to: number): Buffer {
+  const number = Math.floor(from / blockSize)
+  const start = starts[number * blockSize] ?? 0
+  return (blocks[number] ?? head).subarray((starts[from] ?? 0) - start, (starts[to] ?? 0) - start)
+}
+
+function page(bytes: Bytes, { from, total, ids }: Selection): Buffer {
   const parts: Buffer[] = [head]
-  if (ids === undefined) parts.push(bytes.subarray(starts[from], starts[from + total]))
-  else for (const id of ids) parts.push(bytes.subarray(starts[id], starts[id + 1]))
+  if (ids === undefined) {
+    for (let id = from; id < from + total; ) {
+      const next = Math.min(id - (id % blockSize) + blockSize, from + total)
+      parts.push(part(bytes, id, next))
+      id = next
+    }
+  } else {
+    for (const id of ids) parts.push(part(bytes, id, id + 1))
+  }
   // The last comma is left out.
   if (total > 0) {
     const last = parts.pop() ?? head

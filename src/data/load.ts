@@ -45,6 +45,9 @@ export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }
 
+/** Elements after which other work has its turn. */
+const turn = 100
+
 /** Bytes of a snapshot at the most, as a file and over HTTP: a string of the engine holds no more than twice that. */
 export const largestSnapshot = 256 * 1024 * 1024
 
@@ -109,6 +112,8 @@ export async function readSnapshot<Entry>(
       const entry = format.read(elements[index], head.sample ? today : undefined)
       if (typeof entry === 'string') rejected.push({ position: position + index, reason: entry })
       else add(entry)
+      // A piece may hold thousands of tiny elements, and to say why one does not fit takes long.
+      if (index % turn === turn - 1) await breathe()
     }
     position += elements.length
     await breathe()

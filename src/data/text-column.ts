@@ -12,7 +12,9 @@ export interface TextColumn {
 }
 
 const separator = '\n'
-const blockSize = 512
+const blockSize = 64
+/** Where none of these is, folding neither composes anything nor changes the length: of all below U+0300 only U+0130 grows. */
+const special = /\u0130|[\u0300-\uffff]/
 
 /**
  * All texts stand in one string, so that a search is one native scan instead of a call for each entry.
@@ -25,18 +27,33 @@ export function textColumn(): { add(text: string): void; finish(): TextColumn } 
   /** Where each text starts; `starts[id + 1] - 1` is its end. */
   const starts = [0]
   let [end, longest] = [0, 0]
+
+  function flush(): void {
+    if (texts.length === 0) return
+    let joined = texts.join(separator)
+    if (special.test(joined)) {
+      texts = texts.map(fold)
+      joined = texts.join(separator)
+    } else {
+      // One call for all of them, most of the time.
+      joined = joined.toLowerCase()
+    }
+    for (const { length } of texts) {
+      if (length > longest) longest = length
+      end += length + separator.length
+      starts.push(end)
+    }
+    blocks.push(joined)
+    texts = []
+  }
+
   return {
     add(text) {
-      const folded = fold(text)
-      longest = Math.max(longest, folded.length)
-      end += folded.length + separator.length
-      starts.push(end)
-      if (texts.push(folded) < blockSize) return
-      blocks.push(texts.join(separator))
-      texts = []
+      if (texts.push(text) === blockSize) flush()
     },
     finish() {
-      const joined = [...blocks, texts.join(separator)].join(separator)
+      flush()
+      const joined = blocks.join(separator)
       const places = new Uint32Array(starts)
       return {
         find(query) {

@@ -139,7 +139,7 @@ describe('a JSON array read some elements at a time', () => {
       const value: unknown = JSON.parse(text)
       return Array.isArray(value) ? value : 'refused'
     })
-  const pieces = (text: string) => outcome(() => [...elementsOf(text)].flat())
+  const pieces = (text: string, size?: number) => outcome(() => [...elementsOf(text, size)].flat())
 
   it('is what the engine reads at once, also when damaged', () => {
     const array = fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 8 }).map((value) => JSON.stringify(value, null, 1))
@@ -149,6 +149,24 @@ describe('a JSON array read some elements at a time', () => {
         const at = place % (text.length + 1)
         const damaged = text.slice(0, at) + inserted + text.slice(at + removed)
         expect(pieces(damaged)).toEqual(whole(damaged))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('is so wherever an edge is guessed', () => {
+    const tricky = fc.constantFrom<unknown>('},{', '"},{"', '\\"},\n {', 1, null, {}, [{}, {}], [[{ a: {} }, { b: 1 }]])
+    const element = fc.oneof(tricky, fc.dictionary(fc.constantFrom('a', '},{', '"'), tricky, { maxKeys: 3 }))
+    const array = fc
+      .tuple(fc.array(element, { maxLength: 30 }), fc.constantFrom(0, 1))
+      .map(([value, space]) => JSON.stringify(value, null, space))
+    const damage = fc.constantFrom('', ',', ',,', '[', ']', '{', '}', '"', '\\', '},{', '}')
+    fc.assert(
+      fc.property(array, fc.nat(), damage, fc.nat(3), fc.integer({ min: 1, max: 40 }), (text, place, inserted, removed, size) => {
+        expect(pieces(text, size)).toEqual(whole(text))
+        const at = place % (text.length + 1)
+        const damaged = text.slice(0, at) + inserted + text.slice(at + removed)
+        expect(pieces(damaged, size)).toEqual(whole(damaged))
       }),
       { numRuns: 5000 },
     )
