@@ -72,6 +72,7 @@ export function createHttpHistogram(): HttpHistogram {
 
 /** Observes every reply of `app`. */
 export function observeRequests(app: FastifyInstance, histogram: HttpHistogram): void {
+  app.direct.observe((route, status, seconds) => histogram.observe('GET', route, status, seconds))
   app.addHook('onResponse', (request, reply, done) => {
     // The pattern, never the URL: a label must not grow with what clients ask for.
     const route = request.routeOptions.url ?? 'unmatched'

@@ -2,7 +2,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import { notFound } from '../errors.ts'
 import { registerClose } from './close.ts'
-import { registerCors } from './cors.ts'
+import { crossOriginHeaders, registerCors } from './cors.ts'
+import { registerDirect } from './direct.ts'
 import { registerMethods } from './methods.ts'
 import { sendProblem } from './problem.ts'
 
@@ -30,7 +31,9 @@ export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
   registerClose(app)
-  registerCors(app, corsOrigin)
+  const crossOrigin = crossOriginHeaders(corsOrigin)
+  registerCors(app, crossOrigin)
   registerMethods(app)
+  registerDirect(app, crossOrigin)
   return app
 }

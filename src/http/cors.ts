@@ -2,22 +2,23 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Header names and values in turn that let pages of other origins read the reply; null where they may not. */
-    crossOrigin: readonly string[] | null
+    /** Headers that let pages of other origins read the reply; null where they may not. */
+    crossOrigin: Readonly<Record<string, string>> | null
   }
 }
 
 /** What a page may read of a reply besides its body. */
 const exposed = 'ETag, Link, Retry-After, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count'
 
-/** Lets pages of `origin` read every reply, errors included, but of routes with `config.crossOrigin: false`. */
-export function registerCors(app: FastifyInstance, origin: string): void {
-  const names: Readonly<Record<string, string>> = {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposed,
-    ...(origin !== '*' && { vary: 'Origin' }),
-  }
-  const allowed = Object.entries(names).flat()
+/** Headers that let pages of `origin` read a reply. */
+export const crossOriginHeaders = (origin: string): Readonly<Record<string, string>> => ({
+  'access-control-allow-origin': origin,
+  'access-control-expose-headers': exposed,
+  ...(origin !== '*' && { vary: 'Origin' }),
+})
+
+/** Sends `allowed` with every reply, errors included, but of routes with `config.crossOrigin: false`. */
+export function registerCors(app: FastifyInstance, allowed: Readonly<Record<string, string>>): void {
   const allow: onRequestHookHandler = (_, reply, done) => {
     reply.crossOrigin = allowed
     done()
@@ -35,8 +36,8 @@ export function registerCors(app: FastifyInstance, origin: string): void {
   app.addHook('onSend', (_, reply, payload, done) => {
     if (reply.crossOrigin === allowed) {
       const vary = reply.getHeader('vary')
-      reply.headers(names)
-      if (vary !== undefined && names.vary !== undefined) reply.header('vary', `${vary}, ${names.vary}`)
+      reply.headers(allowed)
+      if (vary !== undefined && allowed.vary !== undefined) reply.header('vary', `${vary}, ${allowed.vary}`)
     }
     done(null, payload)
   })

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { notFound, unavailable } from '../errors.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { Watcher } from '../game/watcher.ts'
+import type { DirectReply } from '../http/direct.ts'
 import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { ageText, current, perSnapshot, sourcesOf } from './current.ts'
@@ -40,6 +41,8 @@ interface Place {
   readonly params?: typeof ServerParams
   /** @throws RequestError where there is no such server */
   watcher(request: FastifyRequest): Watcher
+  /** Every server that it can speak of, with the path as a client writes it. */
+  all(): readonly { readonly base: string; readonly watcher: Watcher }[]
 }
 
 /** The routes of docs under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
@@ -57,11 +60,17 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
       const base = place.params ? `${root}/servers/${encodeURIComponent(snapshot.server)}` : root
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
     })
-    const handler: RouteHandlerMethod = (request, reply) => {
-      const { snapshot, age } = current(place.watcher(request), clock)
-      return sendPrepared(request, reply, replyOf(snapshot), { 'x-snapshot-age': ageText(age) })
+    const answer = (watcher: Watcher): DirectReply => {
+      const { snapshot, age } = current(watcher, clock)
+      return { prepared: replyOf(snapshot), volatile: { 'x-snapshot-age': ageText(age) } }
     }
-    app.get(place.path + path, { schema: schemaOf(place, summary, ok(summary, json(schema), snapshotHeaders), [503]) }, handler)
+    const handler: RouteHandlerMethod = (request, reply) => {
+      const { prepared, volatile } = answer(place.watcher(request))
+      return sendPrepared(request, reply, prepared, volatile)
+    }
+    const pattern = place.path + path
+    for (const { base, watcher } of place.all()) app.direct.add(base + path, { pattern, reply: () => answer(watcher) })
+    app.get(pattern, { schema: schemaOf(place, summary, ok(summary, json(schema), snapshotHeaders), [503]) }, handler)
   }
 
   function addFavicon(place: Place): void {
@@ -106,6 +115,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
         if (primary === undefined) throw unavailable('SERVER_UNREACHABLE', 'No server is configured.', 60)
         return primary
       },
+      all: () => fleet.watchers.slice(0, 1).map((watcher) => ({ base: root, watcher })),
     },
     {
       path: `${root}/servers/:name`,
@@ -117,6 +127,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
         if (watcher === undefined) throw notFound(`There is no server ${JSON.stringify(name)}; ${root}/servers lists them.`)
         return watcher
       },
+      all: () => fleet.watchers.map((watcher) => ({ base: `${root}/servers/${encodeURIComponent(watcher.server)}`, watcher })),
     },
   ]
   for (const place of places) {
