@@ -4,6 +4,7 @@ import { comebackFormat } from '../../src/data/comeback.ts'
 import { comebacksBuilder } from '../../src/data/comebacks-database.ts'
 import { formatDay, parseDay } from '../../src/data/dates.ts'
 import { elementsOf } from '../../src/data/elements.ts'
+import { entryWriter } from '../../src/data/entries.ts'
 import { readSnapshot } from '../../src/data/load.ts'
 import { numberColumn } from '../../src/data/number-column.ts'
 import { listed, type Selection, union } from '../../src/data/selection.ts'
@@ -208,6 +209,35 @@ it('any entries come out as they went in', async () => {
       expect(page).toEqual({ results: expected, count: expected.length })
     }),
   )
+})
+
+it('entries of several blocks come out as they went in, whatever they hold', () => {
+  const texts = ['plain', '},{"date":', '\\"},{\\"date\\":', 'Ä각😀', '\uD83D', '']
+  const entries = Array.from({ length: 700 }, (_, id) => {
+    const text = texts[id % 512 < 256 ? 0 : id % texts.length]!
+    return { date: `${id}${text}`, list: [text, '},{'], map: { [text]: text, date: text } }
+  })
+  const { add, finish } = entryWriter()
+  entries.forEach(add)
+  const { count, size, page } = finish()
+  expect(count).toBe(700)
+  expect(size).toBe(Buffer.byteLength(JSON.stringify(entries)) - 1)
+  for (const [from, to] of [
+    [0, 0],
+    [0, 1],
+    [0, 256],
+    [255, 257],
+    [256, 512],
+    [300, 700],
+    [511, 513],
+    [699, 700],
+    [0, 700],
+  ] as const) {
+    const expected = JSON.stringify({ results: entries.slice(from, to), count: to - from })
+    expect(page({ from: 0, total: 700 }, from, to - from).toString()).toBe(expected)
+    const ids = Uint32Array.from({ length: to - from }, (_, index) => from + index)
+    expect(page(listed(ids), 0, 700).toString()).toBe(expected)
+  }
 })
 
 it('pages over HTTP concatenate to the whole, and count, total and links agree', async () => {
