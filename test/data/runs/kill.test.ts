@@ -16,8 +16,8 @@ import { noProgress } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
-/** KILLS=100 for the full count: each takes the start of a process. */
-const kills = Number(process.env.KILLS ?? 20)
+/** KILLS=10 for a quick look: each takes the start of a process. */
+const kills = Number(process.env.KILLS ?? 100)
 const child = fileURLToPath(new URL('../../helpers/update-child.mjs', import.meta.url))
 
 let reddit: FakeReddit
