@@ -3,7 +3,7 @@ import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
 import { type HostPort, parseHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 
-/** A kind of setting: its text form to its value. */
+/** A kind of setting or query parameter: its text form to its value, or undefined where the text does not fit. */
 export interface Kind<T> {
   /** What fits, to end the sentence "... expected". */
   readonly expected: string
@@ -27,6 +27,7 @@ export const duration = (least: string, most: string): Kind<number> => ({
   },
 })
 
+/** Decimal digits only: no sign, space, fraction, exponent or hexadecimal. */
 export const integer = (least: number, most: number): Kind<number> => ({
   expected: `an integer from ${least} to ${most}`,
   parse(text) {

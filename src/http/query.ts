@@ -1,21 +1,11 @@
 import type { FastifyRequest } from 'fastify'
+import { integer, type Kind } from '../config/kinds.ts'
 import { invalidParameter } from '../errors.ts'
 
-/** One query parameter: its text to its value, or undefined where the text does not fit `expected`. */
-export interface Parameter<T> {
-  /** What fits, to end the sentence "... expected": `an integer from 0 to 50`. */
-  readonly expected: string
-  parse(text: string): T | undefined
-}
+/** One query parameter: its text to its value, in the form of a setting. */
+export type Parameter<T> = Kind<T>
 
-/** Decimal digits only: no sign, space, fraction, exponent or hexadecimal. */
-export const integer = (least: number, most: number): Parameter<number> => ({
-  expected: `an integer from ${least} to ${most}`,
-  parse(text) {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= least && value <= most ? value : undefined
-  },
-})
+export { integer }
 
 export const nonEmptyText: Parameter<string> = {
   expected: 'a text that is not empty',
