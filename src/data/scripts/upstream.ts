@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, request as send } from 'undici'
 import type { Clock } from '../../clock.ts'
 import { version } from '../../package.ts'
+import { pause } from './pause.ts'
 
 export type UpstreamFailure = 'aborted' | 'malformed' | 'network' | 'rate_limited' | 'status' | 'timeout' | 'too_large'
 
@@ -122,22 +123,6 @@ function parseJson(type: string | undefined, body: Buffer): unknown {
 
 const abortedError = (name: string): UpstreamError => new UpstreamError('aborted', `${name}: the run was stopped`)
 
-/** Waits on the clock. @throws UpstreamError `aborted` at once when the signal is */
-function pause(clock: Clock, milliseconds: number, signal: AbortSignal, name: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(abortedError(name))
-    const onAbort = () => {
-      cancel()
-      reject(abortedError(name))
-    }
-    const cancel = clock.after(milliseconds, () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    })
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-}
-
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { name, signal, clock } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000 } = options
@@ -146,6 +131,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   // Its own limits are off: the deadline below covers connecting, headers and body together.
   const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
   let blockedUntil = 0
+
+  const wait = (milliseconds: number) =>
+    pause(clock, milliseconds, signal).catch(() => {
+      throw abortedError(name)
+    })
 
   const urlOf = ({ path, query }: UpstreamRequest): URL => {
     const url = new URL(base)
@@ -215,17 +205,17 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     async request(asked) {
       const place = `${name}: ${asked.method ?? 'GET'} ${asked.path}`
       for (let tried = 0; ; tried++) {
-        const wait = blockedUntil - clock.wall()
-        if (wait > maxWait) {
+        const blocked = blockedUntil - clock.wall()
+        if (blocked > maxWait) {
           throw new UpstreamError('rate_limited', `${place} not asked: the rate limit is used up`, { retryAt: blockedUntil })
         }
-        if (wait > 0) await pause(clock, wait, signal, name)
+        if (blocked > 0) await wait(blocked)
         try {
           return await attempt(asked, place)
         } catch (error) {
           if (!(error instanceof UpstreamError) || tried >= retries) throw error
           if (error.kind === 'rate_limited') blockedUntil = Math.max(blockedUntil, error.retryAt ?? 0)
-          else if (passes(error)) await pause(clock, 500 * 2 ** tried * (0.5 + Math.random()), signal, name)
+          else if (passes(error)) await wait(500 * 2 ** tried * (0.5 + Math.random()))
           else throw error
           if (error.kind === 'rate_limited' && blockedUntil - clock.wall() > maxWait) throw error
         }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import type { Clock } from '../../../clock.ts'
 import type { SettingName, SettingValues } from '../../../config/settings.ts'
+import { pause } from '../pause.ts'
 import { keptErrors, noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../upstream.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -27,20 +27,6 @@ export interface LikedSongsOptions {
   /** Milliseconds of the first pause when an upstream asks to back off; doubled each time. */
   readonly backOff?: number
 }
-
-const pause = (clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    signal.throwIfAborted()
-    const onAbort = () => {
-      cancel()
-      reject(signal.reason)
-    }
-    const cancel = clock.after(milliseconds, () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    })
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
 
 /** Until when an upstream does not want to be asked, as the run before left it. Unix milliseconds. */
 async function readRetryAt(path: string): Promise<number> {

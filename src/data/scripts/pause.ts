@@ -1,0 +1,17 @@
+import type { Clock } from '../../clock.ts'
+
+/** Waits on the clock. @throws the signal's reason, at once when it is aborted */
+export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    const onAbort = () => {
+      cancel()
+      reject(signal.reason)
+    }
+    const cancel = clock.after(milliseconds, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
