@@ -211,7 +211,7 @@ describe('/metrics', () => {
     expect(text).toContain('http_request_duration_seconds_count{method="POST",route="unmatched",status_class="4xx"} 1\n')
     expect(text).not.toContain('nothing')
     const buckets = parseSamples(text).filter(
-      ({ name, labels }) => name === 'http_request_duration_seconds_bucket' && labels.includes('unmatched'),
+      ({ name, labels }) => name === 'http_request_duration_seconds_bucket' && labels.includes('method="GET",route="unmatched"'),
     )
     expect(buckets.map(({ value }) => value)).toEqual(buckets.map(({ value }) => value).toSorted((a, b) => a - b))
     expect(buckets.at(-1)).toMatchObject({ value: 1, labels: expect.stringContaining('le="+Inf"') })
