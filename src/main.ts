@@ -4,15 +4,12 @@ import closeWithGrace from 'close-with-grace'
 import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
-import { musicServices, runAuthorise } from './commands/authorise.ts'
-import { runDemo } from './commands/demo.ts'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
-import { serve } from './commands/serve.ts'
 import { settingsHelp } from './commands/settings-help.ts'
-import { runUpdate } from './commands/update.ts'
 import { scripts } from './config/kinds.ts'
 import { type Setting, settings } from './config/settings.ts'
 import { type Config, ConfigError, flagOf, loadConfig } from './config.ts'
+import { musicServices } from './data/scripts/liked-songs/services.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import { version } from './package.ts'
 
@@ -67,6 +64,7 @@ function startFailure(error: NodeJS.ErrnoException & { address?: string; port?: 
 async function runServe(config: Config): Promise<void> {
   const logger = createLogger(config)
   try {
+    const { serve } = await import('./commands/serve.ts')
     const service = await serve(config, logger)
     closeWithGrace({ delay: 5000, logger: false }, async ({ err, signal }) => {
       if (err) logger.fatal({ err }, 'an error that nothing expected; the service ends')
@@ -105,6 +103,8 @@ async function ask(question: string, signal: AbortSignal): Promise<string> {
   }
 }
 
+// Each command is loaded when it is run: all that the service needs takes most of a second.
+
 const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)
@@ -118,6 +118,7 @@ const demo = program.command('demo').description('run a demo game server alone, 
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)
 demo.action((values) =>
   reported(async () => {
+    const { runDemo } = await import('./commands/demo.ts')
     await runDemo(toDemoOptions(values), stopSignal(), console.log)
     return 0
   }),
@@ -129,7 +130,8 @@ withSettings(program.command('update').description('run an update script and sho
   .option('--force', 'publish the result even if it looks broken', false)
   .option('--dry-run', 'ask the upstreams, but change nothing', false)
   .action((script, { full, force, dryRun }, command: Command) =>
-    reported(() => {
+    reported(async () => {
+      const { runUpdate } = await import('./commands/update.ts')
       const order = { script, full, force, dryRun }
       return runUpdate(order, configOf(command), { stdout: process.stdout, stderr: process.stderr, signal: stopSignal() })
     }),
@@ -140,7 +142,10 @@ withSettings(
 )
   .addArgument(new Argument('<service>').choices(musicServices))
   .action((service, _options, command: Command) =>
-    reported(() => runAuthorise(service, configOf(command), { print: console.log, ask, signal: stopSignal() })),
+    reported(async () => {
+      const { runAuthorise } = await import('./commands/authorise.ts')
+      return runAuthorise(service, configOf(command), { print: console.log, ask, signal: stopSignal() })
+    }),
   )
 
 program.addHelpText('after', settingsHelp)

@@ -8,10 +8,9 @@ import { systemClock } from '../clock.ts'
 import { type SettingName, settings } from '../config/settings.ts'
 import type { Config } from '../config.ts'
 import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
+import type { MusicService } from '../data/scripts/liked-songs/services.ts'
 import { basicAuthorization } from '../data/scripts/liked-songs/spotify.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
-
-export type MusicService = 'spotify' | 'lastfm'
 
 /** The person at the terminal. */
 export interface AuthoriseIo {
@@ -160,8 +159,6 @@ const services = {
     unknown
   >
 >
-
-export const musicServices = Object.keys(services) as readonly MusicService[]
 
 /**
  * Walks a person through giving access, and writes what was given to a file that only its owner may read.
