@@ -10,6 +10,7 @@ import { scripts } from './config/kinds.ts'
 import { type Setting, settings } from './config/settings.ts'
 import { type Config, ConfigError, flagOf, loadConfig } from './config.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
+import { settleEngine } from './engine.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import { version } from './package.ts'
 
@@ -103,8 +104,9 @@ async function ask(question: string, signal: AbortSignal): Promise<string> {
   }
 }
 
-// Each command is loaded when it is run: all that the service needs takes most of a second.
+settleEngine()
 
+// Each command is loaded when it is run: all that the service needs takes most of a second.
 const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)

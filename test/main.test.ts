@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { settings } from '../src/config/settings.ts'
+import { version } from '../src/package.ts'
 
 const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
 const children = new Set<ChildProcess>()
@@ -140,6 +141,12 @@ describe('tickwarden', () => {
     expect((await fetch(`${metrics}/metrics`)).status).toBe(200)
     expect((await fetch(`${url}/metrics`)).status).toBe(404)
     expect((await fetch(`${metrics}/api/v1/servers`)).status).toBe(404)
+  })
+
+  it('prints its version, and nothing of the engine', async () => {
+    const running = run(['--version'])
+    expect(await running.exit).toBe(0)
+    expect(running.output()).toBe(`${version}\n`)
   })
 
   it('prints every setting with --help, from the table', async () => {
