@@ -16,8 +16,12 @@ interface Series {
   sum: number
 }
 
+/** Counts one request: the status of its reply, and how long that took. */
+export type CountRequest = (status: number, seconds: number) => void
+
 export interface HttpHistogram {
-  observe(method: string, route: string, status: number, seconds: number): void
+  /** What counts the requests of one method to one route; to keep it saves finding it for each request. */
+  counter(method: string, route: string): CountRequest
   text(format: Format): string
 }
 
@@ -27,28 +31,38 @@ export interface HttpHistogram {
  */
 export function createHttpHistogram(): HttpHistogram {
   const all: Series[] = []
-  /** By route, method and first digit of the status: to build a key would cost more than to count. */
-  const known = new Map<string, Map<string, Series[]>>()
+  /** By route, then by method: to build a key would cost more than to count. */
+  const known = new Map<string, Map<string, CountRequest>>()
 
-  function addSeries(method: string, route: string, digit: number): Series {
-    const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
-    const series = { labels, counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
-    const byMethod = known.get(route) ?? new Map<string, Series[]>()
-    const byDigit = byMethod.get(method) ?? []
-    byDigit[digit] = series
-    known.set(route, byMethod.set(method, byDigit))
-    all.push(series)
-    return series
-  }
-
-  return {
-    observe(method, route, status, seconds) {
+  function createCounter(method: string, route: string): CountRequest {
+    /** By first digit of the status. */
+    const byDigit: Series[] = []
+    function addSeries(digit: number): Series {
+      const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
+      const series = { labels, counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
+      byDigit[digit] = series
+      all.push(series)
+      return series
+    }
+    return (status, seconds) => {
       const digit = Math.floor(status / 100)
-      const series = known.get(route)?.get(method)?.[digit] ?? addSeries(method, route, digit)
+      const series = byDigit[digit] ?? addSeries(digit)
       let bucket = 0
       while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
       series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
       series.sum += seconds
+    }
+  }
+
+  return {
+    counter(method, route) {
+      const byMethod = known.get(route) ?? new Map<string, CountRequest>()
+      if (byMethod.size === 0) known.set(route, byMethod)
+      const before = byMethod.get(method)
+      if (before !== undefined) return before
+      const counter = createCounter(method, route)
+      byMethod.set(method, counter)
+      return counter
     },
     text(format) {
       if (all.length === 0) return ''
@@ -72,11 +86,11 @@ export function createHttpHistogram(): HttpHistogram {
 
 /** Observes every reply of `app`. */
 export function observeRequests(app: FastifyInstance, histogram: HttpHistogram): void {
-  app.direct.observe((route, status, seconds) => histogram.observe('GET', route, status, seconds))
+  app.direct.observe((route) => histogram.counter('GET', route))
   app.addHook('onResponse', (request, reply, done) => {
     // The pattern, never the URL: a label must not grow with what clients ask for.
     const route = request.routeOptions.url ?? 'unmatched'
-    histogram.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+    histogram.counter(request.method, route)(reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
 }

@@ -19,9 +19,12 @@ export interface DirectRoute {
 export interface DirectReplies {
   /** @param path exact, as it stands in the request line; any pages may read the reply */
   add(path: string, route: DirectRoute): void
-  /** Called when a reply has been handed to the socket; seconds since the request arrived. */
-  observe(listener: (pattern: string, status: number, seconds: number) => void): void
+  /** @param observerOf gives what is told of each reply of a route, when it has been handed to the socket */
+  observe(observerOf: (pattern: string) => ReplyObserver): void
 }
+
+/** @param seconds since the request arrived */
+export type ReplyObserver = (status: number, seconds: number) => void
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -35,12 +38,12 @@ declare module 'fastify' {
  * answered with an error, goes the app's way, so there is a route of the same path for each.
  */
 export function registerDirect(app: FastifyInstance, crossOrigin: Readonly<Record<string, string>>): void {
-  const routes = new Map<string, DirectRoute>()
-  let told: ((pattern: string, status: number, seconds: number) => void) | undefined
+  const routes = new Map<string, DirectRoute & { observer?: ReplyObserver }>()
+  let observerOf: ((pattern: string) => ReplyObserver) | undefined
   app.decorate('direct', {
-    add: (path, route) => void routes.set(path, route),
-    observe(listener) {
-      told = listener
+    add: (path, route) => void routes.set(path, { ...route }),
+    observe(given) {
+      observerOf = given
     },
   } satisfies DirectReplies)
 
@@ -55,7 +58,8 @@ export function registerDirect(app: FastifyInstance, crossOrigin: Readonly<Recor
       return false
     }
     const status = writePrepared(request, response, reply.prepared, reply.volatile, crossOrigin)
-    told?.(route.pattern, status, (performance.now() - started) / 1000)
+    route.observer ??= observerOf?.(route.pattern) ?? (() => {})
+    route.observer(status, (performance.now() - started) / 1000)
     return true
   }
 

@@ -39,21 +39,36 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
 type Headers = Readonly<Record<string, string>>
 const none: Headers = Object.freeze({})
 
-/** All headers, made once per reply; those that differ per request are set anew in it for each. */
-const wholeHeaders = new WeakMap<PreparedReply, { readonly crossOrigin: Headers; readonly all: Record<string, string> }>()
+/** What a reply is sent as, made once. */
+interface Sent {
+  readonly crossOrigin: Headers
+  /** All of them; those that differ per request are set anew in it for each. */
+  readonly headers: Record<string, string>
+  /** As Latin-1 text, which is as many bytes: Node writes that and the headers at once, up to some length faster. */
+  readonly body: Buffer | string
+}
 
-function headersOf(prepared: PreparedReply, crossOrigin: Headers): Record<string, string> {
-  const before = wholeHeaders.get(prepared)
-  if (before?.crossOrigin === crossOrigin) return before.all
-  const vary = [crossOrigin.vary, prepared.headers.vary].filter((name) => name !== undefined).join(', ')
-  const all = {
-    ...crossOrigin,
-    ...prepared.headers,
-    ...(vary !== '' && { vary }),
-    'content-length': String(prepared.body.length),
+/** Bytes up to which a body is sent as text. */
+const mostText = 4096
+const sent = new WeakMap<PreparedReply, Sent>()
+
+function sentOf(prepared: PreparedReply, crossOrigin: Headers): Sent {
+  const before = sent.get(prepared)
+  if (before?.crossOrigin === crossOrigin) return before
+  const { body, headers } = prepared
+  const vary = [crossOrigin.vary, headers.vary].filter((name) => name !== undefined).join(', ')
+  const made = {
+    crossOrigin,
+    headers: {
+      ...crossOrigin,
+      ...headers,
+      ...(vary !== '' && { vary }),
+      'content-length': String(body.length),
+    },
+    body: body.length > mostText ? body : body.toString('latin1'),
   }
-  wholeHeaders.set(prepared, { crossOrigin, all })
-  return all
+  sent.set(prepared, made)
+  return made
 }
 
 /** 304 carries what the 200 would, but of the body (RFC 9110, 15.4.5). */
@@ -73,13 +88,13 @@ export function writePrepared(
   crossOrigin: Headers,
 ): 200 | 304 {
   // One object kept for all requests, written at once: a fresh one for each costs a third of the whole reply in Node.
-  const headers = headersOf(prepared, crossOrigin)
+  const { headers, body } = sentOf(prepared, crossOrigin)
   for (const name in volatile) headers[name] = volatile[name] ?? ''
   if (matches(request.headers['if-none-match'], prepared.headers.etag ?? '')) {
     response.writeHead(304, Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfBody(name)))).end()
     return 304
   }
-  response.writeHead(200, headers).end(prepared.body)
+  response.writeHead(200, headers).end(body, 'latin1')
   return 200
 }
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
     sendPrepared(request, to, reply().prepared, { 'x-number': 'routed' }),
   )
   app.direct.add('/things/a', { pattern: '/things/:name', reply })
-  app.direct.observe((pattern, status) => told.push(`${pattern} ${status}`))
+  app.direct.observe((pattern) => (status) => told.push(`${pattern} ${status}`))
   base = await app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => app.close())
