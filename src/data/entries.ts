@@ -54,13 +54,18 @@ export function entryWriter(): { add(entry: object): void; finish(): Entries } {
     },
     finish() {
       flush()
-      const bytes = { blocks, starts: new Uint32Array(starts) }
-      return {
-        count: starts.length - 1,
-        size: end,
-        page: (selection, offset, limit) => page(bytes, slice(selection, offset, limit)),
-      }
+      return entriesOf({ blocks, starts: new Uint32Array(starts) })
     },
+  }
+}
+
+/** Apart from the writer, whose variables it would else keep alive. */
+function entriesOf(bytes: Bytes): Entries {
+  const count = bytes.starts.length - 1
+  return {
+    count,
+    size: bytes.starts[count] ?? 0,
+    page: (selection, offset, limit) => page(bytes, slice(selection, offset, limit)),
   }
 }
 

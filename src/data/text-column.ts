@@ -53,14 +53,17 @@ export function textColumn(): { add(text: string): void; finish(): TextColumn } 
     },
     finish() {
       flush()
-      const joined = blocks.join(separator)
-      const places = new Uint32Array(starts)
-      return {
-        find(query) {
-          const wanted = fold(query)
-          return wanted.length > longest ? new Uint32Array() : find(joined, places, wanted)
-        },
-      }
+      return columnOf(blocks.join(separator), new Uint32Array(starts), longest)
+    },
+  }
+}
+
+/** Apart from the builder, whose variables it would else keep alive: they take more memory than the column. */
+function columnOf(joined: string, starts: Uint32Array, longest: number): TextColumn {
+  return {
+    find(query) {
+      const wanted = fold(query)
+      return wanted.length > longest ? new Uint32Array() : find(joined, starts, wanted)
     },
   }
 }

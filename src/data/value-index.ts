@@ -35,7 +35,14 @@ export function valueIndex(key: (value: string) => string = (value) => value): {
     finish() {
       const index = new Map([...byKey].map(([value, ids]) => [value, new Uint32Array(ids)]))
       const values = [...seen.keys()].filter((value) => value !== '').sort(byCodePoint)
-      return { having: (value) => index.get(key(value)) ?? none, values }
+      return indexOf(index, values, key)
     },
   }
 }
+
+/** Apart from the builder, whose variables it would else keep alive. */
+const indexOf = (
+  index: ReadonlyMap<string, Uint32Array>,
+  values: readonly string[],
+  key: (value: string) => string,
+): ValueIndex => ({ having: (value) => index.get(key(value)) ?? none, values })
