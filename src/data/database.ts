@@ -13,6 +13,8 @@ export interface Database extends SnapshotHead {
   /** Results of filters, and replies made from them: they die with the snapshot. */
   readonly selections: Memory<Selection>
   readonly replies: Memory<PreparedReply>
+  /** Replies to what was asked, by the URL as it was written: such a request need not be understood again. */
+  readonly asked: Memory<PreparedReply>
 }
 
 /** Makes a database of entries given one after the other, so that they need not be in memory all at once. */
@@ -21,6 +23,7 @@ export interface Builder<Entry, D> {
   finish(head: SnapshotHead): D
 }
 
+const weighReply = ({ body }: PreparedReply): number => body.length
 const rememberedBytes = 16 * 1024 * 1024
 
 /** What every database has. */
@@ -41,7 +44,8 @@ export function baseBuilder<Entry extends object>(): {
       accepted,
       entries: writer.finish(),
       selections: memory(rememberedBytes, ({ ids }) => ids?.byteLength ?? 0),
-      replies: memory(rememberedBytes, ({ body }) => body.length),
+      replies: memory(rememberedBytes, weighReply),
+      asked: memory(rememberedBytes, weighReply),
     }),
   }
 }

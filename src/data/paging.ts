@@ -123,6 +123,11 @@ export function answerPage<D extends Database>(
   })
 }
 
+const noHeaders = Object.freeze({})
+
+/** The same for each request. */
+const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepared, volatile: noHeaders }
+
 /** A route that answers with a page of what a filter selects. */
 export function registerFilter<D extends Database>(
   { app, current, tag }: DataRoutes<D>,
@@ -135,8 +140,11 @@ export function registerFilter<D extends Database>(
   app.get(path, { schema: { tags: [tag], summary, querystring, response: { 200: page, ...errors } } }, (request, reply) => {
     const ask = filter.ask(request)
     const [most, skip] = [required(request, 'limit', limit), required(request, 'offset', offset)]
-    return sendPrepared(request, reply, answerPage(current(), path, ask, most, skip))
+    const db = current()
+    const prepared = db.asked.get(request.raw.url ?? '', () => answerPage(db, path, ask, most, skip))
+    return sendPrepared(request, reply, prepared)
   })
+  app.direct.add(path, { pattern: path, reply: (url) => unchanging(current().asked.find(url)) })
 }
 
 /** A route without parameters whose reply changes with the snapshot only. */
@@ -147,14 +155,14 @@ export function registerReply<D extends Database>(
   response: TSchema,
   make: (db: D) => PreparedReply,
 ): void {
-  app.get(path, { schema: { tags: [tag], summary, response: { 200: response, ...errors } } }, (request, reply) => {
+  const answer = () => {
     const db = current()
-    return sendPrepared(
-      request,
-      reply,
-      db.replies.get(path, () => make(db)),
-    )
-  })
+    return db.replies.get(path, () => make(db))
+  }
+  app.get(path, { schema: { tags: [tag], summary, response: { 200: response, ...errors } } }, (request, reply) =>
+    sendPrepared(request, reply, answer()),
+  )
+  app.direct.add(path, { pattern: path, reply: () => unchanging(answer()) })
 }
 
 export const valueReply = (db: Database, value: unknown) => prepareJson(value, lastModified(db))

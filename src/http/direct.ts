@@ -12,12 +12,16 @@ export interface DirectReply {
 export interface DirectRoute {
   /** The pattern of the same route of the app, for the metrics. */
   readonly pattern: string
-  /** @throws anything: then the app's own route answers, and with it its error handling */
-  reply(): DirectReply
+  /**
+   * @param url as it stands in the request line
+   * @returns undefined where the app's own route is to answer
+   * @throws anything: then the app's own route answers too, and with it its error handling
+   */
+  reply(url: string): DirectReply | undefined
 }
 
 export interface DirectReplies {
-  /** @param path exact, as it stands in the request line; any pages may read the reply */
+  /** @param path exact, as it stands in the request line before any `?`; pages of any origin may read the reply */
   add(path: string, route: DirectRoute): void
   /** @param observerOf gives what is told of each reply of a route, when it has been handed to the socket */
   observe(observerOf: (pattern: string) => ReplyObserver): void
@@ -33,7 +37,7 @@ declare module 'fastify' {
 }
 
 /**
- * Answers GET of an exact path with a prepared reply before the app's routing: to find a route, to make its request and
+ * Answers GET of a known path with a prepared reply before the app's routing: to find a route, to make its request and
  * reply objects and to run its hooks costs more than to write the reply. Every other request, and one that would be
  * answered with an error, goes the app's way, so there is a route of the same path for each.
  */
@@ -48,15 +52,18 @@ export function registerDirect(app: FastifyInstance, crossOrigin: Readonly<Recor
   } satisfies DirectReplies)
 
   function answer(request: IncomingMessage, response: ServerResponse): boolean {
-    const route = request.method === 'GET' ? routes.get(request.url ?? '') : undefined
+    const { url = '' } = request
+    const query = url.indexOf('?')
+    const route = request.method === 'GET' ? routes.get(query === -1 ? url : url.slice(0, query)) : undefined
     if (route === undefined) return false
     const started = performance.now()
-    let reply: DirectReply
+    let reply: DirectReply | undefined
     try {
-      reply = route.reply()
+      reply = route.reply(url)
     } catch {
       return false
     }
+    if (reply === undefined) return false
     const status = writePrepared(request, response, reply.prepared, reply.volatile, crossOrigin)
     route.observer ??= observerOf?.(route.pattern) ?? (() => {})
     route.observer(status, (performance.now() - started) / 1000)

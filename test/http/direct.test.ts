@@ -20,6 +20,10 @@ beforeAll(async () => {
     sendPrepared(request, to, reply().prepared, { 'x-number': 'routed' }),
   )
   app.direct.add('/things/a', { pattern: '/things/:name', reply })
+  app.direct.add('/things/some', {
+    pattern: '/things/:name',
+    reply: (url) => (url.endsWith('?known') ? { prepared, volatile: { 'x-number': url } } : undefined),
+  })
   app.direct.observe((pattern) => (status) => told.push(`${pattern} ${status}`))
   base = await app.listen({ host: '127.0.0.1', port: 0 })
 })
@@ -34,7 +38,7 @@ const pick = ({ status, headers }: Response) => [
 
 it('answers as the route does, with what differs per request, and tells of it', async () => {
   const direct = await fetch(`${base}/things/a`)
-  const routed = await fetch(`${base}/things/a?by=route`)
+  const routed = await fetch(`${base}/things/a/`)
   expect(pick(direct)).toEqual([200, prepared.headers.etag, 'Origin, Accept', 'https://example.org'])
   expect(pick(routed)).toEqual(pick(direct))
   expect([direct.headers.get('x-number'), routed.headers.get('x-number')]).toEqual(['0', 'routed'])
@@ -59,4 +63,14 @@ it('leaves other methods, other paths and errors to the app', async () => {
   const refused = await fetch(`${base}/things/a`)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
   expect(told).toEqual([])
+})
+
+it('knows a path with any query, and leaves to the app what its reply does not know', async () => {
+  told.length = 0
+  down = false
+  const numbers = ['/things/some?known', '/things/some?else', '/things/some'].map(async (path) =>
+    (await fetch(base + path)).headers.get('x-number'),
+  )
+  expect(await Promise.all(numbers)).toEqual(['/things/some?known', 'routed', 'routed'])
+  expect(told).toEqual(['/things/:name 200'])
 })
