@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+// The global of the same name is a getter, which a request would notice.
+import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { type PreparedReply, writePrepared } from './reply.ts'
 

@@ -18,8 +18,14 @@ export function current(watcher: Watcher, clock: Clock): { readonly snapshot: Se
   throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}.`, interval / 1000)
 }
 
-/** The value of X-Snapshot-Age: seconds. */
-export const ageText = (age: number): string => (age / 1000).toFixed(3)
+let shown = { age: 0, text: '0.000' }
+
+/** The value of X-Snapshot-Age: seconds. Under load many requests come in the same millisecond. */
+export function ageText(age: number): string {
+  const rounded = Math.round(age)
+  if (rounded !== shown.age) shown = { age: rounded, text: (rounded / 1000).toFixed(3) }
+  return shown.text
+}
 
 /** The value of X-Snapshot-Source: the sources that gave any of these fields. */
 export function sourcesOf({ fields }: ServerSnapshot, names: readonly FieldName[]): string {
