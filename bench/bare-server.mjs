@@ -1,18 +1,11 @@
 import { createServer } from 'node:http'
 
-/**
- * A bare server that answers anything with the headers and body that its parent sends. Tells its parent the port and,
- * whenever asked, the CPU seconds it has used; ends with it.
- */
+/** A bare server that answers anything with the headers and body that its parent sends. Tells its parent the port; ends with it. */
 process.once('message', ({ headers, body }) => {
   const bytes = Buffer.from(body)
   const server = createServer((_, response) => {
     response.writeHead(200, headers)
     response.end(bytes)
   }).listen(0, '127.0.0.1', () => process.send(server.address().port))
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    process.send((user + system) / 1e6)
-  })
 })
 process.once('disconnect', () => process.exit())
