@@ -1,25 +1,27 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { ask } from './ask.ts'
 import { SourceError, toSourceError } from './errors.ts'
 import { createPlayerCounter } from './player-counter.ts'
+import { createSchedule } from './schedule.ts'
 import type { PollSettings } from './server.ts'
 import { type KnownFields, merge, type ServerSnapshot, type SourceState } from './snapshot.ts'
 import type { Reading, Source, SourceName, SourceSet } from './sources/source.ts'
 
-/** A server that is down is asked at the base interval this many times before the pauses grow. */
-const quickRetries = 3
-const maxBackoff = 8
-/** Milliseconds past the deadline that a source has to hand over the part it read; then it is left behind. */
-const grace = 100
+/** Milliseconds that what one source read waits for the other sources of the same poll, to be published with them. */
+const together = 100
 
 export interface Watcher {
   readonly server: string
   readonly settings: PollSettings
   /** The newest snapshot; before the first poll one without fields. */
   snapshot(): ServerSnapshot
-  /** Polls now, then on the interval. `delay` ms before the first poll. */
+  /** Polls now, then on the interval, also while sources of the poll before are slow. `delay` ms before the first poll. */
   start(delay?: number): void
-  /** One poll; joins the one under way if there is one. Never rejects: what failed is in the snapshot. */
+  /**
+   * One poll of all sources but those that are still at an earlier one; joins the poll under way if there is one. Never rejects:
+   * what failed is in the snapshot.
+   */
   poll(): Promise<ServerSnapshot>
   /** Called with each new snapshot; the function returned ends it. */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
@@ -37,38 +39,41 @@ export interface WatcherOptions {
   readonly sources: (push: (reading: Reading) => void) => SourceSet
 }
 
-/** Intervals to wait after `failures` polls in a row that did not reach the server. */
-export function backoff(failures: number): number {
-  return Math.min(maxBackoff, 2 ** Math.max(0, failures - quickRetries))
-}
-
-/** Watches one server: polls its sources, each with its own deadline, and merges what they read into snapshots. */
+/**
+ * Watches one server: polls its sources, each with its own deadline, and merges what they read into snapshots. A source that is
+ * slow holds up neither what the others read nor their next poll; it is asked again once it has ended.
+ */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
   /** Of each source its last poll, then what was pushed since. */
   const readings = new Map<SourceName, readonly Reading[]>()
   const states = new Map<SourceName, SourceState>()
+  /** Of each source what its last poll threw: a source that only waits to try again throws the same once more. */
+  const thrownBy = new Map<SourceName, SourceError>()
   const polls: Partial<Record<string, number>> = {}
   const counter = createPlayerCounter()
   const listeners = new Set<(snapshot: ServerSnapshot) => void>()
-  /** Ends each poll of a source under way. */
-  const asked = new Set<(reason: SourceError) => void>()
+  /** The sources under way, with what ends their poll. */
+  const asked = new Map<Source, (reason: SourceError) => void>()
   let closed = false
   let failures = 0
   let pollDuration: number | undefined
   let up: boolean | undefined
   let lastContact: ServerSnapshot['lastContact']
+  /** When a poll last reached the server. */
+  let lastReached = Number.NEGATIVE_INFINITY
   let underWay: Promise<ServerSnapshot> | undefined
-  let cancelNext = () => {}
   let cancelExpiry = () => {}
+  let cancelPublish: (() => void) | undefined
   const sources = options.sources((reading) => {
     if (closed) return
     const [polled, pushed] = readings.get(reading.source) ?? []
     const together = pushed === undefined ? reading : { ...reading, fields: { ...pushed.fields, ...reading.fields } }
     readings.set(reading.source, [polled ?? { ...reading, fields: {} }, together])
-    lastContact = { at: clock.now(), wall: clock.wall() }
+    contact(reading.at)
     publish()
   })
+  const schedule = createSchedule({ interval: settings.interval, clock, random, poll: pollAgain, failures: () => failures })
   let current = build(merge([]))
 
   function build(fields: KnownFields): ServerSnapshot {
@@ -87,7 +92,30 @@ export function createWatcher(options: WatcherOptions): Watcher {
     })
   }
 
+  /** @param at monotonic milliseconds at which something of the server was read */
+  function contact(at: number): void {
+    if (lastContact === undefined || at > lastContact.at) lastContact = { at, wall: clock.wall() - (clock.now() - at) }
+  }
+
+  /** The states of the sources that ask the server. A directory is on this machine: reading it says nothing of whether it runs. */
+  const network = () => sources.list().flatMap(({ name }) => (name === 'directory' ? [] : [states.get(name)]))
+
+  /** Whether the server is up. Not known as long as some of its sources have not been polled and none has reached it. */
+  function look(): void {
+    const states = network()
+    if (states.some((state) => state?.state === 'ok')) up = true
+    else if (states.every((state) => state !== undefined)) up = false
+  }
+
+  /** Soon, unless the poll ends before and publishes it. */
+  function publishSoon(): void {
+    if (!closed) cancelPublish ??= clock.after(together, publish)
+  }
+
   function publish(): void {
+    cancelPublish?.()
+    cancelPublish = undefined
+    look()
     dropStale()
     const fields = merge([...readings.values()].flat())
     counter.see(fields)
@@ -101,7 +129,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
     }
   }
 
-  /** What a failed source read keeps counting until it is stale; then its fields become unknown, also between polls. */
+  /**
+   * What a failed source read keeps counting until it is stale; then its fields become unknown, also between polls. Of a server
+   * that is down all that was known stays as long as the last of it does.
+   */
   function dropStale(): void {
     cancelExpiry()
     let next = Number.POSITIVE_INFINITY
@@ -111,37 +142,30 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (state !== undefined && targets.get(name) !== state.target) states.delete(name)
       if (!targets.has(name)) readings.delete(name)
       if (state?.state !== 'failed') continue
-      const fresh = (readings.get(name) ?? []).filter(({ at }) => clock.now() - at < settings.staleAfter)
+      const left = ({ at }: Reading) => (up === false ? Math.max(at, lastReached) : at) + settings.staleAfter - clock.now()
+      const fresh = (readings.get(name) ?? []).filter((reading) => left(reading) > 0)
       if (fresh.length > 0) readings.set(name, fresh)
       else readings.delete(name)
-      for (const { at } of fresh) next = Math.min(next, at + settings.staleAfter - clock.now())
+      next = Math.min(next, ...fresh.map(left))
     }
     if (next < Number.POSITIVE_INFINITY && !closed) cancelExpiry = clock.after(next, publish)
   }
 
   async function pollSource(source: Source): Promise<void> {
     const started = clock.now()
-    const deadline = new AbortController()
-    let leave = (_: SourceError) => {}
-    let cancel = clock.after(settings.timeout, () => {
-      const late = new SourceError('timeout', `${source.target}: no complete answer within ${settings.timeout} ms`)
-      deadline.abort(late)
-      cancel = clock.after(grace, () => leave(late))
-    })
-    const stop = (reason: SourceError) => {
-      deadline.abort(reason)
-      leave(reason)
-    }
-    asked.add(stop)
+    const { reading: asking, stop } = ask(source, settings.timeout, clock)
+    asked.set(source, stop)
     const elapsed = () => (clock.now() - started) / 1000
     const before = states.get(source.name)
     try {
-      const reading = await new Promise<Reading>((resolve, reject) => {
-        leave = reject
-        source.poll(deadline.signal).then(resolve, reject)
-      })
+      const reading = await asking
       if (closed) return
       readings.set(source.name, [reading])
+      thrownBy.delete(source.name)
+      if (source.name !== 'directory') {
+        contact(reading.at)
+        lastReached = Math.max(lastReached, reading.at)
+      }
       if (before?.state === 'failed')
         log.info({ server, source: source.name }, `${server}: ${source.name} answers again (${source.target})`)
       states.set(source.name, {
@@ -167,28 +191,29 @@ export function createWatcher(options: WatcherOptions): Watcher {
         state: 'failed',
         duration: elapsed(),
         error: { code: error.code, message: error.message },
-        lastError: { code: error.code, message: error.message, at: clock.wall() },
+        lastError:
+          before?.lastError && thrownBy.get(source.name) === error
+            ? before.lastError
+            : { code: error.code, message: error.message, at: clock.wall() },
         ...(before?.lastSuccess !== undefined && { lastSuccess: before.lastSuccess }),
       })
+      thrownBy.set(source.name, error)
     } finally {
-      cancel()
-      asked.delete(stop)
+      asked.delete(source)
     }
+    publishSoon()
   }
 
   async function pollOnce(): Promise<ServerSnapshot> {
     const started = clock.now()
     if (sources.refresh !== undefined) await bounded(sources.refresh())
     if (closed) return current
-    const polled = sources.list()
+    const polled = sources.list().filter((source) => !asked.has(source))
     await Promise.all(polled.map(pollSource))
-    if (closed) return current
-    // A directory is on this machine: reading it says nothing of whether the server runs.
-    const network = polled.filter(({ name }) => name !== 'directory').map(({ name }) => states.get(name))
-    up = network.some((state) => state?.state === 'ok')
+    if (closed || (polled.length === 0 && asked.size > 0)) return current
+    look()
     failures = up ? 0 : failures + 1
-    if (up) lastContact = { at: clock.now(), wall: clock.wall() }
-    const outcome = up ? 'ok' : (network.find((state) => state?.error)?.error?.code ?? 'unreachable')
+    const outcome = up ? 'ok' : (network().find((state) => state?.error)?.error?.code ?? 'unreachable')
     polls[outcome] = (polls[outcome] ?? 0) + 1
     pollDuration = (clock.now() - started) / 1000
     publish()
@@ -207,31 +232,21 @@ export function createWatcher(options: WatcherOptions): Watcher {
     cancel()
   }
 
-  function poll(): Promise<ServerSnapshot> {
-    underWay ??= pollOnce().finally(() => {
-      underWay = undefined
+  /** One more poll, of the sources that are not under way. */
+  function pollAgain(): Promise<ServerSnapshot> {
+    const poll = pollOnce().finally(() => {
+      if (underWay === poll) underWay = undefined
     })
-    return underWay
-  }
-
-  /** Jitter only shortens the pause, so that a change is never seen later than one interval after the last poll. */
-  function schedule(delay: number): void {
-    if (closed) return
-    cancelNext()
-    cancelNext = clock.after(delay, async () => {
-      const started = clock.now()
-      await poll()
-      const pause = settings.interval * backoff(failures) * (1 - 0.1 * random())
-      schedule(Math.max(0, pause - (clock.now() - started)))
-    })
+    underWay = poll
+    return poll
   }
 
   return {
     server,
     settings,
     snapshot: () => current,
-    start: (delay = 0) => schedule(delay),
-    poll,
+    start: (delay = 0) => schedule.start(delay),
+    poll: () => underWay ?? pollAgain(),
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -239,9 +254,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
     close() {
       if (closed) return
       closed = true
-      for (const stop of asked) stop(new SourceError('aborted', `${server}: no longer watched`))
-      cancelNext()
+      for (const stop of asked.values()) stop(new SourceError('aborted', `${server}: no longer watched`))
+      schedule.close()
       cancelExpiry()
+      cancelPublish?.()
       sources.close()
       listeners.clear()
     },

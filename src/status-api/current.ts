@@ -13,7 +13,7 @@ export function current(watcher: Watcher, clock: Clock): { readonly snapshot: Se
   const snapshot = watcher.snapshot()
   const { interval, staleAfter } = watcher.settings
   const age = snapshot.lastContact && Math.max(0, clock.now() - snapshot.lastContact.at)
-  if (age !== undefined && age <= staleAfter) return { snapshot, age }
+  if (age !== undefined && age < staleAfter) return { snapshot, age }
   const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
   throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}.`, interval / 1000)
 }

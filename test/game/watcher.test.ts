@@ -14,12 +14,13 @@ function watch(
   list: () => readonly Source[],
   more: Partial<SourceSet> = {},
   random = () => 0,
+  poll = settings,
 ) {
   let push: (reading: Reading) => void = () => {}
   const log = { ...silentLog, warn: vi.fn(), error: vi.fn() }
   const watcher = createWatcher({
     server: 'Server',
-    settings,
+    settings: poll,
     clock,
     log,
     random,
@@ -150,6 +151,70 @@ describe('a source that fails', () => {
     expect(snapshot.fields.motd?.value).toBe('Hi')
     expect(snapshot.sources[1]).toMatchObject({ state: 'failed', error: { code: 'timeout' } })
     expect(clock.pending).toBe(0)
+    watcher.close()
+  })
+
+  it('delays neither what the others read nor their next poll, however long its deadline', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const query = scriptedSource('query', clock, 'silent')
+    const { watcher } = watch(
+      clock,
+      () => [status, query],
+      {},
+      () => 0,
+      { ...settings, interval: 500 },
+    )
+    watcher.start()
+    await clock.advance(100)
+    expect(watcher.snapshot()).toMatchObject({
+      up: true,
+      lastContact: { at: 0 },
+      sources: [{ state: 'ok' }, { state: 'pending' }],
+    })
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi' })
+    await clock.advance(3900)
+    expect(status.polledAt).toEqual([0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4000])
+    expect(query.polledAt).toEqual([0, 3500])
+    expect(watcher.snapshot().lastContact?.at).toBe(4000)
+    status.answer = refused
+    await clock.advance(600)
+    expect(watcher.snapshot().up).toBe(false)
+    watcher.close()
+  })
+
+  it('leaves what was known of a server that is down whole until the last contact is stale', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const rcon = scriptedSource(
+      'rcon',
+      clock,
+      () => new Promise((resolve) => clock.after(50, () => resolve({ tickRateTarget: 20 }))),
+    )
+    const { watcher } = watch(clock, () => [status, rcon])
+    watcher.start()
+    await clock.advance(1000)
+    status.answer = refused
+    rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
+    await clock.advance(14_049)
+    expect(watcher.snapshot()).toMatchObject({ up: false, lastContact: { at: 50 } })
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', tickRateTarget: 20 })
+    await clock.advance(1)
+    expect(valuesOf(watcher)).toEqual({})
+    watcher.close()
+  })
+
+  it('failed when it was last tried: one that throws the same again only waits to try', async () => {
+    const clock = manualClock(0)
+    const wrong = () => new SourceError('auth', 'rcon.test:1: wrong password')
+    const rcon = scriptedSource('rcon', clock, wrong())
+    const { watcher } = watch(clock, () => [rcon])
+    const failedAt = async () => (await watcher.poll()).sources[0]?.lastError?.at
+    const first = await failedAt()
+    await clock.advance(5000)
+    expect(await failedAt()).toBe(first)
+    rcon.answer = wrong()
+    expect(await failedAt()).toBe(clock.wall())
     watcher.close()
   })
 
