@@ -1,5 +1,5 @@
 import type { SourceErrorCode } from './errors.ts'
-import type { FieldName, Fields } from './fields.ts'
+import type { FieldName, Fields, PlayerList } from './fields.ts'
 import type { Reading, SourceName } from './sources/source.ts'
 
 export interface KnownField<T> {
@@ -109,7 +109,17 @@ export function merge(readings: readonly Reading[]): KnownFields {
     const field = pick(name, sources, readings)
     if (field !== undefined) known[name] = field
   }
+  const { players } = known as KnownFields
+  if (players !== undefined) known.players = Object.freeze({ ...players, value: withIds(players.value, readings) })
   return Object.freeze(known) as KnownFields
+}
+
+/** Who is on is told by one source; the ids of some of them perhaps by another, as by the status beside the query. */
+function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
+  if (list.players.every(({ id }) => id !== undefined)) return list
+  const all = readings.flatMap(({ fields }) => fields.players?.players ?? [])
+  const known = new Map(all.flatMap((player) => (player.id === undefined ? [] : [[player.name, player]])))
+  return { ...list, players: list.players.map((player) => (player.id === undefined ? known.get(player.name) : player) ?? player) }
 }
 
 function pick(name: FieldName, sources: readonly SourceName[], readings: readonly Reading[]): KnownField<unknown> | undefined {

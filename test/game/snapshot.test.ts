@@ -15,12 +15,13 @@ it.each([
   ['defaultGameMode', 'management', 'rcon', 'directory', 'status'],
 ] as const)('%s comes from the best source that has it', (name, ...order) => {
   expect(precedence[name]).toEqual(order)
+  const told = (source: SourceName) => (name === 'players' ? { players: [{ name: source }], complete: true } : source)
   const readings = names
     .filter((source) => (order as readonly string[]).includes(source))
-    .map((source) => reading(source, { [name]: source } as never))
+    .map((source) => reading(source, { [name]: told(source) } as never))
   for (let failed = 0; failed < order.length; failed++) {
     const left = readings.filter(({ source }) => !(order.slice(0, failed) as readonly string[]).includes(source))
-    expect(merge(left)[name]).toEqual({ value: order[failed], source: order[failed], at: 1 })
+    expect(merge(left)[name]).toEqual({ value: told(order[failed] as SourceName), source: order[failed], at: 1 })
   }
   expect(merge([])).toEqual({})
 })
@@ -46,4 +47,25 @@ it('keeps values that are 0, false or empty: they are known', () => {
     reading('status', { playersOnline: 5, motd: '' }),
   ])
   expect(merged).toMatchObject({ playersOnline: { value: 0 }, tickFrozen: { value: false }, motd: { value: '' } })
+})
+
+it('fills in the ids of players that another source knows, and nobody else', () => {
+  const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+  const merged = merge([
+    reading('query', { players: { players: [{ name: 'Al' }, { name: 'Bob' }], complete: true } }),
+    reading('status', {
+      players: {
+        players: [
+          { name: 'Al', id },
+          { name: 'Eve', id },
+        ],
+        complete: false,
+      },
+    }),
+  ])
+  expect(merged.players).toEqual({
+    value: { players: [{ name: 'Al', id }, { name: 'Bob' }], complete: true },
+    source: 'query',
+    at: 1,
+  })
 })
