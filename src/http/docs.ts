@@ -33,6 +33,8 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
+    // Most run it in their own network without TLS, where a browser told to upgrade finds nothing to load the page from.
+    transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
     theme: { title: 'Tickwarden API' },
     logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
   })
