@@ -130,8 +130,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /**
-   * What a failed source read keeps counting until it is stale; then its fields become unknown, also between polls. Of a server
-   * that is down all that was known stays as long as the last of it does.
+   * What a source read counts until it is stale; then its fields become unknown, also between polls and while a poll hangs. Of a
+   * server that is down all that was known stays as long as the last of it does.
    */
   function dropStale(): void {
     cancelExpiry()
@@ -141,7 +141,6 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const state = states.get(name)
       if (state !== undefined && targets.get(name) !== state.target) states.delete(name)
       if (!targets.has(name)) readings.delete(name)
-      if (state?.state !== 'failed') continue
       const left = ({ at }: Reading) => (up === false ? Math.max(at, lastReached) : at) + settings.staleAfter - clock.now()
       const fresh = (readings.get(name) ?? []).filter((reading) => left(reading) > 0)
       if (fresh.length > 0) readings.set(name, fresh)

@@ -150,8 +150,8 @@ describe('a source that fails', () => {
     const snapshot = await poll
     expect(snapshot.fields.motd?.value).toBe('Hi')
     expect(snapshot.sources[1]).toMatchObject({ state: 'failed', error: { code: 'timeout' } })
-    expect(clock.pending).toBe(0)
     watcher.close()
+    expect(clock.pending).toBe(0)
   })
 
   it('delays neither what the others read nor their next poll, however long its deadline', async () => {
@@ -199,6 +199,26 @@ describe('a source that fails', () => {
     await clock.advance(14_049)
     expect(watcher.snapshot()).toMatchObject({ up: false, lastContact: { at: 50 } })
     expect(valuesOf(watcher)).toEqual({ motd: 'Hi', tickRateTarget: 20 })
+    await clock.advance(1)
+    expect(valuesOf(watcher)).toEqual({})
+    watcher.close()
+  })
+
+  it('does not make its values last while a poll hangs for longer than they may', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const { watcher } = watch(
+      clock,
+      () => [status],
+      {},
+      () => 0,
+      { interval: 500, timeout: 20_000, staleAfter: 1500 },
+    )
+    watcher.start()
+    await clock.advance(100)
+    status.answer = 'silent'
+    await clock.advance(1399)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi' })
     await clock.advance(1)
     expect(valuesOf(watcher)).toEqual({})
     watcher.close()
