@@ -5,7 +5,15 @@ import { spawnSync } from 'node:child_process'
  * but where REQUIRE_TOOLS=1 is set, as in CI, a missing tool is a failure.
  */
 export function hasTool(program: string): boolean {
-  if (spawnSync('sh', ['-c', `command -v ${program}`]).status === 0) return true
-  if (process.env.REQUIRE_TOOLS === '1') throw new Error(`${program} is not installed, and REQUIRE_TOOLS=1 asks for it`)
-  return false
+  return isThere(program, spawnSync('sh', ['-c', `command -v ${program}`]).status === 0)
+}
+
+/** The same for a module of the system's Python. */
+export function hasPythonModule(name: string): boolean {
+  return isThere(`Python's ${name}`, spawnSync('/usr/bin/python3', ['-c', `import ${name}`]).status === 0)
+}
+
+function isThere(tool: string, found: boolean): boolean {
+  if (!found && process.env.REQUIRE_TOOLS === '1') throw new Error(`${tool} is not installed, and REQUIRE_TOOLS=1 asks for it`)
+  return found
 }

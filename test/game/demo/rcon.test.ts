@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -6,7 +6,7 @@ import util from 'minecraft-server-util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
-import { hasTool } from '../../helpers/require-tool.ts'
+import { hasPythonModule } from '../../helpers/require-tool.ts'
 
 const run = promisify(execFile)
 let demo: DemoServer | undefined
@@ -318,8 +318,7 @@ describe('the protocol', () => {
     expect(await ask(server, 'list')).toContain('There are 5')
   })
 
-  const python = hasTool('python3') && spawnSync('/usr/bin/python3', ['-c', 'import rcon']).status === 0
-  it.skipIf(!python)('is understood by python3-rcon, which puts the pieces together', async () => {
+  it.skipIf(!hasPythonModule('rcon'))('is understood by python3-rcon, which puts the pieces together', async () => {
     const server = await start({ players: 300 })
     const { host, port } = server.rcon.address
     const script = `
