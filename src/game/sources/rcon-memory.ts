@@ -5,6 +5,7 @@ import { isUnknownCommand, plainReply } from '../protocol/rcon-reply.ts'
 import { parseGameTime, type TimeForm } from '../protocol/time-query.ts'
 import type { RconReply } from './rcon-connection.ts'
 import { type Known, type Question, questions } from './rcon-questions.ts'
+import type { RconSilence } from './rcon-silence.ts'
 
 /** A command runs on the server's main thread: a poll asks for no more than these. */
 export const maxCommands = 4
@@ -33,12 +34,15 @@ export interface Asked {
 export interface RconMemory {
   /** The questions of this poll, at most `maxCommands`. */
   plan(now: number): readonly Asked[]
-  /** The last answers of every question. */
+  /** The last answers of every question; none of one that was planned and not answered since. */
   fields(): Partial<Fields>
 }
 
-/** @param notUnderstood told a reply that is neither understood nor an unknown command */
-export function createRconMemory(notUnderstood: (command: RconCommand, text: string) => void): RconMemory {
+/**
+ * @param silence what the server left unanswered, over this connection and those before
+ * @param notUnderstood told a reply that is neither understood nor an unknown command
+ */
+export function createRconMemory(silence: RconSilence, notUnderstood: (command: RconCommand, text: string) => void): RconMemory {
   let timeForm: TimeForm | undefined
   const states: readonly State[] = questions.map((question) => ({
     question,
@@ -48,14 +52,15 @@ export function createRconMemory(notUnderstood: (command: RconCommand, text: str
     askedAt: Number.NEGATIVE_INFINITY,
     fields: {},
   }))
-  const commandOf = ({ question, choice }: State): RconCommand | undefined => question.commands[choice]
+  const commandOf = ({ question, choice }: State, now: number): RconCommand | undefined =>
+    question.commands.find((command, index) => index >= choice && !silence.rests(command, now))
 
-  function known(): Known {
+  function known(now: number): Known {
     const find = (name: Question['name']) => states.find(({ question }) => question.name === name)
     const ticks = find('ticks')
     return {
       timeForm,
-      withoutTickQuery: ticks !== undefined && commandOf(ticks) === undefined,
+      withoutTickQuery: ticks !== undefined && commandOf(ticks, now) === undefined,
       withTps: find('tps')?.learned === true,
     }
   }
@@ -64,8 +69,10 @@ export function createRconMemory(notUnderstood: (command: RconCommand, text: str
     const plain = plainReply(text)
     const read = state.question.read(plain, at)
     state.fields = read ?? {}
+    const index = state.question.commands.indexOf(command)
     if (read !== undefined) {
       state.learned = true
+      state.choice = index
       state.misses = 0
       if (state.question.name === 'gameTime') timeForm = parseGameTime(plain)?.form
       return read
@@ -73,18 +80,18 @@ export function createRconMemory(notUnderstood: (command: RconCommand, text: str
     const unknown = isUnknownCommand(plain)
     if (!unknown) notUnderstood(command, plain)
     // What was understood once stays the right command, whatever another RCON client mixed into one reply.
-    const hasOther = state.choice + 1 < state.question.commands.length
-    if (unknown || (!state.learned && hasOther)) state.choice++
+    const hasOther = index + 1 < state.question.commands.length
+    if (unknown || (!state.learned && hasOther)) state.choice = index + 1
     else state.misses++
     return {}
   }
 
   return {
     plan(now) {
-      const what = known()
+      const what = known(now)
       const pause = ({ question, misses }: State) => (misses >= patience ? Math.max(rarely, question.every) : question.every)
       const due = states.filter((state) => {
-        if (commandOf(state) === undefined || !(state.question.when?.(what) ?? true)) return false
+        if (commandOf(state, now) === undefined || !(state.question.when?.(what) ?? true)) return false
         return now - state.askedAt >= pause(state)
       })
       const always = due.filter(({ question }) => alwaysAsked.has(question.name))
@@ -92,19 +99,23 @@ export function createRconMemory(notUnderstood: (command: RconCommand, text: str
       const others = due
         .filter(({ question }) => !alwaysAsked.has(question.name))
         .sort((a, b) => overdue(b, now) - overdue(a, now))
-      return [...always, ...others].slice(0, maxCommands).flatMap((state) => {
-        const command = commandOf(state)
-        if (command === undefined) return []
-        return [
-          {
+      return [...always, ...others]
+        .slice(0, maxCommands)
+        .flatMap((state) => {
+          const command = commandOf(state, now)
+          return command === undefined ? [] : [{ state, command }]
+        })
+        .sort((a, b) => silence.rank(a.command) - silence.rank(b.command))
+        .map(({ state, command }) => {
+          state.fields = {}
+          return {
             command,
             take(reply: RconReply) {
               state.askedAt = now
               return take(state, command, reply)
             },
-          },
-        ]
-      })
+          }
+        })
     },
     fields: () => Object.assign({}, ...states.map(({ fields }) => fields).reverse()) as Partial<Fields>,
   }

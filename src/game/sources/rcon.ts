@@ -1,4 +1,4 @@
-import { toSourceError } from '../errors.ts'
+import { type SourceErrorCode, toSourceError } from '../errors.ts'
 import type { Fields } from '../fields.ts'
 import { type Network, systemNetwork } from '../network.ts'
 import { formatHostPort } from '../protocol/address.ts'
@@ -6,11 +6,16 @@ import { createTickRate } from '../tick-rate.ts'
 import type { RconConnection } from './rcon-connection.ts'
 import { createRconMemory, logOnce } from './rcon-memory.ts'
 import { createRconSession, type RconSettings } from './rcon-session.ts'
+import { createRconSilence, logSilence } from './rcon-silence.ts'
 import type { Source, SourceContext } from './source.ts'
+
+/** How a command may end that takes the connection along, but not what was answered before it. */
+const endings: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
 
 /**
  * RCON: what the server's own commands tell, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
- * sent, at most four in a poll; some in every one (ticks, players), others in turn.
+ * sent, at most four in a poll; some in every one (ticks, players), others in turn. Where one of them is not answered, a
+ * poll has what was answered before it.
  */
 export function createRconSource(settings: RconSettings, context: SourceContext, network: Network = systemNetwork): Source {
   const { clock, log } = context
@@ -18,7 +23,8 @@ export function createRconSource(settings: RconSettings, context: SourceContext,
   const session = createRconSession(settings, context, network)
   const notUnderstood = logOnce(log, target)
   let learnedOver: RconConnection | undefined
-  let memory = createRconMemory(notUnderstood)
+  const silence = createRconSilence(logSilence(log, target))
+  let memory = createRconMemory(silence, notUnderstood)
   let tickRate = createTickRate()
 
   async function read(signal: AbortSignal): Promise<Partial<Fields>> {
@@ -26,11 +32,31 @@ export function createRconSource(settings: RconSettings, context: SourceContext,
     if (connection !== learnedOver) {
       // Behind a new connection may be another server, or the same after a pause of unknown length.
       learnedOver = connection
-      memory = createRconMemory(notUnderstood)
+      memory = createRconMemory(silence, notUnderstood)
       tickRate = createTickRate()
     }
     const now: Partial<Fields> = {}
-    for (const { command, take } of memory.plan(clock.now())) Object.assign(now, take(await connection.request(command, signal)))
+    let longest = 0
+    let answered = 0
+    for (const { command, take } of memory.plan(clock.now())) {
+      const asked = clock.now()
+      try {
+        Object.assign(now, take(await connection.request(command, signal)))
+      } catch (thrown) {
+        const { code } = toSourceError(thrown, target)
+        if (!endings.has(code)) throw thrown
+        if (answered === 0) {
+          silence.doubt(command)
+          throw thrown
+        }
+        // Where the others have used up most of the time, it is the server that is slow.
+        if (code !== 'timeout' || clock.now() - asked >= 3 * longest) silence.unanswered(command, clock.now())
+        break
+      }
+      silence.answered(command)
+      answered++
+      longest = Math.max(longest, clock.now() - asked)
+    }
     return { ...memory.fields(), ...rateOf(now) }
   }
 

@@ -287,6 +287,131 @@ describe('the commands', () => {
   })
 })
 
+describe('a command that is never answered', () => {
+  const answers = {
+    'tick query':
+      'The game is running normallyTarget tick rate: 20.0 per second.\nAverage time per tick: 1.2ms (Target: 50.0ms)Percentiles: P50: 1.1ms P95: 1.9ms P99: 2.3ms. Sample: 100',
+    'time query gametime': 'The time is 5',
+    'list uuids': listOf(['Alice']),
+    tps: '§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n',
+  }
+
+  /** A server that says nothing to the commands in `silent`, nor to anything after them on that connection; and a source of it. */
+  async function withSilent(...commands: string[]) {
+    const silent = new Set(commands)
+    const clock = manualClock()
+    const pace = { slow: false }
+    const warnings: string[] = []
+    const log = { ...silentLog, warn: (_fields: unknown, text?: string) => void warnings.push(text ?? '') }
+    const reply = replying(answers)
+    const stuck = new Set<unknown>()
+    const peer = await peerWith(async (request) => {
+      if (pace.slow) await clock.advance(900)
+      if (silent.has(request.body)) stuck.add(request.socket)
+      if (!stuck.has(request.socket)) reply(request)
+    })
+    const source = sourceOf(peer.address, 'secret', clock, log)
+    /** The deadline comes when the poll waits for what is not answered. */
+    const pollOnce = async () => {
+      const before = peer.commands.length
+      const asked = () => peer.commands.slice(before)
+      const deadline = new AbortController()
+      let over = false
+      const polled = source.poll(deadline.signal).finally(() => {
+        over = true
+      })
+      polled.catch(() => {})
+      await until(() => over || asked().some((command) => silent.has(command)))
+      if (!over) deadline.abort(new SourceError('timeout', `${source.target}: too late`))
+      return { reading: await polled, late: deadline.signal.aborted, asked: asked() }
+    }
+    return { peer, silent, pace, warnings, clock, pollOnce }
+  }
+  const read = { tickDurationMean: 0.0012, tickCount: { ticks: 5 }, playersOnline: 1 }
+
+  it('takes nothing along that was answered before it, and is left out for ten minutes', async () => {
+    const { peer, silent, warnings, clock, pollOnce } = await withSilent('tps')
+    const first = await pollOnce()
+    expect(first.late).toBe(true)
+    expect(first.reading.fields).toMatchObject(read)
+    for (let turn = 0; turn < 100; turn++) {
+      await clock.advance(5_000)
+      const { reading, late } = await pollOnce()
+      expect(late).toBe(false)
+      expect(reading.fields).toMatchObject(read)
+    }
+    expect(peer.logins).toBe(2)
+    expect(peer.commands.filter((command) => command === 'tps')).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${peer.port}: "tps"`)])
+    silent.clear()
+    await clock.advance(600_000)
+    await until(async () => (await pollOnce()).reading.fields.paperTickRates !== undefined)
+    expect(peer.logins).toBe(2)
+  })
+
+  it('of several costs one poll each', async () => {
+    const { clock, pollOnce } = await withSilent('list uuids', 'tps', 'forge tps', 'neoforge tps', 'difficulty', 'version')
+    let late = 0
+    for (let turn = 0; turn < 60; turn++) {
+      const poll = await pollOnce()
+      if (poll.late) late++
+      expect(poll.reading.fields).toMatchObject({ tickDurationMean: 0.0012, tickCount: { ticks: 5 } })
+      await clock.advance(5_000)
+    }
+    expect(late).toBe(6)
+  })
+
+  it('gives way to another form of it', async () => {
+    const { clock, pollOnce } = await withSilent('list uuids')
+    expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
+    await clock.advance(5_000)
+    expect((await pollOnce()).asked).toContain('minecraft:list uuids')
+  })
+
+  it('fails the poll where it comes first, and comes last in the next', async () => {
+    const { clock, pollOnce } = await withSilent('tick query')
+    expect((await failure(pollOnce())).code).toBe('timeout')
+    await clock.advance(5_000)
+    const next = await pollOnce()
+    expect(next.late).toBe(true)
+    expect(next.asked.at(-1)).toBe('tick query')
+    expect(next.reading.fields).toMatchObject({ tickCount: { ticks: 5 }, playersOnline: 1 })
+    await clock.advance(5_000)
+    expect((await pollOnce()).late).toBe(false)
+  })
+
+  it('has another chance where it was answered before: the server may have stood still for a while', async () => {
+    const { silent, clock, pollOnce } = await withSilent()
+    await pollOnce()
+    silent.add('time query gametime')
+    await clock.advance(5_000)
+    const standing = await pollOnce()
+    expect(standing.reading.fields.tickDurationMean).toBe(0.0012)
+    expect(standing.reading.fields).not.toHaveProperty('tickCount')
+    expect(standing.reading.fields).not.toHaveProperty('players')
+    silent.clear()
+    await clock.advance(5_000)
+    expect((await pollOnce()).reading.fields).toMatchObject(read)
+  })
+
+  it('is asked as before where the others were slow too', async () => {
+    const { silent, pace, clock, pollOnce } = await withSilent('list uuids')
+    pace.slow = true
+    expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
+    silent.clear()
+    await clock.advance(5_000)
+    expect((await pollOnce()).reading.fields).toMatchObject(read)
+  })
+
+  it('counts the same where the server hangs up instead', async () => {
+    const reply = replying(answers)
+    const peer = await peerWith((request) => (request.body === 'tps' ? request.socket.destroy() : reply(request)))
+    const source = sourceOf(peer.address, 'secret')
+    for (let turn = 0; turn < 12; turn++) expect((await poll(source)).fields).toMatchObject(read)
+    expect(peer.logins).toBe(2)
+  })
+})
+
 describe('a long reply', () => {
   it('with 300 players is put together from its pieces', async () => {
     const server = await demo({ players: 300, scenario: 'steady' })
