@@ -24,6 +24,7 @@ export class SourceError extends Error {
   }
 }
 
+/** Of the network; EACCES and EPERM are a firewall's or the system's own refusal to send there. */
 const systemCodes: Readonly<Record<string, SourceErrorCode>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'closed',
@@ -31,6 +32,9 @@ const systemCodes: Readonly<Record<string, SourceErrorCode>> = {
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
+  EAFNOSUPPORT: 'unreachable',
+  EACCES: 'unreachable',
+  EPERM: 'unreachable',
   ETIMEDOUT: 'timeout',
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',

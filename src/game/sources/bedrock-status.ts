@@ -1,10 +1,10 @@
-import { isIP } from 'node:net'
 import { statusBedrock } from 'minecraft-server-util'
-import { SourceError } from '../errors.ts'
+import type { Clock } from '../../clock.ts'
 import type { Fields, GameMode } from '../fields.ts'
-import { abortable, type Network } from '../network.ts'
-import type { HostPort } from '../protocol/address.ts'
+import type { Network } from '../network.ts'
+import { formatHostPort, type HostPort } from '../protocol/address.ts'
 import { stripFormatting } from '../protocol/text.ts'
+import { createAnyAddress } from './any-address.ts'
 import { type GuardOptions, guardUdp, libraryTimeout } from './guard.ts'
 
 /** Packet id, time, GUID and magic come before the text's length and the text. */
@@ -23,17 +23,23 @@ export function isBedrockPong(datagram: Buffer): boolean {
 /**
  * The status of a Bedrock server: the unconnected ping of RakNet over UDP
  * (https://minecraft.wiki/w/RakNet#Unconnected_Ping).
- * @throws SourceError
+ * @throws SourceError from the function returned
  */
-export async function readBedrockStatus(
+export function createBedrockReader(
   { host, port }: HostPort,
+  clock: Clock,
   network: Network,
+): (signal: AbortSignal) => Promise<Partial<Fields>> {
+  const target = formatHostPort({ host, port })
+  const anyAddress = createAnyAddress({ host, target, network, clock })
+  return (signal) => anyAddress((address, own) => ask({ ...address, port }, { target, signal: own, now: clock.now }), signal)
+}
+
+async function ask(
+  server: { readonly address: string; readonly family: number; readonly port: number },
   options: GuardOptions,
 ): Promise<Partial<Fields>> {
-  const family = isIP(host)
-  const [first] = family > 0 ? [{ address: host, family }] : await abortable(network.lookup(host), options.signal)
-  if (first === undefined) throw new SourceError('dns', `${options.target}: the name has no address`)
-  const { value, address, latency } = await guardUdp({ ...first, port }, isBedrockPong, options, (relayPort) =>
+  const { value, address, latency } = await guardUdp(server, isBedrockPong, options, (relayPort) =>
     statusBedrock('127.0.0.1', relayPort, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd, gameMode } = value
@@ -48,7 +54,7 @@ export async function readBedrockStatus(
     ...(players.online === 0 && { players: { players: [], complete: true } }),
     ...(mode && { defaultGameMode: mode }),
     ...(address !== undefined && { ip: address }),
-    port,
+    port: server.port,
     latency: latency / 1_000,
   }
 }

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
-import { isIP } from 'node:net'
+import type { LookupAddress } from 'node:dns'
 import type { Clock } from '../../clock.ts'
 import { SourceError, toSourceError } from '../errors.ts'
 import type { Fields } from '../fields.ts'
-import { abortable, systemNetwork } from '../network.ts'
+import { abortable, type Network, systemNetwork } from '../network.ts'
 import { formatHostPort, type HostPort } from '../protocol/address.ts'
 import { ProtocolError } from '../protocol/error.ts'
 import {
@@ -18,6 +18,7 @@ import {
 } from '../protocol/query.ts'
 import { stripFormatting } from '../protocol/text.ts'
 import { parseVersionName } from '../protocol/version-name.ts'
+import { createAnyAddress } from './any-address.ts'
 import type { Source, SourceContext } from './source.ts'
 
 /** A datagram may be lost: without a reply it is sent again after this many ms. */
@@ -29,20 +30,17 @@ const mostStrangers = 200
  * The query protocol (UDP): the full list of names, plugins and map. Each poll asks for a token of its own: the game gives it to
  * one address and port, and a socket that is closed after the poll leaves nothing behind.
  */
-export function createQuerySource(address: HostPort, { clock }: SourceContext): Source {
+export function createQuerySource(address: HostPort, { clock }: SourceContext, network: Network = systemNetwork): Source {
+  const { host, port } = address
   const target = formatHostPort(address)
+  const anyAddress = createAnyAddress({ host, target, network, clock })
   const closing = new AbortController()
 
-  async function ask(signal: AbortSignal): Promise<FullStat> {
-    const family = isIP(address.host)
-    const addresses =
-      family > 0 ? [{ address: address.host, family }] : await abortable(systemNetwork.lookup(address.host), signal)
-    const [first] = addresses
-    if (first === undefined) throw new SourceError('dns', `${target}: the name has no address`)
+  async function ask({ address, family }: LookupAddress, signal: AbortSignal): Promise<FullStat> {
     signal.throwIfAborted()
-    const socket = createSocket(first.family === 6 ? 'udp6' : 'udp4')
+    const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
     try {
-      await connect(socket, first.address, address.port, signal)
+      await connect(socket, address, port, signal)
       const session = toSession(randomInt(2 ** 31))
       const challenge = await exchange(
         socket,
@@ -70,7 +68,7 @@ export function createQuerySource(address: HostPort, { clock }: SourceContext): 
       }
       try {
         ending.signal.throwIfAborted()
-        return { source: 'query', at: clock.now(), fields: toFields(await ask(ending.signal)) }
+        return { source: 'query', at: clock.now(), fields: toFields(await anyAddress(ask, ending.signal)) }
       } catch (error) {
         if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
         throw ending.signal.aborted ? ending.signal.reason : toSourceError(error, target)
@@ -86,10 +84,12 @@ export function createQuerySource(address: HostPort, { clock }: SourceContext): 
 function connect(socket: Socket, address: string, port: number, signal: AbortSignal): Promise<void> {
   const connected = new Promise<void>((resolve, reject) => {
     socket.once('error', reject)
-    socket.connect(port, address, () => {
+    // Not by a callback: it is called on a failure too, instead of the event.
+    socket.once('connect', () => {
       socket.off('error', reject)
       resolve()
     })
+    socket.connect(port, address)
   })
   return abortable(connected, signal)
 }

@@ -1,6 +1,6 @@
 import { type Network, systemNetwork } from '../network.ts'
 import { formatHostPort, type ServerAddress } from '../protocol/address.ts'
-import { readBedrockStatus } from './bedrock-status.ts'
+import { createBedrockReader } from './bedrock-status.ts'
 import { createJavaReader } from './java-status.ts'
 import { createPolls } from './polls.ts'
 import type { Source, SourceContext } from './source.ts'
@@ -11,9 +11,7 @@ export function createStatusSource(address: ServerAddress, context: SourceContex
   const target = formatHostPort(address)
   const polls = createPolls(target)
   const read =
-    address.edition === 'bedrock'
-      ? (signal: AbortSignal) => readBedrockStatus(address, network, { target, signal, now: clock.now })
-      : createJavaReader(address, context, network)
+    address.edition === 'bedrock' ? createBedrockReader(address, clock, network) : createJavaReader(address, context, network)
 
   return {
     name: 'status',
