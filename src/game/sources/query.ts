@@ -68,7 +68,8 @@ export function createQuerySource(address: HostPort, { clock }: SourceContext, n
       }
       try {
         ending.signal.throwIfAborted()
-        return { source: 'query', at: clock.now(), fields: toFields(await anyAddress(ask, ending.signal)) }
+        const fields = toFields(await anyAddress(ask, ending.signal))
+        return { source: 'query', at: clock.now(), fields }
       } catch (error) {
         if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
         throw ending.signal.aborted ? ending.signal.reason : toSourceError(error, target)

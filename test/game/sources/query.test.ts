@@ -69,6 +69,18 @@ it('reads hundreds of names', async () => {
   expect((await source.poll(soon())).fields.players?.players.map(({ name }) => name)).toEqual(names)
 })
 
+it('dates what it read by when it was there', async () => {
+  const { server } = await serve()
+  let now = 1_000
+  server.reply = (stat) => {
+    now = 1_400
+    return stat
+  }
+  const clock = { ...systemClock, now: () => now }
+  const source = createQuerySource({ host: '127.0.0.1', port: server.port }, { ...context, clock })
+  expect((await source.poll(soon())).at).toBe(1_400)
+})
+
 it('sends again what was lost', async () => {
   const { server, source } = await serve()
   server.lose = 1
