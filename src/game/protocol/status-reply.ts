@@ -23,7 +23,7 @@ export interface StatusReply {
   readonly favicon?: Buffer
   readonly playersOnline?: number
   readonly playersMax?: number
-  readonly players?: { readonly players: readonly { readonly name: string; readonly id: string }[]; readonly complete: boolean }
+  readonly players?: { readonly players: readonly { readonly name: string; readonly id?: string }[]; readonly complete: boolean }
   readonly secureChatEnforced?: boolean
 }
 
@@ -79,26 +79,30 @@ function count(value: unknown): number | undefined {
 }
 
 /**
- * The sample's players. Players who hide are there as `Anonymous Player` with the nil UUID, and plugins put lines of text there:
- * neither is a player's name (1 to 16 characters of printable ASCII without spaces, as the server demands at login).
+ * The sample's players. Players who hide are there as `Anonymous Player` with the nil UUID, and plugins put lines of text there,
+ * most with the nil UUID too: neither is a player's name (1 to 16 characters of printable ASCII without spaces, as the server
+ * demands at login). Some servers give no UUIDs, or none that are any: then the name alone is known.
  */
 function playerList(sample: unknown, online: number | undefined): StatusReply['players'] | undefined {
   if (online === 0) return { players: [], complete: true }
   if (!Array.isArray(sample)) return undefined
   const players = sample.slice(0, maxSample).flatMap((entry) => {
     const { name, id } = record(entry)
+    if (typeof name !== 'string' || !/^[!-~]{1,16}$/.test(name)) return []
     const uuid = normaliseUuid(id)
-    return typeof name === 'string' && /^[!-~]{1,16}$/.test(name) && uuid !== undefined ? [{ name, id: uuid }] : []
+    if (uuid === nilUuid) return []
+    return [{ name, ...(uuid !== undefined && { id: uuid }) }]
   })
   return players.length > 0 ? { players, complete: false } : undefined
 }
 
-/** Dashed and in lower case; undefined for the nil UUID and for what is none. */
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+
+/** Dashed and in lower case; undefined for what is none. */
 function normaliseUuid(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const digits = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i.exec(value)
-  if (digits === null || /^[0-]+$/.test(value)) return undefined
-  return digits.slice(1).join('-').toLowerCase()
+  return digits?.slice(1).join('-').toLowerCase()
 }
 
 /** The bytes of a `data:` URL; its base64 may hold line breaks. */

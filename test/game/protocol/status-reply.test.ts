@@ -46,7 +46,8 @@ describe('what a status reply tells', () => {
             { name: 'Anonymous Player', id: '00000000-0000-0000-0000-000000000000' },
             { name: '§6Welcome!', id },
             { name: 'two words', id },
-            { name: 'x', id: 'no uuid' },
+            { name: 'Welcome!', id: '00000000000000000000000000000000' },
+            { name: '', id },
             { name: 5, id },
             null,
             'x',
@@ -55,6 +56,19 @@ describe('what a status reply tells', () => {
         },
       },
       { playersOnline: 5, players: { players: [{ name: 'Alice', id }], complete: false } },
+    ],
+    [
+      'names without a UUID, or with what is none',
+      {
+        players: {
+          online: 5,
+          sample: [{ name: 'Bob' }, { name: 'Al', id }, { name: 'Cid', id: 'no uuid' }, { name: 'Dan', id: null }],
+        },
+      },
+      {
+        playersOnline: 5,
+        players: { players: [{ name: 'Bob' }, { name: 'Al', id }, { name: 'Cid' }, { name: 'Dan' }], complete: false },
+      },
     ],
     ['secure chat enforced', { enforcesSecureChat: true }, { secureChatEnforced: true }],
     ['secure chat before 1.19.1', { version: { protocol: 759 } }, { protocol: 759 }],
