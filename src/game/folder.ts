@@ -1,10 +1,36 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, join, sep } from 'node:path'
 import { SourceError } from './errors.ts'
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+
+/** What a folder is called in messages and replies, which do not tell where on the machine it lies. */
+export const folderName = (folder: string): string => basename(folder) || folder
+
+/** Why the folder, or the path in it, cannot be read. */
+export function toFolderError(error: unknown, folder: string, path?: string): SourceError {
+  if (error instanceof SourceError) return error
+  const what = `${folderName(folder)}: ${path ?? 'the folder'}`
+  const code = codeOf(error)
+  if (isMissing(error)) return new SourceError('unreachable', `${what} is not there; is it mounted?`, { cause: error })
+  if (code === 'EACCES' || code === 'EPERM')
+    return new SourceError('refused', `${what} may not be read by the user that runs this service`, { cause: error })
+  return new SourceError(code === '' ? 'internal' : 'unreachable', `${what} cannot be read (${code || String(error)})`, {
+    cause: error,
+  })
+}
+
+/** @throws SourceError where there is no such folder, or it may not be entered */
+export async function checkFolder(folder: string): Promise<void> {
+  try {
+    // With the dot a file is no folder.
+    await access(`${folder}${sep}.`, constants.X_OK)
+  } catch (error) {
+    throw toFolderError(error, folder)
+  }
+}
 
 /** The path with every symbolic link followed; undefined where nothing is there. @throws SourceError where it leads out of the folder */
 async function resolveInside(folder: string, path: string): Promise<string | undefined> {
@@ -14,7 +40,7 @@ async function resolveInside(folder: string, path: string): Promise<string | und
     throw error
   })
   if (real !== undefined && real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep))
-    throw new SourceError('unsupported', `${folder}: ${path} leads out of the folder; it is not read`)
+    throw new SourceError('unsupported', `${folderName(folder)}: ${path} leads out of the folder; it is not read`)
   return real
 }
 
@@ -34,7 +60,7 @@ export async function openInside(folder: string, path: string): Promise<FileHand
   if (handle === undefined) return undefined
   try {
     const opened = await handle.stat()
-    if (!opened.isFile()) throw new SourceError('unsupported', `${folder}: ${path} is no regular file`)
+    if (!opened.isFile()) throw new SourceError('unsupported', `${folderName(folder)}: ${path} is no regular file`)
     // A folder on the way may have been replaced by a link since: the same file must still be found inside.
     const again = await resolveInside(folder, path)
     const found = again === undefined ? undefined : await stat(again)
@@ -56,7 +82,7 @@ export async function readInside(folder: string, path: string, limit: number): P
     let length = 0
     for (let read = 1; read > 0 && length < buffer.length; length += read)
       read = (await handle.read(buffer, length, buffer.length - length, length)).bytesRead
-    if (length > limit) throw new SourceError('too_large', `${folder}: ${path} has more than ${limit} bytes`)
+    if (length > limit) throw new SourceError('too_large', `${folderName(folder)}: ${path} has more than ${limit} bytes`)
     return buffer.subarray(0, length)
   } finally {
     await handle.close()

@@ -23,7 +23,10 @@ const makers: readonly (readonly [keyof ServerSettings, Make])[] = [
  */
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
   const made = new Map<keyof ServerSettings, { readonly key: string; readonly source: Source }>()
-  const directory = server.directory === undefined ? undefined : createDirectorySource(server.directory, context)
+  const directory =
+    server.directory === undefined
+      ? undefined
+      : createDirectorySource(server.directory, context, { needsProperties: server.address === undefined })
   let sources: readonly Source[] = []
   let closed = false
   let looking = false

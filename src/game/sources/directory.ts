@@ -1,7 +1,7 @@
 import { integerIn, type Properties, readProperties } from '../directory-settings.ts'
-import { SourceError, toSourceError } from '../errors.ts'
+import { SourceError } from '../errors.ts'
 import type { Fields, GameMode } from '../fields.ts'
-import { readInside } from '../folder.ts'
+import { checkFolder, folderName, readInside, toFolderError } from '../folder.ts'
 import { findLoader, type Loader } from '../loader.ts'
 import type { LogFacts } from '../log-follower.ts'
 import { createLogFollower } from '../log-follower.ts'
@@ -9,41 +9,69 @@ import { abortable } from '../network.ts'
 import { stripFormatting } from '../protocol/text.ts'
 import type { Source, SourceContext } from './source.ts'
 
+const advice =
+  "it tells where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER, or address in the configuration file)"
 const mostIconBytes = 1024 * 1024
 /** The loader changes when somebody updates the server: looking every so many ms is enough. */
 const loaderEvery = 60_000
 
+export interface DirectoryOptions {
+  /** Nothing else tells where the server listens: without its server.properties, which does, there is nothing to read it for. */
+  readonly needsProperties?: boolean
+}
+
 /** The server's own folder, read only: properties, icon, loader and log. Nothing outside of it is read, whatever links lead there. */
-export function createDirectorySource(folder: string, { clock, log: serviceLog }: SourceContext): Source {
+export function createDirectorySource(
+  folder: string,
+  { clock, log: serviceLog }: SourceContext,
+  { needsProperties = false }: DirectoryOptions = {},
+): Source {
+  const target = folderName(folder)
   const closing = new AbortController()
   const log = createLogFollower(folder)
   let loader: Loader | undefined
+  let hadProperties = false
   const told = new Set<string>()
   let lookAgainAt = Number.NEGATIVE_INFINITY
   /** A disk that hangs must not gather reads: there is one at a time, and polls join it. */
   let underWay: Promise<Partial<Fields>> | undefined
 
+  /** What does not fail the poll is told here, once; what fails it is told by whoever polls. */
+  function tell({ code, message }: SourceError): void {
+    if (told.size >= 20 || told.has(message)) return
+    told.add(message)
+    serviceLog.warn({ source: 'directory', code, folder }, message)
+  }
+
   async function read(): Promise<Partial<Fields>> {
-    const errors: unknown[] = []
-    const part = <T>(reading: Promise<T>): Promise<T | undefined> =>
+    await checkFolder(folder)
+    const failures: SourceError[] = []
+    /** One part that fails does not fail the others. */
+    const part = <T>(path: string, reading: Promise<T>): Promise<T | undefined> =>
       reading.catch((error: unknown) => {
-        errors.push(error)
-        const { code, message } = toSourceError(error, folder)
-        // One part that fails does not fail the others; it is told once.
-        if (told.size < 20 && !told.has(message)) serviceLog.warn({ source: 'directory', code }, message)
-        told.add(message)
+        failures.push(toFolderError(error, folder, path))
         return undefined
       })
-    const properties = await part(readProperties(folder))
-    const favicon = await part(readInside(folder, 'server-icon.png', mostIconBytes))
-    const logged = await part(log.read())
+    const properties = await part('server.properties', readProperties(folder))
+    hadProperties ||= properties !== undefined
+    // Once they were read, a server that is writing them may leave them empty for a moment.
+    if (!hadProperties && failures.length === 0) {
+      failures.push(new SourceError('unsupported', `${target}: there is no server.properties, or nothing in it`))
+    }
+    const [unread] = failures
+    if (unread && !hadProperties && needsProperties) throw new SourceError(unread.code, `${unread.message}; ${advice}`)
+    const favicon = await part('server-icon.png', readInside(folder, 'server-icon.png', mostIconBytes))
+    const logged = await part('logs/latest.log', log.read())
     if (clock.now() >= lookAgainAt) {
-      loader = await part(findLoader(folder))
+      loader = await part('the loader', findLoader(folder))
       lookAgainAt = clock.now() + loaderEvery
     }
-    if (properties === undefined && logged === undefined && favicon === undefined && loader === undefined) {
-      throw errors[0] ?? new SourceError('unsupported', `${folder}: no server.properties and no logs/latest.log there`)
-    }
+    const nothing = properties === undefined && logged === undefined && favicon === undefined && loader === undefined
+    const fatal = nothing
+      ? (failures.shift() ?? new SourceError('unsupported', `${target}: nothing of a server is left there`))
+      : undefined
+    failures.forEach(tell)
+    if (fatal) throw fatal
     return {
       edition: 'java',
       ...(properties && fromProperties(properties)),
@@ -55,7 +83,7 @@ export function createDirectorySource(folder: string, { clock, log: serviceLog }
 
   return {
     name: 'directory',
-    target: folder,
+    target,
     async poll(signal) {
       const fail = () => ending.abort(closing.signal.aborted ? closing.signal.reason : signal.reason)
       const ending = new AbortController()
@@ -70,14 +98,14 @@ export function createDirectorySource(folder: string, { clock, log: serviceLog }
         })
         return { source: 'directory', fields: await abortable(underWay, ending.signal), at: clock.now() }
       } catch (error) {
-        throw toSourceError(error, folder)
+        throw toFolderError(error, folder)
       } finally {
         for (const one of [signal, closing.signal]) one.removeEventListener('abort', fail)
       }
     },
     close() {
       if (closing.signal.aborted) return
-      closing.abort(new SourceError('aborted', `${folder}: no longer watched`))
+      closing.abort(new SourceError('aborted', `${target}: no longer watched`))
       const end = () => void log.close().catch(() => {})
       if (underWay) underWay.then(end, end)
       else end()

@@ -19,7 +19,7 @@ export interface Reading {
  */
 export interface Source {
   readonly name: SourceName
-  /** What is asked, for messages: `host:port`, a URL or a folder. No secret. */
+  /** What is asked, for messages and replies: `host:port`, a URL or the name of a folder. No secret, and no path of this machine. */
   readonly target: string
   /**
    * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`). At the deadline

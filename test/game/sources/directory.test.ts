@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +14,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import pino from 'pino'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { buildApp } from '../../../src/app.ts'
+import { loadConfig } from '../../../src/config.ts'
+import type { SourceError } from '../../../src/game/errors.ts'
+import { createFleet } from '../../../src/game/fleet.ts'
 import type { ServerSettings } from '../../../src/game/server.ts'
 import { createSources } from '../../../src/game/sources/create.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory.ts'
@@ -116,7 +122,36 @@ describe('the files', () => {
   })
 
   it('are missing: the error names the folder', async () => {
-    await expect(read()).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining(folder) })
+    await expect(read()).rejects.toMatchObject({
+      code: 'unsupported',
+      message: 'server: there is no server.properties, or nothing in it',
+    })
+  })
+
+  it('are gone with their folder: told without its path, by the failed poll alone', async () => {
+    write('server.properties', 'motd=x')
+    write('libraries/net/fabricmc/fabric-loader/0.16.10/x.jar', '')
+    log('Starting minecraft server version 1.21.11')
+    await read()
+    rmSync(folder, { recursive: true })
+    await expect(read()).rejects.toMatchObject({
+      code: 'unreachable',
+      message: 'server: the folder is not there; is it mounted?',
+    })
+    writeFileSync(folder, '')
+    await expect(read()).rejects.toMatchObject({ code: 'unreachable' })
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  it.skipIf(process.getuid?.() === 0)('may not be read: told without their path', async () => {
+    write('server.properties', 'motd=x')
+    chmodSync(join(folder, 'server.properties'), 0)
+    const message = 'server: server.properties may not be read by the user that runs this service'
+    await expect(read()).rejects.toMatchObject({ code: 'refused', message })
+    chmodSync(folder, 0)
+    const denied = 'server: the folder may not be read by the user that runs this service'
+    await expect(read()).rejects.toMatchObject({ code: 'refused', message: denied })
+    chmodSync(folder, 0o700)
   })
 })
 
@@ -189,11 +224,15 @@ describe('nothing outside of the folder is read', () => {
       write('level.txt', '')
       mkdirSync(join(folder, 'logs'))
       symlinkSync(join(base, 'outside'), join(folder, path))
-      await expect(read()).rejects.toMatchObject({
-        code: 'unsupported',
-        message: expect.stringContaining('leads out of the folder'),
-      })
-      expect(warn).toHaveBeenCalledTimes(1)
+      const messages = () => warn.mock.calls.map(([, message]) => message)
+      const thrown = await read().then(
+        () => Promise.reject(new Error('it should have failed')),
+        (error: SourceError) => error,
+      )
+      expect(thrown.code).toBe('unsupported')
+      await expect(read()).rejects.toThrow(thrown.message)
+      const told = [...messages(), thrown.message].filter((message) => message.includes('leads out of the folder'))
+      expect(told).toEqual([`server: ${path} leads out of the folder; it is not read`])
     },
   )
 
@@ -217,6 +256,8 @@ describe('nothing outside of the folder is read', () => {
     write('version_history.json', '{"currentVersion":"git-Paper-1 (MC: 1.20.1)"}')
     expect(await read()).toEqual({ edition: 'java', loader: 'Paper', loaderVersion: '1', software: 'Paper' })
     expect(warn).toHaveBeenCalledTimes(2)
+    await read()
+    expect(warn).toHaveBeenCalledTimes(2)
   })
 })
 
@@ -235,6 +276,85 @@ it('leaves no file open', async () => {
   expect(openFiles()).toHaveLength(1)
   source.close()
   await vi.waitUntil(() => openFiles().length === 0)
+})
+
+describe('a folder that alone tells of a server', () => {
+  /** What the log and /api/v1/sources say after two polls. */
+  async function watched(settings: Partial<ServerSettings> = {}) {
+    const fleet = createFleet({
+      servers: [{ name: 'survival', directory: folder, ...settings }],
+      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+      clock,
+      log: context.log,
+      createSources,
+    })
+    const app = await buildApp({ config: loadConfig({ env: {} }), fleet, clock, logger: pino({ level: 'silent' }) })
+    onTestFinished(async () => {
+      fleet.close()
+      await app.close()
+    })
+    for (let poll = 0; poll < 2; poll++) await fleet.watchers[0]!.poll()
+    const reply = (await app.inject('/api/v1/sources')).body
+    expect(reply).not.toContain(base)
+    const { sources } = JSON.parse(reply) as { sources: { source: string; state: string; lastError: { message: string } }[] }
+    return {
+      logged: warn.mock.calls.map(([, message]) => String(message)),
+      directory: sources.find(({ source }) => source === 'directory'),
+    }
+  }
+
+  it('but has no server.properties says so once, and what to do', async () => {
+    log('Starting minecraft server version 1.21.11')
+    const { logged, directory } = await watched()
+    expect(directory).toMatchObject({ state: 'failed', target: 'server', lastError: { code: 'unsupported' } })
+    expect(directory?.lastError.message).toMatch(/there is no server\.properties.*set the server's address/)
+    expect(logged).toEqual([expect.stringContaining(`survival: directory failed (unsupported): ${directory?.lastError.message}`)])
+  })
+
+  it('but has it elsewhere says so once, and what to do', async () => {
+    log('Starting minecraft server version 1.21.11')
+    writeFileSync(join(base, 'outside'), 'server-port=25570')
+    symlinkSync(join(base, 'outside'), join(folder, 'server.properties'))
+    const { logged, directory } = await watched()
+    expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unsupported' } })
+    expect(directory?.lastError.message).toMatch(/server\.properties leads out of the folder.*set the server's address/)
+    expect(logged).toEqual([expect.stringContaining('survival: ')])
+  })
+
+  it('and has lost its properties since goes on with what they told', async () => {
+    write('server.properties', 'server-port=1')
+    const fleet = createFleet({
+      servers: [{ name: 'survival', directory: folder }],
+      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+      clock,
+      log: silentLog,
+      createSources,
+    })
+    onTestFinished(() => fleet.close())
+    await fleet.watchers[0]!.poll()
+    log('Starting minecraft server version 1.21.11')
+    write('server.properties', '')
+    const { sources } = await fleet.watchers[0]!.poll()
+    expect(sources).toMatchObject([
+      { source: 'status', target: '127.0.0.1:1' },
+      { source: 'directory', state: 'ok' },
+    ])
+  })
+
+  it('is read without them where the address is set, and told once to have none', async () => {
+    log('Starting minecraft server version 1.21.11')
+    const { logged, directory } = await watched({ address: { edition: 'java', host: '127.0.0.1', port: 1 } })
+    expect(directory).toMatchObject({ state: 'ok' })
+    expect(logged.filter((message) => message.includes('server.properties'))).toHaveLength(1)
+  })
+
+  it('and is gone says so in one line, without its path', async () => {
+    rmSync(folder, { recursive: true })
+    const { logged, directory } = await watched()
+    mkdirSync(folder)
+    expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unreachable' } })
+    expect(logged).toEqual(['survival: directory failed (unreachable): server: the folder is not there; is it mounted?'])
+  })
 })
 
 describe('the settings it completes', () => {
@@ -268,13 +388,13 @@ describe('the settings it completes', () => {
       rcon: '127.0.0.1:25580',
       management: 'ws://127.0.0.1:25590',
       query: '127.0.0.1:25571',
-      directory: folder,
+      directory: 'server',
     })
   })
 
   it('are those only that the server has switched on', async () => {
     write('server.properties', everything.replaceAll('=true', '=false').concat('\nserver-ip=192.0.2.7'))
-    expect(await targets()).toEqual({ status: '192.0.2.7:25570', directory: folder })
+    expect(await targets()).toEqual({ status: '192.0.2.7:25570', directory: 'server' })
   })
 
   it('never replace what is set explicitly', async () => {
@@ -290,7 +410,7 @@ describe('the settings it completes', () => {
       rcon: '192.0.2.2:2',
       query: '192.0.2.3:3',
       management: 'ws://192.0.2.4:4',
-      directory: folder,
+      directory: 'server',
     })
   })
 
@@ -305,7 +425,7 @@ describe('the settings it completes', () => {
       status: '127.0.0.1:25570',
       rcon: '127.0.0.1:25581',
       management: 'ws://127.0.0.1:25590',
-      directory: folder,
+      directory: 'server',
     })
     expect(set!.list()[0]).toBe(status)
     await expect(rcon!.poll(new AbortController().signal)).rejects.toMatchObject({ code: 'aborted' })
