@@ -24,7 +24,7 @@ export interface Source {
   /**
    * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`). At the deadline
    * a source may still resolve, at once, with the part it has.
-   * @throws SourceError
+   * @throws SourceError the same object again while the source waits before it tries anew: one failure, however often it is told
    */
   poll(signal: AbortSignal): Promise<Reading>
   /** Ends kept connections and timers; a poll under way rejects with `aborted`. May be called twice. */
