@@ -59,16 +59,20 @@ export function registerDirect(app: FastifyInstance, crossOrigin: Readonly<Recor
     const route = request.method === 'GET' ? routes.get(query === -1 ? url : url.slice(0, query)) : undefined
     if (route === undefined) return false
     const started = performance.now()
-    let reply: DirectReply | undefined
     try {
-      reply = route.reply(url)
-    } catch {
-      return false
+      const reply = route.reply(url)
+      if (reply === undefined) return false
+      const status = writePrepared(request, response, reply.prepared, reply.volatile, crossOrigin)
+      route.observer ??= observerOf?.(route.pattern) ?? (() => {})
+      route.observer(status, (performance.now() - started) / 1000)
+    } catch (error) {
+      // The app's own route meets the same error, logs it and answers.
+      if (!response.headersSent) return false
+      // Nobody above would catch it: it would end the process.
+      app.log.error({ err: error }, 'request failed')
+      // A reply that breaks off must not look complete; one that is complete may go.
+      if (!response.writableEnded) response.destroy()
     }
-    if (reply === undefined) return false
-    const status = writePrepared(request, response, reply.prepared, reply.volatile, crossOrigin)
-    route.observer ??= observerOf?.(route.pattern) ?? (() => {})
-    route.observer(status, (performance.now() - started) / 1000)
     return true
   }
 

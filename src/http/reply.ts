@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, validateHeaderValue } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A reply made once and sent as it is: body, ETag and headers are never computed per request. */
@@ -71,14 +71,26 @@ function sentOf(prepared: PreparedReply, crossOrigin: Headers): Sent {
   return made
 }
 
-/** 304 carries what the 200 would, but of the body (RFC 9110, 15.4.5). */
-const isOfBody = (name: string): boolean => name === 'content-type' || name === 'content-length'
+/**
+ * What a 304 carries: what the 200 would, but of the body (RFC 9110, 15.4.5). Looked at here, because once told of a 304
+ * Node sends no body any more, which the error reply needs.
+ */
+function ofNoBody(headers: Headers): Headers {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'content-type' || name === 'content-length') continue
+    validateHeaderValue(name, value)
+    kept[name] = value
+  }
+  return kept
+}
 
 /**
  * Writes it, or 304 without a body where the client has it already.
  * @param volatile headers that differ per request; of one reply always the same names
  * @param crossOrigin headers that let pages of other origins read it
  * @returns the status
+ * @throws TypeError where a header holds what it must not; nothing is written then
  */
 export function writePrepared(
   request: IncomingMessage,
@@ -90,12 +102,18 @@ export function writePrepared(
   // One object kept for all requests, written at once: a fresh one for each costs a third of the whole reply in Node.
   const { headers, body } = sentOf(prepared, crossOrigin)
   for (const name in volatile) headers[name] = volatile[name] ?? ''
-  if (matches(request.headers['if-none-match'], prepared.headers.etag ?? '')) {
-    response.writeHead(304, Object.fromEntries(Object.entries(headers).filter(([name]) => !isOfBody(name)))).end()
-    return 304
+  try {
+    if (matches(request.headers['if-none-match'], prepared.headers.etag ?? '')) {
+      response.writeHead(304, ofNoBody(headers)).end()
+      return 304
+    }
+    response.writeHead(200, headers).end(body, 'latin1')
+    return 200
+  } catch (error) {
+    // Node has set it before it looked at the headers; the error reply would be called "500 OK".
+    response.statusMessage = ''
+    throw error
   }
-  response.writeHead(200, headers).end(body, 'latin1')
-  return 200
 }
 
 /**
@@ -108,6 +126,7 @@ export function sendPrepared(
   prepared: PreparedReply,
   volatile: Readonly<Record<string, string>> = {},
 ): void {
-  reply.hijack()
   writePrepared(request.raw, reply.raw, prepared, volatile, reply.crossOrigin ?? none)
+  // Only now: what could not be written is left to the app's error handler.
+  reply.hijack()
 }

@@ -4,7 +4,9 @@ import { unavailable } from '../../src/errors.ts'
 import { createHttpApp } from '../../src/http/app.ts'
 import { prepareJson, sendPrepared } from '../../src/http/reply.ts'
 
-const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: 'https://example.org' })
+const log: string[] = []
+const logger = pino({ level: 'error' }, { write: (line: string) => void log.push(JSON.parse(line).msg) })
+const app = createHttpApp({ logger, corsOrigin: 'https://example.org' })
 const prepared = prepareJson(['value'], { vary: 'Accept' })
 const told: string[] = []
 let number = 0
@@ -24,7 +26,19 @@ beforeAll(async () => {
     pattern: '/things/:name',
     reply: (url) => (url.endsWith('?known') ? { prepared, volatile: { 'x-number': url } } : undefined),
   })
-  app.direct.observe((pattern) => (status) => told.push(`${pattern} ${status}`))
+  const broken = prepareJson(['broken'])
+  const unsendable = { 'x-number': 'a\nb' }
+  app.get('/unsendable', { schema: { summary: 'x' } as never }, (request, to) => sendPrepared(request, to, broken, unsendable))
+  app.get('/unsendable/later', { schema: { summary: 'x' } as never }, async (request, to) => {
+    await new Promise(setImmediate)
+    return sendPrepared(request, to, broken, unsendable)
+  })
+  app.direct.add('/unsendable', { pattern: '/unsendable', reply: () => ({ prepared: broken, volatile: unsendable }) })
+  app.direct.add('/unseen', { pattern: '/unseen', reply: () => ({ prepared, volatile: {} }) })
+  app.direct.observe((pattern) => (status) => {
+    if (pattern === '/unseen') throw new Error('not counted')
+    told.push(`${pattern} ${status}`)
+  })
   base = await app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => app.close())
@@ -73,4 +87,28 @@ it('knows a path with any query, and leaves to the app what its reply does not k
   )
   expect(await Promise.all(numbers)).toEqual(['/things/some?known', 'routed', 'routed'])
   expect(told).toEqual(['/things/:name 200'])
+})
+
+it.each(['/unsendable', '/unsendable/', '/unsendable/later'])(
+  'answers an error where %s cannot be written, and goes on',
+  async (path) => {
+    log.length = 0
+    for (const headers of [{}, { 'if-none-match': '*' }]) {
+      const reply = await fetch(base + path, { headers })
+      expect([reply.status, reply.statusText, reply.headers.get('access-control-allow-origin')]).toEqual([
+        500,
+        'Internal Server Error',
+        'https://example.org',
+      ])
+      expect(await reply.json()).toMatchObject({ code: 'INTERNAL_ERROR', instance: path })
+    }
+    expect(log).toEqual(['request failed', 'request failed'])
+  },
+)
+
+it('sends a reply that could not be counted', async () => {
+  log.length = 0
+  const reply = await fetch(`${base}/unseen`)
+  expect([reply.status, await reply.text()]).toEqual([200, '["value"]'])
+  expect(log).toEqual(['request failed'])
 })
