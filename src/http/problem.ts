@@ -10,7 +10,7 @@ export const Problem = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String({ description: 'One sentence for people' }),
-    instance: Type.String({ description: 'Path of the request' }),
+    instance: Type.Optional(Type.String({ description: 'Path of the request; absent where none could be read' })),
     code: Type.String({ description: 'Stable identifier, e.g. INVALID_PARAMETER' }),
   },
   { $id: 'Problem', title: 'Problem' },
@@ -28,7 +28,27 @@ export const problems = (...statuses: readonly number[]) =>
     ]),
   )
 
-export const problemType = 'application/problem+json; charset=utf-8'
+/** The part of a URL before its query. */
+export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '/'
+
+export const problemHeaders = ({ headers }: RequestError): Readonly<Record<string, string>> => ({
+  'cache-control': 'no-store',
+  ...headers,
+  'content-type': 'application/problem+json; charset=utf-8',
+})
+
+/** @param instance path of the request */
+export function problemBody({ status, message, code }: RequestError, instance?: string): Buffer {
+  const body: Static<typeof Problem> = {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    ...(instance !== undefined && { instance }),
+    code,
+  }
+  return Buffer.from(JSON.stringify(body))
+}
 
 function toRequestError(error: FastifyError | RequestError): RequestError {
   if (error instanceof RequestError) return error
@@ -41,16 +61,8 @@ function toRequestError(error: FastifyError | RequestError): RequestError {
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: FastifyError | RequestError): FastifyReply {
   const shown = toRequestError(error)
   if (shown.status >= 500 && !(error instanceof RequestError)) request.log.error({ err: error }, 'request failed')
-  const body: Static<typeof Problem> = {
-    type: 'about:blank',
-    title: STATUS_CODES[shown.status] ?? 'Error',
-    status: shown.status,
-    detail: shown.message,
-    instance: request.url.split('?')[0] ?? '/',
-    code: shown.code,
-  }
   return reply
     .code(shown.status)
-    .headers({ 'cache-control': 'no-store', ...shown.headers, 'content-type': problemType })
-    .send(Buffer.from(JSON.stringify(body)))
+    .headers(problemHeaders(shown))
+    .send(problemBody(shown, pathOf(request.url)))
 }

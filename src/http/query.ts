@@ -12,8 +12,8 @@ export const nonEmptyText: Parameter<string> = {
   parse: (text) => (text === '' ? undefined : text),
 }
 
-/** Messages repeat a value only as far as it helps to recognise it. */
-const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text)
+/** A value in quotes: messages repeat it only as far as it helps to recognise it. */
+export const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text)
 
 /**
  * The value of an optional parameter; unknown parameters of the request are ignored.

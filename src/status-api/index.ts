@@ -6,6 +6,7 @@ import type { Fleet } from '../game/fleet.ts'
 import type { Watcher } from '../game/watcher.ts'
 import type { DirectReply } from '../http/direct.ts'
 import { problems } from '../http/problem.ts'
+import { shown } from '../http/query.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { ageText, current, perSnapshot, sourcesOf } from './current.ts'
 import { createFavicon, sizes } from './favicon.ts'
@@ -124,7 +125,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
       watcher(request) {
         const { name } = request.params as { name: string }
         const watcher = fleet.get(name)
-        if (watcher === undefined) throw notFound(`There is no server ${JSON.stringify(name)}; ${root}/servers lists them.`)
+        if (watcher === undefined) throw notFound(`There is no server ${shown(name)}; ${root}/servers lists them.`)
         return watcher
       },
       all: () => fleet.watchers.map((watcher) => ({ base: `${root}/servers/${encodeURIComponent(watcher.server)}`, watcher })),
