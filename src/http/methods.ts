@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { RequestError } from '../errors.ts'
+import { pathOf } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,6 +13,15 @@ declare module 'fastify' {
 function toExpression(pattern: string): RegExp {
   const literal = pattern.replace(/\/$/, '').replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
   return new RegExp(`^${literal.replaceAll(/:[^/]+/g, '[^/]+').replaceAll('*', '.*')}/?$`)
+}
+
+/** As the router reads it: `%2F` and other codes of what has a meaning in a URL stay; one that is not valid is on no route. */
+function decodePath(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
 }
 
 /**
@@ -27,8 +37,9 @@ export function registerMethods(app: FastifyInstance): void {
   // In onRequest, before a body would be read. A method without a route has ended up where unknown paths do.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
-    const path = request.url.split('?')[0] ?? '/'
-    const route = known.find((candidate) => candidate.path.test(path))
+    const path = pathOf(request.url)
+    const decoded = decodePath(path)
+    const route = known.find((candidate) => candidate.path.test(decoded))
     if (route === undefined || request.method === 'GET' || request.method === 'HEAD') return done()
     const preflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
     if (preflight && route.crossOrigin) {

@@ -7,7 +7,13 @@ const scripts = { Server: { status: {} } }
 describe('methods', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE'])('%s is 405 on a known path', async (method) => {
     const { url } = await buildTestApp({ scripts })
-    for (const path of ['/api/v1/getall', '/api/v1/getall/', '/api/v1/servers/a%20b/ticks', '/openapi.json']) {
+    for (const path of [
+      '/api/v1/getall',
+      '/api/v1/getall/',
+      '/api/v1/servers/a%20b/ticks',
+      '/api/v1/%67etall',
+      '/openapi.json',
+    ]) {
       const { statusCode, headers, body } = await request(url + path, { method: method as 'POST' })
       expect(statusCode).toBe(405)
       expect(headers.allow).toBe('GET, HEAD')
@@ -27,6 +33,7 @@ describe('methods', () => {
     ['POST', '/api/v1/nothing'],
     ['HEAD', '/nothing'],
     ['POST', '/api/v1/getall/more'],
+    ['POST', '/api/v1%2Fgetall'],
   ])('%s %s is 404', async (method, path) => {
     const { url } = await buildTestApp({ scripts })
     expect((await fetch(url + path, { method })).status).toBe(404)
