@@ -23,27 +23,36 @@ const covers = (range: Range, type: string, subtype: string): boolean =>
 
 /**
  * Which of the types offered (`image/png`) the client likes best: by quality, then by how exactly it is named, then by the
- * order in the header, then by the order offered. The first one where there is no header or nothing in it fits.
+ * order in the header, then by the order offered. Where there is no header or nothing in it fits, the first one that it does
+ * not exclude.
  */
 export function negotiate<const T extends string>(accept: string | undefined, offered: readonly [T, ...T[]]): T {
   const ranges = parseRanges(accept ?? '')
-  const ranked = offered.flatMap((offer, index) => {
+  const ranked = offered.map((offer, index) => {
     const [type = '', subtype = ''] = offer.split('/')
     const [best] = ranges.filter((range) => covers(range, type, subtype)).sort((a, b) => specificity(b) - specificity(a))
-    return best === undefined || best.quality === 0 ? [] : [{ offer, index, range: best }]
+    return { offer, index, range: best }
   })
-  ranked.sort(
+  const acceptable = ranked.flatMap(({ offer, index, range }) => (range && range.quality > 0 ? [{ offer, index, range }] : []))
+  acceptable.sort(
     (a, b) =>
       b.range.quality - a.range.quality ||
       specificity(b.range) - specificity(a.range) ||
       a.range.position - b.range.position ||
       a.index - b.index,
   )
-  return ranked[0]?.offer ?? offered[0]
+  return (acceptable[0] ?? ranked.find(({ range }) => range === undefined))?.offer ?? offered[0]
 }
 
-/** An `<img>` of some browsers names only other image types and everything; a page load names text/html too. */
-export function asksForImage(accept: string | undefined): boolean {
-  const types = new Set(parseRanges(accept ?? '').flatMap(({ type, quality }) => (quality === 0 ? [] : [type])))
-  return types.has('image') && !types.has('text') && !types.has('application')
+/**
+ * True for an `<img>`: some browsers name only other image types and everything, so that all that is offered is liked as much.
+ * What they like best is an image, and no text is named, as it is by a page load.
+ */
+export function prefersImages(accept: string | undefined): boolean {
+  const ranges = parseRanges(accept ?? '').filter(({ quality }) => quality > 0)
+  const most = Math.max(...ranges.map(({ quality }) => quality))
+  return (
+    ranges.some(({ type, quality }) => type === 'image' && quality === most) &&
+    !ranges.some(({ type }) => type === 'text' || type === 'application')
+  )
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import { asksForImage, negotiate } from '../http/accept.ts'
+import { negotiate, prefersImages } from '../http/accept.ts'
 import { integer, optional } from '../http/query.ts'
 import { type PreparedReply, prepare, prepareJson, textType } from '../http/reply.ts'
 import { perSnapshot, sourcesOf } from './current.ts'
@@ -44,6 +44,9 @@ function createForms() {
   }
 }
 
+const textFirst = ['text/plain', 'application/json', 'image/png'] as const
+const imageFirst = ['image/png', 'text/plain', 'application/json'] as const
+
 /** Answers for a server's icon in the form the request asks for. */
 export function createFavicon() {
   const icons = createIcons()
@@ -52,10 +55,10 @@ export function createFavicon() {
   return async (request: FastifyRequest, snapshot: ServerSnapshot) => {
     const size = optional(request, 'size', sizes)
     const { accept } = request.headers
-    const type = negotiate(accept, ['text/plain', 'application/json', 'image/png'])
+    const type = negotiate(accept, prefersImages(accept) ? imageFirst : textFirst)
     const icon = await iconOf(snapshot)
     const source = icon.isDefault ? 'none' : sourcesOf(snapshot, ['favicon'])
-    if (type === 'image/png' || asksForImage(accept)) return { reply: await forms.png(icon, size ?? 64), source }
+    if (type === 'image/png') return { reply: await forms.png(icon, size ?? 64), source }
     return { reply: type === 'application/json' ? forms.json(icon) : forms.text(icon), source }
   }
 }

@@ -15,6 +15,11 @@ describe('the form of the icon', () => {
     ['text/plain, */*;q=0.1', 'text'],
     ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', 'text'],
     ['image/png;q=0, */*', 'text'],
+    ['image/png;q=0.1, */*;q=1', 'text'],
+    ['image/png;q=0.1, */*', 'text'],
+    ['image/png;q=0, image/*', 'text'],
+    ['image/avif;q=0.5, */*', 'text'],
+    ['image/avif, application/json;q=0.9', 'json'],
     ['nonsense', 'text'],
     ['application/json', 'json'],
     ['image/png;q=0.2, application/json;q=0.5', 'json'],
@@ -22,6 +27,10 @@ describe('the form of the icon', () => {
     ['image/*', 'png'],
     ['image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8', 'png'],
     ['image/avif,image/webp,*/*', 'png'],
+    ['image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5', 'png'],
+    ['image/webp,video/*;q=0.8,image/*;q=0.8,*/*;q=0.5', 'png'],
+    ['image/avif', 'png'],
+    ['image/png;q=0.1', 'png'],
     ['IMAGE/PNG', 'png'],
   ] as const)('for %s', async (accept, form) => {
     const { get } = await withIcon(icon)
