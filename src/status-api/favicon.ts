@@ -30,8 +30,15 @@ function createForms() {
     json: (icon: Icon) => of(icon).json,
     png(icon: Icon, size: number): Promise<PreparedReply> {
       const key = `${size} ${of(icon).id}`
-      const before = scaled.get(key)
-      const reply = before ?? scale(icon, size).then((png) => prepare(png, 'image/png', constant(icon)))
+      const reply =
+        scaled.get(key) ??
+        scale(icon, size).then(
+          (png) => prepare(png, 'image/png', constant(icon)),
+          (error: unknown) => {
+            scaled.delete(key)
+            throw error
+          },
+        )
       // Set anew, so that the one left alone for longest comes first and goes first.
       scaled.delete(key)
       scaled.set(key, reply)

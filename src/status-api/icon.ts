@@ -44,22 +44,41 @@ async function normalise(bytes: Buffer): Promise<Buffer> {
 let drawn: Promise<Icon> | undefined
 
 export function defaultIcon(): Promise<Icon> {
-  drawn ??= drawDefaultIcon().then((png) => ({ png, isDefault: true }))
+  drawn ??= drawDefaultIcon().then(
+    (png) => ({ png, isDefault: true }),
+    (error: unknown) => {
+      drawn = undefined
+      throw error
+    },
+  )
   return drawn
 }
+
+/** The decoder ran out of time, as on a machine that was busy: it says nothing of the picture. */
+const isTimeout = (error: unknown): boolean => error instanceof Error && /\btimeout: \d+% complete/.test(error.message)
 
 /** Makes icons of what servers send, remembering the newest one of each server: snapshots come often, new icons hardly ever. */
 export function createIcons() {
   const newest = new Map<string, { readonly digest: string; readonly icon: Promise<Icon> }>()
   return {
-    /** The icon of `server` for these bytes; the default one where there are none or they are no picture. */
+    /**
+     * The icon of `server` for these bytes; the default one where there are none or they are no picture, and until it is asked
+     * for again where they could not be read in time.
+     */
     get(server: string, bytes: Buffer | undefined): Promise<Icon> {
       if (bytes === undefined) return defaultIcon()
       const digest = createHash('sha1').update(bytes).digest('base64')
       const before = newest.get(server)
       if (before?.digest === digest) return before.icon
-      const icon = normalise(bytes).then((png) => ({ png, isDefault: false }), defaultIcon)
-      newest.set(server, { digest, icon })
+      const icon = normalise(bytes).then(
+        (png) => ({ png, isDefault: false }),
+        (error: unknown) => {
+          if (isTimeout(error) && newest.get(server) === made) newest.delete(server)
+          return defaultIcon()
+        },
+      )
+      const made = { digest, icon }
+      newest.set(server, made)
       return icon
     },
   }
