@@ -49,29 +49,31 @@ export interface ServerSnapshot {
 // Who is on: a push protocol, then what a command answers at the moment, then two replies that the game caches for 5 s.
 // The count follows the list, so that a join told by an event is in both.
 const byPlayers = ['management', 'rcon', 'query', 'status'] as const
-const byServer = ['management', 'status', 'rcon', 'query', 'directory'] as const
 const byRcon = ['rcon'] as const
-// The files say what the server was started with; the protocols know of loaders only what these tell.
-const byDirectory = ['directory', 'status', 'rcon', 'query'] as const
-const bySettings = ['management', 'rcon', 'directory', 'status'] as const
+const bySettings = ['management', 'directory'] as const
+const byLog = ['directory'] as const
 
-/** For each field the sources that may fill it, best first. The order in which two of them disagree. */
+/**
+ * For each field the sources that can give it, best first: the order in which two of them disagree, and what `/api/v1/sources`
+ * names as the ways to know it. A source that gives more than is said here is not heard.
+ */
 export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = {
   edition: ['status', 'management', 'query', 'directory'],
-  version: byServer,
-  protocol: byServer,
-  software: byDirectory,
-  loader: byDirectory,
-  loaderVersion: byDirectory,
-  motd: byServer,
+  version: ['management', 'status', 'rcon', 'query', 'directory'],
+  protocol: ['management', 'status', 'rcon'],
+  // The files say what the server was started with; the protocols know of software and loaders only what these tell.
+  software: ['directory', 'status', 'rcon', 'query'],
+  loader: ['directory', 'status'],
+  loaderVersion: ['directory', 'status'],
+  motd: ['management', 'status', 'query', 'directory'],
   favicon: ['status', 'directory'],
   playersOnline: byPlayers,
   playersMax: [...byPlayers, 'directory'],
   players: byPlayers,
   secureChatEnforced: ['status'],
-  defaultGameMode: bySettings,
+  defaultGameMode: [...bySettings, 'status'],
   ip: ['directory', 'status'],
-  port: ['status', 'query', 'directory'],
+  port: ['status', 'directory'],
   latency: ['status'],
   tickCount: byRcon,
   tickDurationMean: byRcon,
@@ -87,17 +89,17 @@ export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = 
   dimensions: byRcon,
   worldDay: byRcon,
   worldTimeOfDay: byRcon,
-  difficulty: bySettings,
-  viewDistance: ['management', 'directory'],
-  pauseWhenEmpty: ['management', 'directory'],
+  difficulty: ['management', 'rcon', 'directory'],
+  viewDistance: bySettings,
+  pauseWhenEmpty: bySettings,
   plugins: ['query'],
-  map: ['query', 'status'],
-  levelName: ['directory', 'query', 'status'],
-  startupDuration: ['directory'],
-  overloadWarnings: ['directory'],
-  overloadSkippedTicks: ['directory'],
-  logJoins: ['directory'],
-  logLeaves: ['directory'],
+  map: ['query'],
+  levelName: ['directory', 'query'],
+  startupDuration: byLog,
+  overloadWarnings: byLog,
+  overloadSkippedTicks: byLog,
+  logJoins: byLog,
+  logLeaves: byLog,
 }
 
 const fields = Object.entries(precedence) as readonly (readonly [FieldName, readonly SourceName[]])[]

@@ -11,8 +11,10 @@ it.each([
   ['playersOnline', 'management', 'rcon', 'query', 'status'],
   ['version', 'management', 'status', 'rcon', 'query', 'directory'],
   ['tickCount', 'rcon'],
-  ['loaderVersion', 'directory', 'status', 'rcon', 'query'],
-  ['defaultGameMode', 'management', 'rcon', 'directory', 'status'],
+  ['loaderVersion', 'directory', 'status'],
+  ['defaultGameMode', 'management', 'directory', 'status'],
+  // The port that is polled: the one a query reply names may be another.
+  ['port', 'status', 'directory'],
 ] as const)('%s comes from the best source that has it', (name, ...order) => {
   expect(precedence[name]).toEqual(order)
   const told = (source: SourceName) => (name === 'players' ? { players: [{ name: source }], complete: true } : source)

@@ -11,7 +11,6 @@ export interface FullStat {
   readonly map?: string
   readonly online?: number
   readonly max?: number
-  readonly port?: number
   readonly names: readonly string[]
   /** The list of names came to its end. */
   readonly complete: boolean
@@ -125,7 +124,6 @@ export function decodeFullStat(datagram: Buffer): FullStat {
     ...string('map', 'map'),
     ...integer('numplayers', 'online'),
     ...integer('maxplayers', 'max'),
-    ...integer('hostport', 'port'),
     ...(plugins !== undefined && readPlugins(decode(plugins))),
     names,
     complete: end >= 0,

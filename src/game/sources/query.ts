@@ -126,7 +126,7 @@ async function exchange(
   }
 }
 
-function toFields({ motd, version, software, plugins, map, online, max, port, names, complete }: FullStat): Partial<Fields> {
+function toFields({ motd, version, software, plugins, map, online, max, names, complete }: FullStat): Partial<Fields> {
   const parsed = version === undefined ? undefined : parseVersionName(version)
   return {
     edition: 'java',
@@ -137,7 +137,6 @@ function toFields({ motd, version, software, plugins, map, online, max, port, na
     ...(map !== undefined && { map, levelName: map }),
     ...(online !== undefined && { playersOnline: online }),
     ...(max !== undefined && { playersMax: max }),
-    ...(port !== undefined && port > 0 && port < 65_536 && { port }),
     // A list that is cut short, or that hides some of the players, is no better than a sample.
     ...(complete && { players: { players: names.map((name) => ({ name })), complete: names.length >= (online ?? 0) } }),
   }

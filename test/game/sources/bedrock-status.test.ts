@@ -1,45 +1,11 @@
-import dgram from 'node:dgram'
-import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { systemNetwork } from '../../../src/game/network.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { silentLog } from '../../../src/log.ts'
+import { bedrockServer, magic, pong } from '../../helpers/bedrock-server.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
-
-function pong(text: string): Buffer {
-  const bytes = Buffer.from(text)
-  return Buffer.concat([
-    Buffer.from([0x1c]),
-    Buffer.alloc(16),
-    magic,
-    Buffer.from([bytes.length >> 8, bytes.length & 0xff]),
-    bytes,
-  ])
-}
-
-/** Answers each unconnected ping with what `answer` says. */
-async function bedrockServer(answer: (reply: (bytes: Buffer) => void) => void, host = '127.0.0.1') {
-  const socket = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4')
-  const pings: Buffer[] = []
-  socket.on('message', (message, from) => {
-    pings.push(message)
-    answer((bytes) => socket.send(bytes, from.port, from.address))
-  })
-  socket.bind(0, host)
-  await once(socket, 'listening')
-  return {
-    port: socket.address().port,
-    pings,
-    async [Symbol.asyncDispose]() {
-      socket.close()
-      await once(socket, 'close')
-    },
-  }
-}
-
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('UDP')).length
 const poll = (port: number, host = '127.0.0.1', timeout = 2_000) =>
   createStatusSource({ edition: 'bedrock', host, port }, context).poll(AbortSignal.timeout(timeout))

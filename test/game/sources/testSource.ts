@@ -3,6 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
 import { SourceError } from '../../../src/game/errors.ts'
+import type { FieldName } from '../../../src/game/fields.ts'
+import { precedence } from '../../../src/game/snapshot.ts'
 import type { Source, SourceContext, SourceName } from '../../../src/game/sources/source.ts'
 import { silentLog } from '../../../src/log.ts'
 import { until } from '../../helpers/until.ts'
@@ -104,6 +106,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       expect(reading.at).toBeGreaterThanOrEqual(before)
       expect(reading.at).toBeLessThanOrEqual(clock.now())
       expect(Object.values(reading.fields)).not.toContain(undefined)
+      for (const field of Object.keys(reading.fields)) expect(precedence[field as FieldName], field).toContain(name)
     })
 
     it('keeps the part that it can read', async () => {

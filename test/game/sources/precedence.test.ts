@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../src/clock.ts'
+import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
+import { encodeStatus } from '../../../src/game/protocol/status.ts'
+import { precedence } from '../../../src/game/snapshot.ts'
+import { createDirectorySource } from '../../../src/game/sources/directory.ts'
+import { createManagementSource } from '../../../src/game/sources/management.ts'
+import { createQuerySource } from '../../../src/game/sources/query.ts'
+import { createRconSource } from '../../../src/game/sources/rcon.ts'
+import type { Source, SourceName } from '../../../src/game/sources/source.ts'
+import { createStatusSource } from '../../../src/game/sources/status.ts'
+import { silentLog } from '../../../src/log.ts'
+import { bedrockServer, pong } from '../../helpers/bedrock-server.ts'
+import { hostileServer } from '../../helpers/hostile-servers.ts'
+import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
+
+const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+
+/** The fields that a source gives in some polls: as many as it takes for each command to have had its turn. */
+async function read(source: Source, polls = 1): Promise<string[]> {
+  onTestFinished(() => source.close())
+  const fields: string[] = []
+  for (let poll = 0; poll < polls; poll++) fields.push(...Object.keys((await source.poll(AbortSignal.timeout(5_000))).fields))
+  return fields
+}
+
+async function readDemo(options: DemoOptions, make: (server: DemoServer) => Source, polls?: number): Promise<string[]> {
+  const server = await startDemoServer(options)
+  onTestFinished(() => server.close())
+  return read(make(server), polls)
+}
+
+async function readForgeStatus(): Promise<string[]> {
+  const modList = [{ modid: 'forge', version: '14.23.5.2859' }]
+  const reply = encodeStatus(JSON.stringify({ modinfo: { type: 'FML', modList } }))
+  const { port, ...server } = await hostileServer((socket) => void socket.once('data', () => socket.write(reply)))
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context))
+}
+
+async function readBukkitRcon(): Promise<string[]> {
+  const version =
+    'This server is running CraftBukkit version 3638-Spigot-d90018e-7dafabf (MC: 1.19.3) (Implementing API version 1.19.3-R0.1-SNAPSHOT)'
+  const peer = await listenRconPeer(({ socket, id, type, body }) => {
+    const unknown = type === 2 ? 'Unknown command. Type "/help" for help.' : 'Unknown request 64'
+    socket.write(packet(id, 0, type === 2 && body === 'version' ? version : unknown))
+  })
+  onTestFinished(() => peer.close())
+  return read(createRconSource({ address: peer.address, password: 'password' }, context), 10)
+}
+
+async function readBedrock(): Promise<string[]> {
+  const server = await bedrockServer((reply) => reply(pong('MCPE;Hi;924;1.21.130;2;10;1234;level;Creative;1;19132;19133;')))
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return read(createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port: server.port }, context))
+}
+
+function readDirectory(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-precedence-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const properties = ['motd=Hi', 'server-ip=192.0.2.7', 'server-port=25570', 'gamemode=creative', 'max-players=5', 'level-name=a']
+  properties.push('difficulty=hard', 'view-distance=12', 'pause-when-empty-seconds=60')
+  const lines = ['Starting minecraft server version 1.21.11', 'Done (3.5s)! For help, type "help"']
+  mkdirSync(join(folder, 'logs'))
+  writeFileSync(join(folder, 'server.properties'), properties.join('\n'))
+  writeFileSync(join(folder, 'server-icon.png'), 'icon')
+  writeFileSync(join(folder, 'version_history.json'), '{"currentVersion":"1.21.11-232-12d8fe0 (MC: 1.21.11)"}')
+  writeFileSync(join(folder, 'logs/latest.log'), lines.map((line) => `[12:34:56] [Server thread/INFO]: ${line}\n`).join(''))
+  return read(createDirectorySource(folder, context))
+}
+
+const status = ({ address }: DemoServer) => createStatusSource(address, context)
+const rcon = ({ rcon }: DemoServer) => createRconSource(rcon, context)
+
+it.each<[SourceName, () => Promise<string[]>[]]>([
+  ['status', () => [readDemo({}, status), readDemo({ software: 'paper' }, status), readForgeStatus(), readBedrock()]],
+  [
+    'rcon',
+    () => [...(['vanilla', 'paper', 'forge'] as const).map((software) => readDemo({ software }, rcon, 10)), readBukkitRcon()],
+  ],
+  ['management', () => [readDemo({}, ({ management }) => createManagementSource(management!, context))]],
+  ['query', () => [readDemo({ software: 'paper' }, ({ query }) => createQuerySource(query, context))]],
+  ['directory', () => [readDirectory()]],
+])('%s gives what the table of precedence says, and no more', async (name, reads) => {
+  const given = new Set((await Promise.all(reads())).flat())
+  const said = Object.entries(precedence).flatMap(([field, sources]) => (sources.includes(name) ? [field] : []))
+  expect([...given].sort()).toEqual(said.sort())
+})
