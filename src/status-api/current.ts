@@ -5,6 +5,10 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher.ts'
 import { sourceNames } from './providers.ts'
 
+/** Milliseconds since the server was last reached; undefined where it never was. */
+export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | undefined =>
+  lastContact && Math.max(0, clock.now() - lastContact.at)
+
 /**
  * The snapshot that replies are made from, and its age in milliseconds.
  * @throws RequestError SERVER_UNREACHABLE before the first success, and when the last one is too long ago
@@ -12,7 +16,7 @@ import { sourceNames } from './providers.ts'
 export function current(watcher: Watcher, clock: Clock): { readonly snapshot: ServerSnapshot; readonly age: number } {
   const snapshot = watcher.snapshot()
   const { interval, staleAfter } = watcher.settings
-  const age = snapshot.lastContact && Math.max(0, clock.now() - snapshot.lastContact.at)
+  const age = ageOf(snapshot, clock)
   if (age !== undefined && age < staleAfter) return { snapshot, age }
   const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
   throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}.`, interval / 1000)

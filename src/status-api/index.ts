@@ -8,8 +8,9 @@ import type { DirectReply } from '../http/direct.ts'
 import { problems } from '../http/problem.ts'
 import { shown } from '../http/query.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
-import { ageText, current, perSnapshot, sourcesOf } from './current.ts'
+import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
 import { createFavicon, sizes } from './favicon.ts'
+import { fieldNames } from './providers.ts'
 import { type StatusRoute, statusRoutes } from './routes.ts'
 import { ServerNames, Sources } from './schemas.ts'
 import { describeSources } from './sources.ts'
@@ -22,8 +23,9 @@ export interface StatusApiOptions {
 const root = '/api/v1'
 const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server' }) })
 
+const ageMeaning = 'Seconds since the server was last reached'
 const snapshotHeaders = {
-  'X-Snapshot-Age': { type: 'string', description: 'Seconds since the server was last reached' },
+  'X-Snapshot-Age': { type: 'string', description: ageMeaning },
   'X-Snapshot-Source': { type: 'string', description: 'Sources that filled the reply, or none' },
 }
 
@@ -49,6 +51,7 @@ interface Place {
 /** The routes of docs under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock }: StatusApiOptions): void {
   const favicon = createFavicon()
+  const editions = new Map(fleet.servers.map(({ name, address }) => [name, address?.edition]))
   const schemaOf = (place: Place, summary: string, success: object, failures: readonly (400 | 404 | 503)[]): FastifySchema => ({
     tags: [place.tag],
     summary,
@@ -97,14 +100,22 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
     })
   }
 
+  /** The one reply that needs no contact with the server: it tells why there is none. Before the first contact it has no age. */
   function addSources(place: Place): void {
-    const replyOf = perSnapshot((snapshot) => prepareJson(describeSources(snapshot)))
+    const replyOf = perSnapshot((snapshot) => {
+      const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
+      return prepareJson(describeSources(snapshot, editions.get(snapshot.server) ?? 'java'), headers)
+    })
     const summary = 'How each source does, and which one gave each field'
-    app.get(
-      `${place.path}/sources`,
-      { schema: schemaOf(place, summary, ok(summary, json(Sources)), []) },
-      (request, reply: FastifyReply) => sendPrepared(request, reply, replyOf(place.watcher(request).snapshot())),
-    )
+    const success = ok(summary, json(Sources), {
+      'X-Snapshot-Age': { ...snapshotHeaders['X-Snapshot-Age'], description: `${ageMeaning}; absent before the first time` },
+      'X-Snapshot-Source': { type: 'string', description: 'Sources that gave any of the fields, or none' },
+    })
+    app.get(`${place.path}/sources`, { schema: schemaOf(place, summary, success, []) }, (request, reply: FastifyReply) => {
+      const snapshot = place.watcher(request).snapshot()
+      const age = ageOf(snapshot, clock)
+      return sendPrepared(request, reply, replyOf(snapshot), age === undefined ? {} : { 'x-snapshot-age': ageText(age) })
+    })
   }
 
   const places: readonly Place[] = [
@@ -137,6 +148,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
     addSources(place)
   }
 
+  // Of the configuration, not of a snapshot: it has no age and no source.
   const summary = 'Names of all servers'
   const names = prepareJson(fleet.servers.map(({ name }) => name))
   app.get(

@@ -87,7 +87,8 @@ export const Sources = Type.Object(
       Type.Object({
         source: Type.Union([SourceName, Type.Null()], { description: 'Which source gave the value; null: it is unknown' }),
         setting: Type.Union([Type.String(), Type.Null()], {
-          description: 'For an unknown value: the settings that would give it; null where nothing that is off would',
+          description:
+            'For an unknown value: the settings that would give it, or that a source which fails needs checked; null where neither would help',
         }),
       }),
     ),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { ServerSnapshot, SourceState } from '../game/snapshot.ts'
 import type { SourceName } from '../game/sources/source.ts'
-import { fieldNames, settingFor, sourceNames } from './providers.ts'
+import { fieldNames, type SourceSituation, settingFor, sourceNames } from './providers.ts'
 import type { Sources } from './schemas.ts'
 
 const moment = (milliseconds: number): string => new Date(milliseconds).toISOString()
@@ -20,16 +20,19 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
 }
 
 /** How each source does, and for each field which one gave it or which setting would. */
-export function describeSources({ server, sources, fields }: ServerSnapshot): Static<typeof Sources> {
+export function describeSources(
+  { server, sources, fields }: ServerSnapshot,
+  edition: SourceSituation['edition'],
+): Static<typeof Sources> {
   const states = new Map(sources.map((state) => [state.source, state]))
-  const configured = new Set(states.keys())
+  const failures = new Map(sources.map(({ source, state, error }) => [source, state === 'failed' ? error?.code : undefined]))
   return {
     server,
     sources: sourceNames.map((name) => describe(name, states.get(name))),
     fields: Object.fromEntries(
       fieldNames.map((name) => {
         const source = fields[name]?.source ?? null
-        return [name, { source, setting: source === null ? (settingFor(name, configured) ?? null) : null }]
+        return [name, { source, setting: source === null ? (settingFor(name, { edition, failures }) ?? null) : null }]
       }),
     ),
   }

@@ -17,10 +17,12 @@ export interface FakeFleet extends Fleet {
   pollAll(): Promise<void>
 }
 
-/** A real fleet of real watchers, the first one the primary, whose sources say what the scripts say. */
+const bedrockAddress = { edition: 'bedrock', host: 'bedrock.test', port: 19_132 } as const
+
+/** A real fleet of real watchers, the first one the primary, whose sources say what the scripts say. Those called `bedrock...` are of that edition. */
 export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFleet {
   const fleet = createFleet({
-    servers: Object.keys(scripts).map((name) => ({ name })),
+    servers: Object.keys(scripts).map((name) => ({ name, ...(name.startsWith('bedrock') && { address: bedrockAddress }) })),
     poll: testPoll,
     clock,
     log: silentLog,

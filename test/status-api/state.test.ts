@@ -101,10 +101,51 @@ describe('/sources', () => {
     expect(again.sources[0]).toMatchObject({ state: 'ok', lastError: failure })
   })
 
+  it('has the age of the snapshot and the sources of all its fields', async () => {
+    const { get, fleet, clock } = await buildTestApp({ scripts: { Server: exampleServer } })
+    await clock.advance(1_500)
+    for (const path of ['sources', 'servers/Server/sources']) {
+      const { headers } = await get(`/api/v1/${path}`)
+      expect([headers.get('x-snapshot-age'), headers.get('x-snapshot-source')]).toEqual(['1.500', 'status, rcon, directory'])
+    }
+    fleet.scripts.Server = { status: down }
+    await clock.advance(20_000)
+    await fleet.pollAll()
+    const { status, headers } = await get('/api/v1/sources')
+    expect([status, headers.get('x-snapshot-age'), headers.get('x-snapshot-source')]).toEqual([200, '21.500', 'none'])
+  })
+
+  it('says of a source that fails what to check, besides what is off', async () => {
+    const refused = new SourceError('auth', 'Server.test: the password is wrong')
+    const { get } = await buildTestApp({ scripts: { Server: { status: {}, rcon: refused } } })
+    const { fields } = (await (await get('/api/v1/sources')).json()) as { fields: Record<string, { setting: string | null }> }
+    expect(fields.tickCount?.setting).toBe('rcon fails (auth) and would give ticks: check enable-rcon=true and MC_RCON_PASSWORD')
+    expect(fields.viewDistance?.setting).toBe(
+      'management-server-enabled=true, MC_MANAGEMENT and MC_MANAGEMENT_SECRET; or MC_DIRECTORY give the view distance',
+    )
+    expect(fields.plugins?.setting).toBe('enable-query=true and MC_QUERY give the plugins')
+    expect(fields.difficulty?.setting).toMatch(/^rcon fails .* MC_RCON_PASSWORD; or management-server.* give the difficulty$/)
+  })
+
+  it('hints at nothing that a Bedrock server does not have', async () => {
+    const { get } = await buildTestApp({ scripts: { bedrock: { status: {} }, 'bedrock down': { status: down } } })
+    const settings = async (name: string) => {
+      const { fields } = (await (await get(`/api/v1/servers/${name}/sources`)).json()) as {
+        fields: Record<string, { setting: string | null }>
+      }
+      return fields
+    }
+    expect(new Set(Object.values(await settings('bedrock')).map(({ setting }) => setting))).toEqual(new Set([null]))
+    const { motd, tickCount } = await settings('bedrock%20down')
+    expect(motd?.setting).toBe('status fails (refused) and would give the message of the day: check MC_SERVER')
+    expect(tickCount?.setting).toBeNull()
+  })
+
   it('answers for a server that was never reached', async () => {
     const { get } = await buildTestApp({ scripts: { Server: { status: down } }, polled: false })
     const reply = await get('/api/v1/sources')
     expect(reply.status).toBe(200)
+    expect([reply.headers.has('x-snapshot-age'), reply.headers.get('x-snapshot-source')]).toEqual([false, 'none'])
     const { sources } = (await reply.json()) as { sources: unknown[] }
     expect(sources[0]).toMatchObject({ source: 'status', state: 'pending', lastSuccess: null })
   })
