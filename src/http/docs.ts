@@ -8,7 +8,10 @@ import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
 const logo =
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
 
-/** `/openapi.json`, made from the schemas of the routes, and `/docs` to read it. Register before the routes. */
+/**
+ * `/openapi.json`, made from the schemas of the routes, `/docs` to read it, and the way there for who opens `/`. Register before
+ * the routes.
+ */
 export async function registerDocs(app: FastifyInstance): Promise<void> {
   app.addSchema(Problem)
   await app.register(swagger, {
@@ -37,7 +40,15 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
     theme: { title: 'Tickwarden API' },
     logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
+    uiHooks: {
+      // The page's own copy of the description.
+      onRequest(request, reply, done) {
+        if (request.routeOptions.url === '/docs/json') reply.redirect('/openapi.json')
+        else done()
+      },
+    },
   })
+  app.get('/', { schema: { hide: true } }, (_, reply) => reply.redirect('/docs'))
   let prepared: PreparedReply | undefined
   app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
     prepared ??= prepareJson(app.swagger())

@@ -47,6 +47,26 @@ describe('/openapi.json', () => {
 })
 
 describe('/docs', () => {
+  it.each([
+    ['/', '/docs'],
+    ['/docs/json', '/openapi.json'],
+  ])('%s leads to %s', async (path, target) => {
+    const { url, get } = await buildTestApp({ scripts })
+    const reply = await fetch(url + path, { redirect: 'manual' })
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, target])
+    const reached = await get(path)
+    expect([reached.status, new URL(reached.url).pathname]).toEqual([200, target])
+    expect((await fetch(url + path, { method: 'HEAD', redirect: 'manual' })).status).toBe(302)
+    expect((await fetch(url + path, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD')
+  })
+
+  it('may be read over plain HTTP', async () => {
+    const { get } = await buildTestApp({ scripts })
+    const policy = (await get('/docs')).headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'self'")
+    expect(policy).not.toContain('upgrade-insecure-requests')
+  })
+
   it('is a page whose parts all come from here', async () => {
     const { get } = await buildTestApp({ scripts })
     const page = await get('/docs')
