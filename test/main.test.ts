@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { settings } from '../src/config/settings.ts'
 import { version } from '../src/package.ts'
 
-const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
+const root = join(import.meta.dirname, '..')
+const main = join(root, 'dist', 'src', 'main.js')
 const children = new Set<ChildProcess>()
 
 interface Running {
@@ -16,8 +17,12 @@ interface Running {
   until(pattern: RegExp): Promise<RegExpExecArray>
 }
 
-function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, [main, ...args], {
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Running =>
+  runCommand(process.execPath, [main, ...args], env)
+
+function runCommand(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const child = spawn(command, args, {
+    cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -75,6 +80,25 @@ describe('tickwarden', () => {
     expect(Date.now() - asked).toBeLessThan(5500)
     await requests
     expect(running.output()).not.toMatch(/unhandled|Error:/i)
+  })
+
+  it('ends gracefully when `npm start` is told to end', async () => {
+    const npm = runCommand('npm', ['start'], { PORT: '0', HOME: process.env.HOME ?? '' })
+    const url = await listening(npm)
+    const pid = Number((await npm.until(/"pid":(\d+)/))[1])
+    npm.child.kill('SIGTERM')
+    try {
+      // All that holds the output has ended, the service too.
+      expect(await npm.exit).toBe(0)
+      expect(npm.output()).toContain('SIGTERM: closing')
+      await expect(fetch(url)).rejects.toThrow()
+    } finally {
+      try {
+        process.kill(pid, 'SIGKILL')
+      } catch {
+        // Ended, as it should.
+      }
+    }
   })
 
   it('names every wrong setting and exits with 2', async () => {
