@@ -160,8 +160,83 @@ describe('mistakes', () => {
     expect(problems({ env: { STALE_AFTER: '2s' } }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
     expect(problems({ env: { MC_DIRECTORY: join(folder, 'none') } }).join()).toContain('expected a folder that exists')
     expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])
-    expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml: ')
+    expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml, line 2')
     expect(problems({ file: file('- a\n') }).join()).toContain('expected settings')
+  })
+})
+
+describe('the config file', () => {
+  const server = (settings: string) => load({ file: file(`servers:\n  - { address: x, ${settings} }\n`) }).servers[0]
+
+  it.each(['0012', '1.20', '0o17', '0x1F', '1e3', '12345678901234567890', 'true', 'No', '2026-01-01', '"007"', "'~'", 'ä*&!'])(
+    'takes %s as it is written',
+    (given) => {
+      const written = given.replaceAll(/^['"]|['"]$/g, '')
+      expect(server(`name: ${given}, rcon: { address: r, password: ${given} }`)).toMatchObject({
+        name: written,
+        rcon: { password: written },
+      })
+    },
+  )
+
+  it.each(['', '~', 'null', 'Null'])('takes %j for a setting that is not there', (given) => {
+    expect(server(`name: ${given}, rcon: ${given}, query: ${given}`)).toEqual({
+      name: 'Server',
+      address: { edition: 'java', host: 'x', port: 25565 },
+    })
+    expect(load({ file: file(`servers: ${given}\npoll:\n`) }).servers).toEqual([])
+  })
+
+  it('may name a value and refer to it', () => {
+    const path = file(
+      'servers:\n  - { address: a, rcon: &r { address: r, password: &p x } }\n  - { name: b, address: b, rcon: *r }\nruns: { token: *p }\n',
+    )
+    const { servers, values } = load({ file: path })
+    expect(servers[1]?.rcon).toEqual({ address: { host: 'r', port: 25575 }, password: 'x' })
+    expect(values.runToken).toBe('x')
+  })
+
+  it('takes a list where several values fit, and only there', () => {
+    expect(load({ file: file('probe: { allow: [a.example, 10.0.0.0/8] }\n') }).values.probeAllow).toEqual([
+      'a.example',
+      '10.0.0.0/8',
+    ])
+    const path = file('runs: { token: [a, b] }\nprobe: { allow: { a: b } }\nhost: {}\n')
+    expect(problems({ file: path })).toEqual([
+      `${path}: runs.token: expected a single value`,
+      `${path}: probe.allow: expected a single value or a list of them`,
+      `${path}: host: expected a single value`,
+    ])
+  })
+
+  it.each([
+    ['*Sekret9', 'a value that starts with * or & needs quotes'],
+    ['&Sekret9', 'a value that starts with * or & needs quotes'],
+    ['&Sekret9 Sekret', 'a value that starts with * or & needs quotes'],
+    ['!Sekret9', 'a value that starts with ! needs quotes'],
+    ['@Sekret9', 'a value that starts with @, ` or % needs quotes'],
+    ['Sekret: 9', 'a value with ": " in it needs quotes, and the settings of one place the same indentation'],
+    ['"\\Sekret"', 'within double quotes, write \\\\ for a \\; single quotes take it as it is', 16],
+    [']Sekret9', 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes'],
+    ['|Sekret9', 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 16],
+    ["'Sek'ret", 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 20],
+  ])('says where %s is wrong and what to do, not what stands there', (given, advice, column = 15) => {
+    const path = file(`# Servers\nservers:\n  - address: x\n    rcon:\n      address: r\n      password: ${given}\n`)
+    const [first, ...others] = problems({ file: path })
+    expect(first).toBe(`${path}, line 6, column ${column + 2}: ${advice}`)
+    expect([first, ...others].join()).not.toMatch(/sek/i)
+  })
+
+  it.each([
+    ['a: &a [*a]\n', /line 1, column 8: a value that starts/],
+    ['? [a]\n: b\n', /line 1, column 3: expected the name of a setting/],
+    ['host: a\nhost: b\n', /line 2, column 1: this setting stands here twice/],
+    ['\thost: a\n', /line 1, column 1: indent with spaces/],
+    ['host: a\n---\nhost: b\n', /line 2, column 1: expected one document/],
+    ['servers: [a\n', /line 2, column 1: .* every bracket closed/],
+    ['host: "a\n', /line 2, column 1: a quote or a bracket is not closed/],
+  ])('refuses %j', (text, expected) => {
+    expect(problems({ file: file(text) })).toEqual([expect.stringMatching(expected)])
   })
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { parseDocument } from 'yaml'
 import { parseHostPort } from '../game/protocol/address.ts'
 import { type Setting, settings } from './settings.ts'
+import { parseTree, type Tree } from './yaml.ts'
 
 /** Where a text came from, for messages, and the text. */
 export interface Given {
@@ -30,39 +30,50 @@ export const serverKeys = {
   directory: 'directory',
 } as const satisfies Partial<Record<keyof typeof settings, string>>
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
+const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 
-/** Nested maps as dotted keys; a list of scalars as its items joined by commas. */
-function flatten(value: unknown, key: string, into: Map<string, unknown>): void {
-  if (isMap(value)) for (const [name, inner] of Object.entries(value)) flatten(inner, key === '' ? name : `${key}.${name}`, into)
-  else into.set(key, Array.isArray(value) && value.every((item) => typeof item !== 'object') ? value.join(',') : value)
-}
+/** Every place there is, and whether it takes a list too. */
+type Places = ReadonlyMap<string, boolean>
 
-function takeKnown(tree: unknown, place: string, known: ReadonlySet<string>, problems: string[]): Map<string, Given> {
-  const flat = new Map<string, unknown>()
-  flatten(tree, '', flat)
+/** Nested maps as dotted keys; a list of texts as its items joined by commas. */
+function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places, problems: string[]): Map<string, Given> {
+  const keys = [...known.keys()]
   const values = new Map<string, Given>()
-  for (const [key, value] of flat) {
+  const take = (value: Tree, key: string): void => {
     const from = `${place}${key}`
-    if (value === null) continue
-    if (!known.has(key)) problems.push(`${from}: there is no such setting; known here: ${[...known].join(', ')}`)
-    else if (typeof value === 'object') problems.push(`${from}: expected a single value or a list of them`)
-    else values.set(key, { from, text: String(value) })
+    const many = known.get(key)
+    if (many === undefined) problems.push(`${from}: there is no such setting; known here: ${keys.join(', ')}`)
+    else if (typeof value === 'string') values.set(key, { from, text: value })
+    else if (many && isList(value) && value.every((item) => typeof item === 'string')) {
+      values.set(key, { from, text: value.join(',') })
+    } else if (value !== null) problems.push(`${from}: expected a single value${many ? ' or a list of them' : ''}`)
   }
+  const takeAll = (tree: ReadonlyMap<string, Tree>, before: string): void => {
+    for (const [name, value] of tree) {
+      const key = before + name
+      const holdsOthers = keys.some((other) => other.startsWith(`${key}.`))
+      if (holdsOthers && isMap(value)) takeAll(value, `${key}.`)
+      else if (!holdsOthers || value !== null) take(value, key)
+    }
+  }
+  takeAll(tree, '')
   return values
 }
 
-const withFile = (key: string, { secret }: Setting<unknown>): string[] => (secret ? [key, `${key}File`] : [key])
+const placesOf = (key: string, { secret, kind }: Setting<unknown>): readonly (readonly [string, boolean])[] => [
+  [key, kind.many === true],
+  ...(secret ? [[`${key}File`, false] as const] : []),
+]
 
-const fileKeys: ReadonlySet<string> = new Set([
-  'listen',
+const filePlaces: Places = new Map([
+  ['listen', false],
   ...Object.values(settings).flatMap((setting: Setting<unknown>) =>
-    setting.file === undefined ? [] : withFile(setting.file, setting),
+    setting.file === undefined ? [] : placesOf(setting.file, setting),
   ),
 ])
-const entryKeys: ReadonlySet<string> = new Set(
-  Object.entries(serverKeys).flatMap(([name, key]) => withFile(key, settings[name as keyof typeof serverKeys])),
+const entryPlaces: Places = new Map(
+  Object.entries(serverKeys).flatMap(([name, key]) => placesOf(key, settings[name as keyof typeof serverKeys])),
 )
 
 /** Reads the config file; mistakes are added to `problems`. `required` false: a missing file is an empty one. */
@@ -76,18 +87,16 @@ export function readConfigFile(path: string, required: boolean, problems: string
     if (required || code !== 'ENOENT') problems.push(`${path}: cannot be read (${code})`)
     return empty
   }
-  const document = parseDocument(source)
-  if (document.errors.length > 0) {
-    problems.push(...document.errors.map((error) => `${path}: ${error.message.split('\n')[0]}`))
-    return empty
-  }
-  const tree: unknown = document.toJS() ?? {}
-  if (!isMap(tree)) {
+  const tree = parseTree(source, path, problems)
+  if (tree === undefined) return empty
+  if (tree !== null && !isMap(tree)) {
     problems.push(`${path}: expected settings, one a line, such as "listen: 127.0.0.1:8080"`)
     return empty
   }
-  const { servers: entries = [], ...rest } = tree
-  const values = takeKnown(rest, `${path}: `, fileKeys, problems)
+  const own = new Map(tree)
+  const entries = own.get('servers') ?? []
+  own.delete('servers')
+  const values = takeKnown(own, `${path}: `, filePlaces, problems)
   const listen = values.get('listen')
   if (listen !== undefined) {
     const parsed = parseHostPort(listen.text, 8080)
@@ -97,12 +106,12 @@ export function readConfigFile(path: string, required: boolean, problems: string
       values.set('port', { from: listen.from, text: String(parsed.port) })
     }
   }
-  if (!Array.isArray(entries)) {
+  if (!isList(entries)) {
     problems.push(`${path}: servers: expected a list`)
     return { values, servers: [] }
   }
-  const servers = entries.map((entry: unknown, index) => {
-    if (isMap(entry)) return takeKnown(entry, `${path}: servers[${index}].`, entryKeys, problems)
+  const servers = entries.map((entry, index) => {
+    if (isMap(entry)) return takeKnown(entry, `${path}: servers[${index}].`, entryPlaces, problems)
     problems.push(
       `${path}: servers[${index}]: expected settings of a server, such as { name: survival, address: mc.example.org }`,
     )

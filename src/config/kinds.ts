@@ -7,6 +7,8 @@ import { type HostPort, parseHostPort, parseServerAddress, type ServerAddress } 
 export interface Kind<T> {
   /** What fits, to end the sentence "... expected". */
   readonly expected: string
+  /** Set where there may be several, separated by commas. */
+  readonly many?: true
   parse(text: string): T | undefined
 }
 
@@ -45,6 +47,7 @@ export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T>
 
 export const list = <T>(item: Kind<T>): Kind<readonly T[]> => ({
   expected: `a list separated by commas, each ${item.expected}`,
+  many: true,
   parse(given) {
     const parts = given.split(',').map((part) => part.trim())
     const values = parts.filter((part) => part !== '').map((part) => item.parse(part))
