@@ -74,6 +74,10 @@ describe('addresses', () => {
     ['[2001:db8::1]:25570', { edition: 'java', host: '2001:db8::1', port: 25570 }],
     ['[2001:db8::1]', { edition: 'java', host: '2001:db8::1', port: 25565 }],
     ['::1', { edition: 'java', host: '::1', port: 25565 }],
+    ['[fe80::1%eth0]:1', { edition: 'java', host: 'fe80::1%eth0', port: 1 }],
+    ['::ffff:192.0.2.7', { edition: 'java', host: '::ffff:192.0.2.7', port: 25565 }],
+    ['1.example.org.', { edition: 'java', host: '1.example.org.', port: 25565 }],
+    ['mc_1:65535', { edition: 'java', host: 'mc_1', port: 65535 }],
     ['bedrock://pe.example.org', { edition: 'bedrock', host: 'pe.example.org', port: 19132 }],
     ['bedrock://[::1]:19133', { edition: 'bedrock', host: '::1', port: 19133 }],
   ])('%s', (given, expected) => {
@@ -93,10 +97,46 @@ describe('addresses', () => {
     'http://x',
     '-a.example',
     'a..b',
+    '1:2:3',
+    'a:25565:',
+    ':25565',
+    '8080',
+    '1.2.3',
+    '256.1.1.1',
+    '0x7f.1',
+    '[1:2:3]:4',
+    '[]:1',
+    '::1:99999',
+    '2001:db8::1:25570',
+    '1:2:3:4:5:6:7:8:9',
     `${'x'.repeat(300)}`,
   ])('refuses %j', (given) => {
     if (given === '') return expect(load({ env: { MC_SERVER: given } }).servers).toEqual([])
     expect(problems({ env: { MC_SERVER: given } })).toEqual([expect.stringContaining('MC_SERVER is')])
+  })
+})
+
+describe('listen addresses', () => {
+  it.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'localhost', 'fe80::1%eth0'])('may be %s', (given) => {
+    expect(load({ env: { HOST: given } }).host).toBe(given)
+  })
+
+  it.each(['127.0.0.1:1', '127.0.0.1:8080', '[::1]:1', 'localhost:', '8080', 'a b'])('refuses HOST=%s', (given) => {
+    expect(problems({ env: { HOST: given } })).toEqual([expect.stringContaining(`HOST is "${given}"; expected`)])
+  })
+
+  it.each([
+    ['127.0.0.1:0', '127.0.0.1', 0],
+    ['"[::]:8081"', '::', 8081],
+    ['localhost', 'localhost', 8080],
+  ])('may be %s in the file', (given, host, port) => {
+    expect(load({ file: file(`listen: ${given}\n`) })).toMatchObject({ host, port })
+  })
+
+  it.each(['8080', ':8080', '127.0.0.1:65536', '1:2:3'])('refuses %s in the file', (given) => {
+    expect(problems({ file: file(`listen: "${given}"\n`) })).toEqual([
+      expect.stringContaining(`listen is "${given}"; expected host:port`),
+    ])
   })
 })
 

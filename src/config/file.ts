@@ -99,7 +99,7 @@ export function readConfigFile(path: string, required: boolean, problems: string
   const values = takeKnown(own, `${path}: `, filePlaces, problems)
   const listen = values.get('listen')
   if (listen !== undefined) {
-    const parsed = parseHostPort(listen.text, 8080)
+    const parsed = parseHostPort(listen.text, 8080, 0)
     if (parsed === undefined) problems.push(`${listen.from} is "${listen.text}"; expected host:port, such as 127.0.0.1:8080`)
     else {
       values.set('host', { from: listen.from, text: parsed.host })

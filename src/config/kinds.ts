@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
-import { type HostPort, parseHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
+import { type HostPort, parseHost, parseHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 
 /** A kind of setting or query parameter: its text form to its value, or undefined where the text does not fit. */
 export interface Kind<T> {
@@ -69,7 +69,7 @@ export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
 /** An address to listen on: a host name or IP address without a port. */
 export const host: Kind<string> = {
   expected: 'a host name or IP address, such as 127.0.0.1, 0.0.0.0 or ::',
-  parse: (given) => (given === '::' ? given : parseHostPort(given, 1)?.port === 1 ? parseHostPort(given, 1)?.host : undefined),
+  parse: parseHost,
 }
 
 export const serverAddress: Kind<ServerAddress> = {

@@ -1,3 +1,5 @@
+import { isIPv4, isIPv6 } from 'node:net'
+
 export interface HostPort {
   /** Name or IP address, without brackets. */
   readonly host: string
@@ -12,28 +14,32 @@ export const defaultPorts = { java: 25565, bedrock: 19132, rcon: 25575, query: 2
 
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/i
 
-function isHost(host: string): boolean {
-  return (
-    host.length <= 253 &&
-    host
-      .replace(/\.$/, '')
-      .split('.')
-      .every((part) => label.test(part))
-  )
+function isName(text: string): boolean {
+  const labels = text.replace(/\.$/, '').split('.')
+  // The system takes `8080` for 0.0.31.144 and `0x7f.1` for 127.0.0.1; nobody who writes them means that.
+  const isNumber = /^(\d+|0x[0-9a-f]*)$/i.test(labels.at(-1) ?? '')
+  return text.length <= 253 && !isNumber && labels.every((part) => label.test(part))
 }
 
-/** `host`, `host:port`, `[IPv6]`, `[IPv6]:port` or a bare IPv6 address; undefined for anything else. */
-export function parseHostPort(text: string, defaultPort: number): HostPort | undefined {
-  const match = /^(?:\[(?<v6>[0-9a-f:.]+(?:%[\w.-]+)?)\]|(?<name>[^:[\]/\s]+))(?::(?<port>\d{1,5}))?$/i.exec(text)
-  if (match?.groups === undefined) {
-    return /^[0-9a-f]*:[0-9a-f:.]*:[0-9a-f.]*$/i.test(text) ? { host: text, port: defaultPort } : undefined
-  }
-  const { v6, name, port: digits } = match.groups
-  if (name !== undefined && !isHost(name)) return undefined
-  if (v6 !== undefined && !v6.includes(':')) return undefined
-  const port = digits === undefined ? defaultPort : Number(digits)
-  if (port < 1 || port > 65535) return undefined
-  return { host: v6 ?? name ?? '', port }
+/** A host name or an IP address, IPv6 with brackets or without; undefined for anything else. */
+export function parseHost(text: string): string | undefined {
+  const bracketed = /^\[(.*)\]$/.exec(text)?.[1]
+  if (isIPv6(bracketed ?? text)) return bracketed ?? text
+  return isIPv4(text) || isName(text) ? text : undefined
+}
+
+/**
+ * `host`, `host:port`, `[IPv6]`, `[IPv6]:port` or a bare IPv6 address; undefined for anything else.
+ * @param leastPort 0 where the system may choose one, for addresses to listen on
+ */
+export function parseHostPort(text: string, defaultPort: number, leastPort: 0 | 1 = 1): HostPort | undefined {
+  const alone = parseHost(text)
+  if (alone !== undefined) return { host: alone, port: defaultPort }
+  const [, before = '', digits] = /^(.*):(\d{1,5})$/.exec(text) ?? []
+  // Without brackets nobody can tell where an IPv6 address ends.
+  const host = isIPv6(before) ? undefined : parseHost(before)
+  const port = Number(digits)
+  return host !== undefined && port >= leastPort && port <= 65535 ? { host, port } : undefined
 }
 
 /** A server's address: as parseHostPort, and `bedrock://host[:port]` for the Bedrock edition. */
