@@ -140,6 +140,43 @@ describe('listen addresses', () => {
   })
 })
 
+describe('CORS_ORIGIN', () => {
+  it.each([
+    ['*', '*'],
+    ['https://example.org', 'https://example.org'],
+    ['https://Example.org:443', 'https://example.org'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://[::1]:3000', 'http://[::1]:3000'],
+    ['https://xn--r8jz45g.jp', 'https://xn--r8jz45g.jp'],
+    ['capacitor://localhost', 'capacitor://localhost'],
+  ])('may be %s', (given, expected) => {
+    expect(load({ env: { CORS_ORIGIN: given } }).values.corsOrigin).toBe(expected)
+  })
+
+  it.each([
+    'https://例え.jp',
+    'https://a.example, https://b.example',
+    'https://a.example/',
+    'https://a.example/path',
+    'https://user@a.example',
+    'https://a.example?x',
+    'https://*.example.org',
+    'a.example',
+    'null',
+    'https://',
+    'https://a.example\nx: y',
+  ])('refuses %j', (given) => {
+    expect(problems({ env: { CORS_ORIGIN: given } })).toEqual([
+      expect.stringMatching(/^CORS_ORIGIN is .*; expected \* or one origin/),
+    ])
+  })
+
+  it('is one origin in the file too', () => {
+    const path = file('cors: { origin: ["https://a.example", "https://b.example"] }\n')
+    expect(problems({ file: path })).toEqual([`${path}: cors.origin: expected a single value`])
+  })
+})
+
 describe('durations', () => {
   it.each([
     ['500ms', 500],

@@ -87,6 +87,18 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
   },
 })
 
+/** `*`, or an origin as browsers send it: a default port left out, letters in lower case. */
+export const origin: Kind<string> = {
+  expected:
+    '* or one origin: https://host or https://host:port without a path, a name of other letters in its xn-- form (punycode)',
+  parse(given) {
+    const [, protocol = '', address = ''] = /^([a-z][a-z0-9+.-]*:)\/\/(.+)$/i.exec(given) ?? []
+    if (parseHostPort(address, 1) === undefined) return given === '*' ? given : undefined
+    if (!/^https?:$/i.test(protocol)) return given.toLowerCase()
+    return URL.canParse(given) ? new URL(given).origin : undefined
+  },
+}
+
 /** An entry of an allow list: a host name with `*` in it or not, an IP address or a CIDR range. */
 export const hostPattern: Kind<string> = {
   expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',

@@ -10,6 +10,7 @@ import {
   type Kind,
   list,
   oneOf,
+  origin,
   schedule,
   serverAddress,
   text,
@@ -254,7 +255,7 @@ export const settings = {
   corsOrigin: setting({
     env: 'CORS_ORIGIN',
     file: 'cors.origin',
-    kind: text,
+    kind: origin,
     default: '*',
     meaning: 'origin whose pages may read the API',
   }),
