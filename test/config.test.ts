@@ -242,6 +242,127 @@ describe('mistakes', () => {
   })
 })
 
+describe('what lacks something', () => {
+  const folderThere = { MC_DIRECTORY: folder }
+  it.each<[Record<string, string>, string[]]>([
+    [{ MC_RCON: 'h', MC_SERVER: 'x' }, ['MC_RCON is set without MC_RCON_PASSWORD (or MC_RCON_PASSWORD_FILE)']],
+    [{ MC_RCON_PASSWORD: 'p' }, ['MC_RCON_PASSWORD is set without MC_RCON or MC_SERVER']],
+    [
+      { MC_MANAGEMENT: 'ws://h:1', MC_SERVER: 'x' },
+      ['MC_MANAGEMENT is set without MC_MANAGEMENT_SECRET (or MC_MANAGEMENT_SECRET_FILE)'],
+    ],
+    [{ MC_MANAGEMENT_SECRET: 's', MC_SERVER: 'x' }, ['MC_MANAGEMENT_SECRET is set without MC_MANAGEMENT']],
+    [{ MC_MANAGEMENT_CA: import.meta.filename, MC_SERVER: 'x' }, ['MC_MANAGEMENT_CA is set without MC_MANAGEMENT']],
+    [{ MC_MANAGEMENT_FINGERPRINT: 'ab'.repeat(32), MC_SERVER: 'x' }, ['MC_MANAGEMENT_FINGERPRINT is set without MC_MANAGEMENT']],
+    [{ MC_MANAGEMENT_SECRET: 's' }, ['MC_MANAGEMENT_SECRET is set without MC_MANAGEMENT']],
+    [{ MC_QUERY: 'h:1' }, ['MC_QUERY is set without MC_SERVER or MC_DIRECTORY']],
+    [{ MC_QUERY: 'h:1', ...folderThere }, []],
+    [{ MC_RCON: 'h', ...folderThere }, []],
+    [{ MC_RCON_PASSWORD: 'p', ...folderThere }, []],
+    [{ MC_MANAGEMENT_SECRET: 's', ...folderThere }, []],
+    [{ MC_MANAGEMENT_FINGERPRINT: 'ab'.repeat(32), ...folderThere }, []],
+  ])('%j', (env, expected) => {
+    expect(problems({ env })).toEqual(expected)
+  })
+
+  it.each<[Record<string, string>, string]>([
+    [{ MC_SERVER: 'bad host', MC_QUERY: 'h:1' }, 'MC_SERVER is "bad host"'],
+    [
+      { MC_SERVER: 'x', MC_RCON: 'h', MC_RCON_PASSWORD_FILE: '/nowhere' },
+      'MC_RCON_PASSWORD_FILE is "/nowhere", which cannot be read',
+    ],
+    [{ MC_SERVER: 'x', MC_RCON: 'bad host', MC_RCON_PASSWORD: 'p' }, 'MC_RCON is "bad host"'],
+    [{ MC_SERVER: 'x', MC_MANAGEMENT: 'http://x', MC_MANAGEMENT_SECRET: 's' }, 'MC_MANAGEMENT is "http://x"'],
+    [
+      { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://h:1', MC_MANAGEMENT_SECRET: ' ' },
+      'MC_MANAGEMENT_SECRET has a value that does not fit',
+    ],
+    [{ MC_DIRECTORY: '/nowhere', MC_QUERY: 'h:1' }, 'MC_DIRECTORY is "/nowhere"'],
+    [{ POLL_INTERVAL: 'soon', STALE_AFTER: '1s' }, 'POLL_INTERVAL is "soon"'],
+  ])('is not what is wrong: %j', (env, expected) => {
+    expect(problems({ env })).toEqual([expect.stringContaining(expected)])
+  })
+
+  it.each([
+    ['{ address: x, rcon: { address: h } }', '.rcon.address is set without rcon.password (or rcon.passwordFile)'],
+    ['{ rcon: { password: p, address: h } }', ' has no address and no directory'],
+    ['{ address: x, management: { secret: s } }', '.management.secret is set without management.url'],
+    [
+      '{ address: x, rcon: { address: h, passwordFile: /nowhere } }',
+      '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file with the secret',
+    ],
+    ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value'],
+    ['7', ': expected settings of a server, such as { name: survival, address: mc.example.org }'],
+  ])('is told in the words of the file: %s', (entry, expected) => {
+    const named = entry.replace('{ ', '{ name: n, ')
+    const path = file(`servers:\n  - ${named}\n  - ${named.replace('name: n', 'name: m')}\n`)
+    expect(problems({ file: path }).toSorted()).toEqual([0, 1].map((index) => `${path}: servers[${index}]${expected}`))
+  })
+
+  it('is not looked for where the file cannot be read', () => {
+    const path = file('servers: [{ address: x }\n')
+    expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
+    const noList = file('servers: { address: x }\n')
+    expect(problems({ file: noList, env: { MC_QUERY: 'h' } })).toEqual([`${noList}: servers: expected a list`])
+  })
+
+  it('is a name too', () => {
+    const path = file('servers:\n  - { address: a }\n  - { address: b }\n  - { name: Server, address: c }\n')
+    expect(problems({ file: path })).toEqual([
+      `${path}: servers[1] has no name; every server but the first needs one of its own`,
+      'two servers have the name "Server"; every server needs one of its own',
+    ])
+  })
+})
+
+describe('a server known by its directory', () => {
+  it('needs nothing else', () => {
+    expect(load({ env: { MC_DIRECTORY: folder } }).servers).toEqual([{ name: 'Server', directory: folder }])
+  })
+
+  it('keeps what only the directory can complete', () => {
+    const fingerprint = 'ab'.repeat(32)
+    const env = { MC_DIRECTORY: folder, MC_RCON: 'h', MC_MANAGEMENT_SECRET: 's', MC_MANAGEMENT_FINGERPRINT: fingerprint }
+    expect(load({ env }).servers).toEqual([
+      {
+        name: 'Server',
+        directory: folder,
+        partial: { rcon: { host: 'h', port: 25575 }, management: { secret: 's', fingerprint } },
+      },
+    ])
+    expect(
+      load({ env: { MC_DIRECTORY: folder, MC_SERVER: 'x', MC_RCON_PASSWORD: 'p', MC_MANAGEMENT: 'ws://h:1' } }).servers,
+    ).toEqual([
+      {
+        name: 'Server',
+        address: { edition: 'java', host: 'x', port: 25565 },
+        directory: folder,
+        partial: { rconPassword: 'p', management: { url: 'ws://h:1/' } },
+      },
+    ])
+  })
+
+  it('may have everything set', () => {
+    const env = {
+      MC_DIRECTORY: folder,
+      MC_RCON: 'h:1',
+      MC_RCON_PASSWORD: 'p',
+      MC_MANAGEMENT: 'ws://h:2',
+      MC_MANAGEMENT_SECRET: 's',
+      MC_QUERY: 'h:3',
+    }
+    expect(load({ env }).servers).toEqual([
+      {
+        name: 'Server',
+        directory: folder,
+        rcon: { address: { host: 'h', port: 1 }, password: 'p' },
+        management: { url: 'ws://h:2/', secret: 's' },
+        query: { host: 'h', port: 3 },
+      },
+    ])
+  })
+})
+
 describe('the config file', () => {
   const server = (settings: string) => load({ file: file(`servers:\n  - { address: x, ${settings} }\n`) }).servers[0]
 

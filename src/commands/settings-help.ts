@@ -1,5 +1,5 @@
+import { flagOf } from '../config/read.ts'
 import { type Setting, settings } from '../config/settings.ts'
-import { flagOf } from '../config.ts'
 
 const all: readonly Setting<unknown>[] = Object.values(settings)
 

@@ -3,17 +3,27 @@ import { parseHostPort } from '../game/protocol/address.ts'
 import { type Setting, settings } from './settings.ts'
 import { parseTree, type Tree } from './yaml.ts'
 
-/** Where a text came from, for messages, and the text. */
-export interface Given {
+/** What was set somewhere. */
+export interface Said {
+  /** Where, for messages. */
   readonly from: string
-  readonly text: string
+  readonly inFile: boolean
+  /** Undefined where it could not be read, which has been told then. */
+  readonly text: string | undefined
+}
+
+export interface ServerEntry {
+  /** For messages. */
+  readonly place: string
+  /** By keys of `serverKeys`. */
+  readonly settings: ReadonlyMap<string, Said>
 }
 
 export interface FileContents {
   /** By the setting's place in the file: `poll.interval`. */
-  readonly values: ReadonlyMap<string, Given>
-  /** The same for each server: keys of `serverKeys`. */
-  readonly servers: readonly ReadonlyMap<string, Given>[]
+  readonly settings: ReadonlyMap<string, Said>
+  /** Undefined for an entry that could not be read. */
+  readonly servers: readonly (ServerEntry | undefined)[]
 }
 
 /** Where each setting of a server stands in its entry of `servers`. */
@@ -37,17 +47,20 @@ const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 type Places = ReadonlyMap<string, boolean>
 
 /** Nested maps as dotted keys; a list of texts as its items joined by commas. */
-function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places, problems: string[]): Map<string, Given> {
+function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places, problems: string[]): Map<string, Said> {
   const keys = [...known.keys()]
-  const values = new Map<string, Given>()
+  const values = new Map<string, Said>()
   const take = (value: Tree, key: string): void => {
     const from = `${place}${key}`
     const many = known.get(key)
     if (many === undefined) problems.push(`${from}: there is no such setting; known here: ${keys.join(', ')}`)
-    else if (typeof value === 'string') values.set(key, { from, text: value })
+    else if (typeof value === 'string') values.set(key, { from, inFile: true, text: value })
     else if (many && isList(value) && value.every((item) => typeof item === 'string')) {
-      values.set(key, { from, text: value.join(',') })
-    } else if (value !== null) problems.push(`${from}: expected a single value${many ? ' or a list of them' : ''}`)
+      values.set(key, { from, inFile: true, text: value.join(',') })
+    } else if (value !== null) {
+      problems.push(`${from}: expected a single value${many ? ' or a list of them' : ''}`)
+      values.set(key, { from, inFile: true, text: undefined })
+    }
   }
   const takeAll = (tree: ReadonlyMap<string, Tree>, before: string): void => {
     for (const [name, value] of tree) {
@@ -76,46 +89,59 @@ const entryPlaces: Places = new Map(
   Object.entries(serverKeys).flatMap(([name, key]) => placesOf(key, settings[name as keyof typeof serverKeys])),
 )
 
-/** Reads the config file; mistakes are added to `problems`. `required` false: a missing file is an empty one. */
-export function readConfigFile(path: string, required: boolean, problems: string[]): FileContents {
-  const empty: FileContents = { values: new Map(), servers: [] }
-  let source: string
+/** `listen` as `host` and `port`, as if these had been written. */
+function splitListen({ from, text }: Said, problems: string[]): readonly [string, Said][] {
+  const parsed = text === undefined ? undefined : parseHostPort(text, 8080, 0)
+  if (parsed === undefined && text !== undefined)
+    problems.push(`${from} is "${text}"; expected host:port, such as 127.0.0.1:8080`)
+  return [
+    ['host', { from, inFile: true, text: parsed?.host }],
+    ['port', { from, inFile: true, text: parsed && String(parsed.port) }],
+  ]
+}
+
+function readServers(entries: Tree, path: string, problems: string[]): FileContents['servers'] {
+  if (entries === null) return []
+  if (!isList(entries)) {
+    problems.push(`${path}: servers: expected a list`)
+    return [undefined]
+  }
+  return entries.map((entry, index) => {
+    const place = `${path}: servers[${index}]`
+    if (isMap(entry)) return { place, settings: takeKnown(entry, `${place}.`, entryPlaces, problems) }
+    problems.push(`${place}: expected settings of a server, such as { name: survival, address: mc.example.org }`)
+    return undefined
+  })
+}
+
+/**
+ * Reads the config file; mistakes are added to `problems`.
+ * @param required false: a missing file is an empty one
+ * @returns undefined where the file, or what is in it, cannot be read
+ */
+export function readConfigFile(path: string, required: boolean, problems: string[]): FileContents | undefined {
+  let source = ''
   try {
     source = readFileSync(path, 'utf8')
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    if (required || code !== 'ENOENT') problems.push(`${path}: cannot be read (${code})`)
-    return empty
-  }
-  const tree = parseTree(source, path, problems)
-  if (tree === undefined) return empty
-  if (tree !== null && !isMap(tree)) {
-    problems.push(`${path}: expected settings, one a line, such as "listen: 127.0.0.1:8080"`)
-    return empty
-  }
-  const own = new Map(tree)
-  const entries = own.get('servers') ?? []
-  own.delete('servers')
-  const values = takeKnown(own, `${path}: `, filePlaces, problems)
-  const listen = values.get('listen')
-  if (listen !== undefined) {
-    const parsed = parseHostPort(listen.text, 8080, 0)
-    if (parsed === undefined) problems.push(`${listen.from} is "${listen.text}"; expected host:port, such as 127.0.0.1:8080`)
-    else {
-      values.set('host', { from: listen.from, text: parsed.host })
-      values.set('port', { from: listen.from, text: String(parsed.port) })
+    if (required || code !== 'ENOENT') {
+      problems.push(`${path}: cannot be read (${code})`)
+      return undefined
     }
   }
-  if (!isList(entries)) {
-    problems.push(`${path}: servers: expected a list`)
-    return { values, servers: [] }
+  const tree = parseTree(source, path, problems)
+  if (tree === undefined) return undefined
+  if (tree !== null && !isMap(tree)) {
+    problems.push(`${path}: expected settings, one a line, such as "listen: 127.0.0.1:8080"`)
+    return undefined
   }
-  const servers = entries.map((entry, index) => {
-    if (isMap(entry)) return takeKnown(entry, `${path}: servers[${index}].`, entryPlaces, problems)
-    problems.push(
-      `${path}: servers[${index}]: expected settings of a server, such as { name: survival, address: mc.example.org }`,
-    )
-    return new Map<string, Given>()
-  })
-  return { values, servers }
+  const own = new Map(tree)
+  own.delete('servers')
+  const found = takeKnown(own, `${path}: `, filePlaces, problems)
+  const listen = found.get('listen')
+  return {
+    settings: new Map([...found, ...(listen ? splitListen(listen, problems) : [])]),
+    servers: readServers(tree?.get('servers') ?? null, path, problems),
+  }
 }
