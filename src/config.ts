@@ -52,7 +52,7 @@ function findSameNames(names: readonly (string | undefined)[], problems: string[
  */
 export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput = {}): Config {
   const problems: string[] = []
-  const path = file ?? env.TICKWARDEN_CONFIG
+  const path = file || env.TICKWARDEN_CONFIG || undefined
   const contents = readConfigFile(path ?? 'tickwarden.yaml', path !== undefined, problems)
 
   // What the environment and the flags say of a server is said of the first one. No setting stands both in its entry and outside.

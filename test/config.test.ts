@@ -63,6 +63,8 @@ describe('precedence', () => {
 
   it('takes an empty variable for one that is not set', () => {
     expect(load({ env: { PORT: '', MC_SERVER: '' } })).toMatchObject({ port: 8080, servers: [] })
+    expect(load({ env: { TICKWARDEN_CONFIG: '' } }).port).toBe(8080)
+    expect(load({ env: { TICKWARDEN_CONFIG: path }, file: '' }).port).toBe(7000)
   })
 })
 
