@@ -317,6 +317,23 @@ describe('what lacks something', () => {
   })
 })
 
+describe('names of servers', () => {
+  it.each(['a', '...', '.a', 'my server', 'Zoë', '🐺', '%2e', 'a\\b'])('may be %s', (given) => {
+    expect(load({ env: { MC_SERVER: 'x', MC_NAME: given } }).servers[0]?.name).toBe(given)
+  })
+
+  it.each(['.', '..', ' . ', '/', 'a/b', ' '])('refuses %j', (given) => {
+    expect(problems({ env: { MC_NAME: given } })).toEqual([
+      `MC_NAME is ${JSON.stringify(given)}; expected ${settings.name.kind.expected}`,
+    ])
+  })
+
+  it('refuses half a character', () => {
+    const path = file('servers:\n  - { address: x }\n  - { address: y, name: "a\\uD83D" }\n')
+    expect(problems({ file: path })).toEqual([expect.stringContaining('servers[1].name is "a\\ud83d"; expected a name')])
+  })
+})
+
 describe('a server known by its directory', () => {
   it('needs nothing else', () => {
     expect(load({ env: { MC_DIRECTORY: folder } }).servers).toEqual([{ name: 'Server', directory: folder }])

@@ -40,6 +40,16 @@ export const integer = (least: number, most: number): Kind<number> => ({
 
 export const text: Kind<string> = { expected: 'a text that is not empty', parse: (given) => given.trim() || undefined }
 
+/** A text that can be a part of a path: the API knows a server by it. */
+export const serverName: Kind<string> = {
+  expected: 'a name that is not empty, has no slash and is not . or .., which the paths of the API cannot carry',
+  parse(given) {
+    const name = given.trim()
+    // Half of a character outside of the first 65,536 has no form in a path.
+    return /^\.{0,2}$|\/|\p{Surrogate}/u.test(name) ? undefined : name
+  },
+}
+
 export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
   expected: `one of ${choices.join(', ')}`,
   parse: (given) => choices.find((choice) => choice === given),

@@ -13,6 +13,7 @@ import {
   origin,
   schedule,
   serverAddress,
+  serverName,
   text,
   url,
 } from './kinds.ts'
@@ -52,7 +53,7 @@ export const settings = {
     otherwise: 'a built-in demo server',
     meaning: 'the primary game server',
   }),
-  name: setting({ env: 'MC_NAME', kind: text, default: 'Server', meaning: 'its name' }),
+  name: setting({ env: 'MC_NAME', kind: serverName, default: 'Server', meaning: 'its name' }),
   rcon: setting({ env: 'MC_RCON', kind: hostPort(defaultPorts.rcon), otherwise: 'off', meaning: 'its RCON address' }),
   rconPassword: setting({ env: 'MC_RCON_PASSWORD', kind: text, secret: true, meaning: 'its RCON password' }),
   management: setting({
