@@ -3,6 +3,7 @@ import { parseDuration } from './config/kinds.ts'
 import { isServerSetting, readSettings, settingNames, type Texts } from './config/read.ts'
 import { toServer } from './config/server.ts'
 import type { SettingValues } from './config/settings.ts'
+import { formatHostPort } from './game/protocol/address.ts'
 import type { PollSettings, ServerSettings } from './game/server.ts'
 
 export type { Schedule, ScriptName } from './config/kinds.ts'
@@ -46,6 +47,16 @@ function findSameNames(names: readonly (string | undefined)[], problems: string[
     problems.push(`two servers have the name ${JSON.stringify(name)}; every server needs one of its own`)
 }
 
+const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
+
+/** @param from where METRICS_LISTEN was set */
+function findSameListen({ host, port, metricsListen }: SettingValues, from: string | undefined, problems: string[]): void {
+  if (host === undefined || port === undefined || port !== metricsListen?.port) return
+  if (host !== metricsListen.host && !isAny(host) && !isAny(metricsListen.host)) return
+  const shown = formatHostPort(metricsListen)
+  problems.push(`${from} is ${shown}, where the service listens too (HOST, PORT); expected another port`)
+}
+
 /**
  * Every setting from flags, environment, config file and defaults.
  * @throws ConfigError that names every wrong setting at once, never a secret's value
@@ -72,6 +83,7 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
     return toServer(own, entry.place, problems)
   })
   findSameNames(names, problems)
+  findSameListen(values, said.get('metricsListen')?.from, problems)
 
   const interval = values.pollInterval ?? 0
   const staleAfter = values.staleAfter ?? 3 * interval

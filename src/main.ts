@@ -5,6 +5,7 @@ import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
+import { ListenError } from './commands/listen.ts'
 import { settingsHelp } from './commands/settings-help.ts'
 import { scripts } from './config/kinds.ts'
 import { flagOf } from './config/read.ts'
@@ -12,7 +13,6 @@ import { type Setting, settings } from './config/settings.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
 import { settleEngine } from './engine.ts'
-import { formatHostPort } from './game/protocol/address.ts'
 import { version } from './package.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
@@ -51,18 +51,6 @@ function createLogger(config: Config) {
   return process.stdout.isTTY ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })) : pino(options)
 }
 
-/** What went wrong at the start, and what to do. */
-function startFailure(error: NodeJS.ErrnoException & { address?: string; port?: number }, { host, port }: Config): string {
-  const address = formatHostPort({ host: error.address ?? host, port: error.port ?? port })
-  if (error.code === 'EADDRINUSE')
-    return `${address} is taken by another program. Stop that one, or choose another port: PORT=8081`
-  if (error.code === 'EACCES') return `This user may not listen on ${address}. Choose a port above 1023: PORT=8080`
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return `This machine has no address ${error.address ?? host}. Set HOST to one that it has, or to 0.0.0.0 for all.`
-  }
-  return `The service could not start: ${error.message}`
-}
-
 async function runServe(config: Config): Promise<void> {
   const logger = createLogger(config)
   try {
@@ -74,7 +62,9 @@ async function runServe(config: Config): Promise<void> {
       await service.close()
     })
   } catch (error) {
-    logger.fatal(startFailure(error as NodeJS.ErrnoException, config))
+    const { message } = error as Error
+    const told = error instanceof ListenError ? message : `The service could not start: ${message}`
+    logger.fatal(told)
     process.exitCode = 1
   }
 }

@@ -142,6 +142,27 @@ describe('listen addresses', () => {
   })
 })
 
+describe('METRICS_LISTEN', () => {
+  it.each([
+    [{ METRICS_LISTEN: '127.0.0.1:8080' }, '127.0.0.1:8080'],
+    [{ HOST: '::1', PORT: '9000', METRICS_LISTEN: '[::1]:9000' }, '[::1]:9000'],
+    [{ HOST: '0.0.0.0', METRICS_LISTEN: '127.0.0.1:8080' }, '127.0.0.1:8080'],
+    [{ METRICS_LISTEN: '0.0.0.0:8080' }, '0.0.0.0:8080'],
+  ])('may not be where the service listens: %j', (env, shown) => {
+    expect(problems({ env })).toEqual([
+      `METRICS_LISTEN is ${shown}, where the service listens too (HOST, PORT); expected another port`,
+    ])
+  })
+
+  it.each([
+    { METRICS_LISTEN: '127.0.0.1:8081' },
+    { METRICS_LISTEN: '127.0.0.2:8080' },
+    { PORT: '0', METRICS_LISTEN: '127.0.0.1:8080' },
+  ])('may be another: %j', (env) => {
+    expect(problems({ env })).toEqual([])
+  })
+})
+
 describe('CORS_ORIGIN', () => {
   it.each([
     ['*', '*'],

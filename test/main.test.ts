@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { settings } from '../src/config/settings.ts'
@@ -121,13 +122,15 @@ describe('tickwarden', () => {
     expect(running.output()).toMatch(/unknown option|unknown command|too many arguments/)
   })
 
-  it('says which program to blame when the port is taken', async () => {
+  it.each([{}])('says which program to blame when the port is taken, with %j', async (env) => {
     const other = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => other.once('listening', resolve))
-    const { port } = other.address() as { port: number }
-    const running = run([], { PORT: String(port) })
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const running = run([], { PORT: String(port), ...env })
     expect(await running.exit).toBe(1)
-    expect(running.output()).toContain(`127.0.0.1:${port} is taken by another program`)
+    expect(running.output()).toContain(
+      `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: PORT=${port + 1}`,
+    )
     other.close()
   })
 

@@ -6,6 +6,7 @@ import { demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet } from '../game/fleet.ts'
 import { formatHostPort } from '../game/protocol/address.ts'
 import { createSources } from '../game/sources/create.ts'
+import { explained, listenSettings } from './listen.ts'
 
 export interface Service {
   /** `http://host:port`, with the port it really has. */
@@ -16,7 +17,7 @@ export interface Service {
 
 /**
  * Starts the whole service: with no server configured also the demo server, which is then watched.
- * @throws the listen error (EADDRINUSE ...) after everything that was started has been closed
+ * @throws ListenError where an address cannot be had, after everything that was started has been closed
  */
 export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
@@ -30,12 +31,16 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
   }
   try {
     const listenTextResolver = (address: string) => `Tickwarden listens on ${address}`
-    const url = await app.listen({ host: config.host, port: config.port, listenTextResolver })
-    if (app.metricsApp !== undefined && config.values.metricsListen !== undefined) {
-      await app.metricsApp.listen({
-        ...config.values.metricsListen,
+    const { host, port } = config
+    const listening = app.listen({ host, port, listenTextResolver })
+    const url = await explained(listening, { host, port }, listenSettings.service)
+    const { metricsListen } = config.values
+    if (app.metricsApp !== undefined && metricsListen !== undefined) {
+      const listening = app.metricsApp.listen({
+        ...metricsListen,
         listenTextResolver: (address) => `The metrics are served on ${address}`,
       })
+      await explained(listening, metricsListen, listenSettings.metrics)
     }
     fleet.start()
     if (demo !== undefined) {

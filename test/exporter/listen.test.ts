@@ -41,8 +41,17 @@ describe('METRICS_LISTEN', () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as AddressInfo
     const config = loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } })
-    await expect(serve(config, silent)).rejects.toMatchObject({ code: 'EADDRINUSE', port })
+    await expect(serve(config, silent)).rejects.toThrow(
+      `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: METRICS_LISTEN=127.0.0.1:${port + 1}`,
+    )
     await new Promise((resolve) => taken.close(resolve))
+  })
+
+  it('stops the start when this machine has no such address', async () => {
+    const config = loadConfig({ env: { PORT: '0', METRICS_LISTEN: '192.0.2.1:9150' } })
+    await expect(serve(config, silent)).rejects.toThrow(
+      'This machine has no address 192.0.2.1. Set the host of METRICS_LISTEN to one that it has, or to 0.0.0.0 for all.',
+    )
   })
 
   it('is not needed', async () => {
