@@ -64,7 +64,9 @@ async function runServe(config: Config): Promise<void> {
   } catch (error) {
     const { message } = error as Error
     const told = error instanceof ListenError ? message : `The service could not start: ${message}`
-    logger.fatal(told)
+    // A service that is not there is no matter of how much is logged.
+    if (logger.isLevelEnabled('fatal')) logger.fatal(told)
+    else console.error(told)
     process.exitCode = 1
   }
 }

@@ -122,7 +122,7 @@ describe('tickwarden', () => {
     expect(running.output()).toMatch(/unknown option|unknown command|too many arguments/)
   })
 
-  it.each([{}])('says which program to blame when the port is taken, with %j', async (env) => {
+  it.each([{}, { LOG_LEVEL: 'silent' }])('says which program to blame when the port is taken, with %j', async (env) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
