@@ -7,6 +7,7 @@ import pretty from 'pino-pretty'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
 import { ListenError } from './commands/listen.ts'
 import { settingsHelp } from './commands/settings-help.ts'
+import { usageError } from './commands/usage-error.ts'
 import { scripts } from './config/kinds.ts'
 import { flagOf } from './config/read.ts'
 import { type Setting, settings } from './config/settings.ts'
@@ -103,6 +104,7 @@ settleEngine()
 const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)
+  .configureOutput({ outputError: (text, write) => write(usageError(text)) })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
 
 withSettings(

@@ -122,6 +122,19 @@ describe('tickwarden', () => {
     expect(running.output()).toMatch(/unknown option|unknown command|too many arguments/)
   })
 
+  it.each([
+    [['--mc-rcon-password=Sekret9'], /set MC_RCON_PASSWORD, or MC_RCON_PASSWORD_FILE \(--mc-rcon-password-file\) to a file/],
+    [['--run-token', 'Sekret9'], /set RUN_TOKEN, or RUN_TOKEN_FILE \(--run-token-file\) to a file/],
+    [['update', 'projects', "--github-token=Sekret9's = \n9"], /set GITHUB_TOKEN, or GITHUB_TOKEN_FILE/],
+    [['--mc-rcon-pasword-file=Sekret9'], /unknown option '--mc-rcon-pasword-file'/],
+    [["--secret=a=Sek're\nt9"], /unknown option '--secret'/],
+  ])('does not repeat the value of the unknown flag in %j', async (args, message) => {
+    const running = run(args)
+    expect(await running.exit).toBe(2)
+    expect(running.output()).toMatch(message)
+    expect(running.output()).not.toMatch(/sek|t9/i)
+  })
+
   it.each([{}, { LOG_LEVEL: 'silent' }])('says which program to blame when the port is taken, with %j', async (env) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')

@@ -1,0 +1,14 @@
+import { flagOf } from '../config/read.ts'
+import { type Setting, settings } from '../config/settings.ts'
+
+const secrets = Object.values<Setting<unknown>>(settings).filter(({ secret }) => secret)
+
+/** What the parser of the command line complains of, without the values in it, one of which may be a secret. */
+export function usageError(text: string): string {
+  const flag = /^error: unknown option '(--?[^=']*)/.exec(text)?.[1]
+  if (flag === undefined) return text
+  const secret = secrets.find(({ env }) => flagOf({ env }) === flag)
+  if (secret === undefined) return text.replace(/=.*'/s, "'")
+  const file = `${secret.env}_FILE (${flagOf(secret)})`
+  return `error: ${flag} is no option, because other users of this machine can see flags; set ${secret.env}, or ${file} to a file that holds it\n`
+}
