@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket, connect as tcpConnect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAllowList } from '../../exporter/probe/allow-list.ts'
 import { probeTimeout } from '../../exporter/probe/timeout.ts'
@@ -102,6 +105,24 @@ describe('/probe', () => {
       const series = parseSamples(text).map(({ name, labels }) => name + labels)
       expect(new Set(series).size).toBe(series.length)
     }
+  })
+
+  it('polls a server that is known by its directory alone by the name that /sd gives, and not by its address', async () => {
+    const demo = await startDemo()
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-probe-'))
+    closers.push(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'server.properties'), `server-ip=127.0.0.1\nserver-port=${demo.address.port}\n`)
+    const { servers } = loadConfig({ env: { MC_DIRECTORY: folder, MC_NAME: 'local' } })
+    const service = await startProbe(servers)
+    const [group] = (await (await service.get('/sd')).json()) as { targets: string[] }[]
+    const reply = await service.get(`/probe?target=${group?.targets[0]}`)
+    expect(reply.status).toBe(200)
+    const text = await reply.text()
+    expect(text).toContain('\nminecraft_up 1\n')
+    expect(text).toContain('\nminecraft_players_online 3\n')
+    expect((await service.get(`/probe?target=127.0.0.1:${demo.address.port}`)).status).toBe(403)
+    rmSync(join(folder, 'server.properties'))
+    expect(await service.text('/probe?target=local')).toContain('\nminecraft_up 0\n')
   })
 
   it.skipIf(!hasTool('promtool'))('gives promtool nothing to complain about', async () => {
