@@ -71,7 +71,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const together = pushed === undefined ? reading : { ...reading, fields: { ...pushed.fields, ...reading.fields } }
     readings.set(reading.source, [polled ?? { ...reading, fields: {} }, together])
     contact(reading.at)
-    publish()
+    // Before the first poll has ended most is unknown: what it reads belongs to the first snapshot too.
+    if (pollDuration === undefined) publishSoon()
+    else publish()
   })
   const schedule = createSchedule({ interval: settings.interval, clock, random, poll: pollAgain, failures: () => failures })
   let current = build(merge([]))

@@ -281,6 +281,19 @@ describe('what is pushed', () => {
     watcher.close()
   })
 
+  it('during the first poll waits for what it reads, up to 100 ms', async () => {
+    const clock = manualClock(0)
+    const { watcher, push } = watch(clock, () => [scriptedSource('status', clock, { motd: 'Hi' })])
+    const seen: unknown[] = []
+    watcher.subscribe(() => seen.push(valuesOf(watcher)))
+    push({ source: 'management', at: clock.now(), fields: { players: players('Alice') } })
+    await clock.advance(99)
+    expect(seen).toEqual([])
+    await clock.advance(1)
+    expect(seen).toHaveLength(1)
+    watcher.close()
+  })
+
   it('does not make older values of a source that fails look fresh', async () => {
     const clock = manualClock(0)
     const management = scriptedSource('management', clock, { motd: 'Hi' })
