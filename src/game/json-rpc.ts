@@ -1,6 +1,7 @@
 import { WebSocket } from 'ws'
 import type { Clock } from '../clock.ts'
 import { SourceError, toSourceError } from './errors.ts'
+import type { Network } from './network.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
@@ -25,6 +26,7 @@ export interface JsonRpcOptions {
   /** Sent as a bearer token; never part of a message. */
   readonly secret: string
   readonly trust: Trust
+  readonly network: Network
   readonly clock: Clock
   /** Milliseconds that one call may take. */
   readonly callTimeout: number
@@ -54,7 +56,7 @@ interface Pending {
 export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
   const url = new URL(options.url)
   const target = url.host
-  const socket = await openSocket(url, options.trust, signal)
+  const socket = await openSocket(url, options.trust, options.network, signal)
   const ws = new WebSocket(url, {
     createConnection: () => socket,
     headers: { authorization: `Bearer ${options.secret}` },

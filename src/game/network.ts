@@ -47,3 +47,12 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
+
+/**
+ * Where a host is: an address is its own, a name is looked up.
+ * @throws the network's error for a name without addresses, or the signal's reason
+ */
+export async function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+  const family = net.isIP(host)
+  return family > 0 ? [{ address: host, family }] : await abortable(network.lookup(host), signal)
+}

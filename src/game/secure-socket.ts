@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import tls from 'node:tls'
 import { SourceError, toSourceError } from './errors.ts'
+import { addressesOf, type Network } from './network.ts'
 
 /** What makes a server's certificate trusted; with neither, the authorities that Node.js knows. */
 export interface Trust {
@@ -24,7 +25,7 @@ async function tlsOptions(host: string, trust: Trust): Promise<tls.ConnectionOpt
  * @param signal ends the attempt with its reason; has no effect once the socket was handed out
  * @throws SourceError
  */
-export async function openSocket(url: URL, trust: Trust, signal: AbortSignal): Promise<net.Socket> {
+export async function openSocket(url: URL, trust: Trust, network: Network, signal: AbortSignal): Promise<net.Socket> {
   const secure = url.protocol === 'wss:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port || (secure ? 443 : 80))
@@ -34,8 +35,27 @@ export async function openSocket(url: URL, trust: Trust, signal: AbortSignal): P
         throw new SourceError('tls', `${target}: the CA file cannot be read`, { cause })
       })
     : undefined
-  signal.throwIfAborted()
-  const socket = options ? tls.connect({ ...options, host, port }) : net.connect({ host, port })
+  const addresses = await addressesOf(host, network, signal).catch((error: unknown) => {
+    throw toSourceError(error, target)
+  })
+  const plain = network.connect(addresses, port)
+  await ready(plain, 'connect', target, signal)
+  if (options === undefined) return plain
+  const socket = tls.connect({ ...options, host, socket: plain })
+  await ready(socket, 'secureConnect', target, signal)
+  const shown = socket.getPeerCertificate().fingerprint256
+  if (trust.fingerprint !== undefined && shown?.replaceAll(':', '').toLowerCase() !== trust.fingerprint) {
+    socket.destroy()
+    throw new SourceError(
+      'tls',
+      `${target}: its certificate has the SHA-256 fingerprint ${shown ?? '(none)'}, not the pinned one`,
+    )
+  }
+  return socket
+}
+
+/** Waits for the event; whatever comes instead destroys the socket. Errors of the socket after it are ignored: it closes then. */
+function ready(socket: net.Socket, event: 'connect' | 'secureConnect', target: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       signal.removeEventListener('abort', abort)
@@ -47,22 +67,14 @@ export async function openSocket(url: URL, trust: Trust, signal: AbortSignal): P
         reject(error)
       })
     const abort = () => fail(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
     socket.on('error', (cause: Error) => {
       const error = toSourceError(cause, target)
-      fail(secure && error.code === 'internal' ? new SourceError('tls', `${target}: ${cause.message}`, { cause }) : error)
+      const isTls = event === 'secureConnect' && error.code === 'internal'
+      fail(isTls ? new SourceError('tls', `${target}: ${cause.message}`, { cause }) : error)
     })
     socket.once('close', () => fail(new SourceError('closed', `${target}: closed before the connection was made`)))
-    socket.once(secure ? 'secureConnect' : 'connect', () => {
-      const shown = socket instanceof tls.TLSSocket ? socket.getPeerCertificate().fingerprint256 : undefined
-      if (secure && trust.fingerprint !== undefined && shown?.replaceAll(':', '').toLowerCase() !== trust.fingerprint) {
-        fail(
-          new SourceError(
-            'tls',
-            `${target}: its certificate has the SHA-256 fingerprint ${shown ?? '(none)'}, not the pinned one`,
-          ),
-        )
-      } else settle(() => resolve(socket))
-    })
+    socket.once(event, () => settle(resolve))
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
   })
 }

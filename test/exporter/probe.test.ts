@@ -264,7 +264,10 @@ describe('/probe', () => {
     const reply = await service.get('/probe?target=demo&debug=true')
     expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const text = await reply.text()
-    expect(text).toContain(`connect to 127.0.0.1:${demo.address.port}`)
+    const managed = new URL(demo.management?.url ?? '').port
+    for (const port of [demo.address.port, demo.rcon.address.port, managed]) {
+      expect(text).toContain(`connect to 127.0.0.1:${port}`)
+    }
     expect(text).toContain('Outcome: up')
     expect(text).toMatch(/ {2}status \(127\.0\.0\.1:\d+\): ok in \d\.\d{3} s/)
     expect(text).toMatch(/playersOnline = \d+ \(\w+\)/)

@@ -1,8 +1,7 @@
 import type { LookupAddress } from 'node:dns'
-import { isIP } from 'node:net'
 import type { Clock } from '../../clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../errors.ts'
-import { abortable, type Network } from '../network.ts'
+import { addressesOf, type Network } from '../network.ts'
 
 /** After so many ms without an answer the next address is asked as well, as Node.js does it for TCP (RFC 8305). */
 const headStart = 250
@@ -28,12 +27,10 @@ export interface AnyAddressOptions {
  * @throws SourceError `dns` for a name without addresses, else what `ask` throws
  */
 export function createAnyAddress({ host, target, network, clock }: AnyAddressOptions) {
-  const family = isIP(host)
   let answered: string | undefined
 
   return async <T>(ask: Ask<T>, signal: AbortSignal): Promise<T> => {
-    if (family > 0) return ask({ address: host, family }, signal)
-    const found = await abortable(network.lookup(host), signal)
+    const found = await addressesOf(host, network, signal)
     const isLast = ({ address }: LookupAddress) => address === answered
     const addresses = [...found.filter(isLast), ...found.filter((one) => !isLast(one))].slice(0, mostAddresses)
     const [first, second] = addresses

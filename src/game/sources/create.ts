@@ -11,7 +11,7 @@ type Make = (server: ServerSettings, context: SourceContext) => Source | undefin
 
 /** By the setting that switches it on, status first. */
 const makers: readonly (readonly [keyof ServerSettings, Make])[] = [
-  ['address', ({ address }, context) => address && createStatusSource(address, context, context.network)],
+  ['address', ({ address }, context) => address && createStatusSource(address, context)],
   ['rcon', ({ rcon }, context) => rcon && createRconSource(rcon, context)],
   ['management', ({ management }, context) => management && createManagementSource(management, context)],
   ['query', ({ query }, context) => query && createQuerySource(query, context)],

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { SourceError, toSourceError } from '../errors.ts'
 import type { Fields } from '../fields.ts'
-import { abortable, type Network } from '../network.ts'
+import { abortable, addressesOf, type Network } from '../network.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../protocol/address.ts'
 import { ProtocolError } from '../protocol/error.ts'
 import type { Frame } from '../protocol/frames.ts'
@@ -50,8 +50,7 @@ export function createJavaReader(
   }
 
   async function ask({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
-    const family = isIP(host)
-    const addresses = family > 0 ? [{ address: host, family }] : await abortable(network.lookup(host), signal)
+    const addresses = await addressesOf(host, network, signal)
     const target = formatHostPort({ host, port })
     const askLegacy = async () => ({
       ...(await readLegacyStatus(network.connect(addresses, port), { target, signal, now: clock.now })),

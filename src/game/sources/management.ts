@@ -1,7 +1,7 @@
 import { SourceError } from '../errors.ts'
 import type { Fields, Player } from '../fields.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from '../json-rpc.ts'
-import { abortable } from '../network.ts'
+import { abortable, systemNetwork } from '../network.ts'
 import {
   eventName,
   eventParameter,
@@ -90,6 +90,7 @@ class ManagementSource implements Source {
           url,
           secret,
           trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
+          network: this.#context.network ?? systemNetwork,
           clock: this.#context.clock,
           callTimeout,
           onNotification: (method, params) => this.#notice(method, params),

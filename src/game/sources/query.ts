@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns'
 import type { Clock } from '../../clock.ts'
 import { SourceError, toSourceError } from '../errors.ts'
 import type { Fields } from '../fields.ts'
-import { abortable, type Network, systemNetwork } from '../network.ts'
+import { abortable, systemNetwork } from '../network.ts'
 import { formatHostPort, type HostPort } from '../protocol/address.ts'
 import { ProtocolError } from '../protocol/error.ts'
 import {
@@ -30,7 +30,8 @@ const mostStrangers = 200
  * The query protocol (UDP): the full list of names, plugins and map. Each poll asks for a token of its own: the game gives it to
  * one address and port, and a socket that is closed after the poll leaves nothing behind.
  */
-export function createQuerySource(address: HostPort, { clock }: SourceContext, network: Network = systemNetwork): Source {
+export function createQuerySource(address: HostPort, context: SourceContext): Source {
+  const { clock, network = systemNetwork } = context
   const { host, port } = address
   const target = formatHostPort(address)
   const anyAddress = createAnyAddress({ host, target, network, clock })

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net'
 import { SourceError } from '../errors.ts'
-import { abortable, type Network } from '../network.ts'
+import { addressesOf, systemNetwork } from '../network.ts'
 import { formatHostPort, type HostPort } from '../protocol/address.ts'
 import { RconConnection } from './rcon-connection.ts'
 import type { SourceContext } from './source.ts'
@@ -27,8 +26,8 @@ export interface RconSession {
 }
 
 /** Keeps one connection, and makes a new one when it has ended: at once after it served, later and later after failures. */
-export function createRconSession({ address, password }: RconSettings, context: SourceContext, network: Network): RconSession {
-  const { clock, random } = context
+export function createRconSession({ address, password }: RconSettings, context: SourceContext): RconSession {
+  const { clock, random, network = systemNetwork } = context
   const target = formatHostPort(address)
   let current: RconConnection | undefined
   let failure: SourceError | undefined
@@ -37,8 +36,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
   let closed = false
 
   async function connect(signal: AbortSignal): Promise<RconConnection> {
-    const family = isIP(address.host)
-    const addresses = family > 0 ? [{ address: address.host, family }] : await abortable(network.lookup(address.host), signal)
+    const addresses = await addressesOf(address.host, network, signal)
     if (closed) throw new SourceError('aborted', `${target}: no longer asked`)
     const made = new RconConnection({ socket: network.connect(addresses, address.port), target, clock })
     current = made

@@ -1,6 +1,5 @@
 import { type SourceErrorCode, toSourceError } from '../errors.ts'
 import type { Fields } from '../fields.ts'
-import { type Network, systemNetwork } from '../network.ts'
 import { formatHostPort } from '../protocol/address.ts'
 import { createTickRate } from '../tick-rate.ts'
 import type { RconConnection } from './rcon-connection.ts'
@@ -17,10 +16,10 @@ const endings: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'mal
  * sent, at most four in a poll; some in every one (ticks, players), others in turn. Where one of them is not answered, a
  * poll has what was answered before it.
  */
-export function createRconSource(settings: RconSettings, context: SourceContext, network: Network = systemNetwork): Source {
+export function createRconSource(settings: RconSettings, context: SourceContext): Source {
   const { clock, log } = context
   const target = formatHostPort(settings.address)
-  const session = createRconSession(settings, context, network)
+  const session = createRconSession(settings, context)
   const notUnderstood = logOnce(log, target)
   let learnedOver: RconConnection | undefined
   const silence = createRconSilence(logSilence(log, target))

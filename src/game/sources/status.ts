@@ -1,4 +1,4 @@
-import { type Network, systemNetwork } from '../network.ts'
+import { systemNetwork } from '../network.ts'
 import { formatHostPort, type ServerAddress } from '../protocol/address.ts'
 import { createBedrockReader } from './bedrock-status.ts'
 import { createJavaReader } from './java-status.ts'
@@ -6,8 +6,8 @@ import { createPolls } from './polls.ts'
 import type { Source, SourceContext } from './source.ts'
 
 /** What a server tells everybody who asks: the Server List Ping of Java servers, the unconnected ping of Bedrock ones. */
-export function createStatusSource(address: ServerAddress, context: SourceContext, network: Network = systemNetwork): Source {
-  const { clock } = context
+export function createStatusSource(address: ServerAddress, context: SourceContext): Source {
+  const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)
   const polls = createPolls(target)
   const read =

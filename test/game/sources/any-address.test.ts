@@ -54,8 +54,8 @@ const kinds = {
   bedrock: bedrockServer,
 }
 const makers: Record<keyof typeof kinds, (port: number, context: SourceContext, network: Network) => Source> = {
-  query: (port, context, network) => createQuerySource({ host, port }, context, network),
-  bedrock: (port, context, network) => createStatusSource({ edition: 'bedrock', host, port }, context, network),
+  query: (port, context, network) => createQuerySource({ host, port }, { ...context, network }),
+  bedrock: (port, context, network) => createStatusSource({ edition: 'bedrock', host, port }, { ...context, network }),
 }
 
 describe.each(['query', 'bedrock'] as const)('the %s source of a name with several addresses', (kind) => {

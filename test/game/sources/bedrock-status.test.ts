@@ -36,7 +36,7 @@ describe('a Bedrock server', () => {
   it('is read by name and over IPv6', async () => {
     await using server = await bedrockServer((reply) => reply(pong(full)), '::1')
     const network = { ...systemNetwork, lookup: async () => [{ address: '::1', family: 6 }] }
-    const source = createStatusSource({ edition: 'bedrock', host: 'mc.example.org', port: server.port }, context, network)
+    const source = createStatusSource({ edition: 'bedrock', host: 'mc.example.org', port: server.port }, { ...context, network })
     expect((await source.poll(AbortSignal.timeout(2_000))).fields.ip).toBe('::1')
   })
 

@@ -20,7 +20,7 @@ function watch(address: ServerAddress, network = systemNetwork) {
     log,
     random: () => 0,
     sources(push) {
-      const source = createStatusSource(address, { clock: systemClock, log, random: () => 0, push }, network)
+      const source = createStatusSource(address, { clock: systemClock, log, random: () => 0, push, network })
       return { list: () => [source], close: () => source.close() }
     },
   })

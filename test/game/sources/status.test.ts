@@ -93,7 +93,7 @@ describe('SRV records', () => {
   it('lead to the target, which the handshake names, and are asked for once', async () => {
     const { port, handshakes } = await serve('{}')
     const { network, asked } = fakeNetwork(1, async () => [record(1, 10), record(port, 5)])
-    const source = createStatusSource(address, context, network)
+    const source = createStatusSource(address, { ...context, network })
     expect((await source.poll(AbortSignal.timeout(3_000))).fields.port).toBe(port)
     await source.poll(AbortSignal.timeout(3_000))
     expect(handshakes.map(({ host, port: asked }) => `${host}:${asked}`)).toEqual([
@@ -108,7 +108,7 @@ describe('SRV records', () => {
     closed.server.close()
     const { port } = await serve('{}')
     const { network } = fakeNetwork(1, async () => [record(closed.port, 1), record(port, 2)])
-    const { fields } = await createStatusSource(address, context, network).poll(AbortSignal.timeout(3_000))
+    const { fields } = await createStatusSource(address, { ...context, network }).poll(AbortSignal.timeout(3_000))
     expect(fields.port).toBe(port)
   })
 
@@ -120,7 +120,7 @@ describe('SRV records', () => {
   ])('that %s leave the plain address', async (_, resolveSrv) => {
     const { port, handshakes } = await serve('{}')
     const { network } = fakeNetwork(port, resolveSrv)
-    const { fields } = await createStatusSource(address, context, network).poll(AbortSignal.timeout(3_000))
+    const { fields } = await createStatusSource(address, { ...context, network }).poll(AbortSignal.timeout(3_000))
     expect(fields.port).toBe(25565)
     expect(handshakes).toMatchObject([{ host: 'mc.example.org', port: 25565 }])
   })
@@ -133,7 +133,7 @@ describe('SRV records', () => {
       if (fails) throw dnsError('ETIMEOUT')
       return [record(port)]
     })
-    const source = createStatusSource(address, { ...context, clock }, network)
+    const source = createStatusSource(address, { ...context, clock, network })
     await source.poll(AbortSignal.timeout(3_000))
     fails = true
     await clock.advance(61_000)
@@ -149,7 +149,7 @@ describe('SRV records', () => {
     const served = await serve('{}')
     const { network, asked } = fakeNetwork(served.port, async () => [])
     const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }
-    await createStatusSource({ edition: 'java', host, port }, context, all).poll(AbortSignal.timeout(3_000))
+    await createStatusSource({ edition: 'java', host, port }, { ...context, network: all }).poll(AbortSignal.timeout(3_000))
     expect(asked).toEqual([])
   })
 })
