@@ -5,7 +5,8 @@ import { SourceError, toSourceError } from './errors.ts'
 import { createPlayerCounter } from './player-counter.ts'
 import { createSchedule } from './schedule.ts'
 import type { PollSettings } from './server.ts'
-import { type KnownFields, merge, type ServerSnapshot, type SourceState } from './snapshot.ts'
+import { type KnownFields, merge, type ServerSnapshot } from './snapshot.ts'
+import { createSourceStates } from './source-states.ts'
 import type { Reading, Source, SourceName, SourceSet } from './sources/source.ts'
 
 /** Milliseconds that what one source read waits for the other sources of the same poll, to be published with them. */
@@ -47,9 +48,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
   /** Of each source its last poll, then what was pushed since. */
   const readings = new Map<SourceName, readonly Reading[]>()
-  const states = new Map<SourceName, SourceState>()
-  /** Of each source what its last poll threw: a source that only waits to try again throws the same once more. */
-  const thrownBy = new Map<SourceName, SourceError>()
+  const states = createSourceStates({ server, clock, log })
   const polls: Partial<Record<string, number>> = {}
   const counter = createPlayerCounter()
   const listeners = new Set<(snapshot: ServerSnapshot) => void>()
@@ -83,9 +82,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       server,
       at: clock.now(),
       fields,
-      sources: Object.freeze(
-        sources.list().map(({ name, target }) => states.get(name) ?? { source: name, target, state: 'pending' as const }),
-      ),
+      sources: Object.freeze(sources.list().map(states.of)),
       polls: Object.freeze({ ...polls }),
       ...counter.counts(),
       ...(up !== undefined && { up }),
@@ -100,13 +97,13 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /** The states of the sources that ask the server. A directory is on this machine: reading it says nothing of whether it runs. */
-  const network = () => sources.list().flatMap(({ name }) => (name === 'directory' ? [] : [states.get(name)]))
+  const network = () => sources.list().flatMap((source) => (source.name === 'directory' ? [] : [states.of(source)]))
 
   /** Whether the server is up. Not known as long as some of its sources have not been polled and none has reached it. */
   function look(): void {
-    const states = network()
-    if (states.some((state) => state?.state === 'ok')) up = true
-    else if (states.every((state) => state !== undefined)) up = false
+    const all = network()
+    if (all.some(({ state }) => state === 'ok')) up = true
+    else if (all.every(({ state }) => state !== 'pending')) up = false
   }
 
   /** Soon, unless the poll ends before and publishes it. */
@@ -117,6 +114,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   function publish(): void {
     cancelPublish?.()
     cancelPublish = undefined
+    states.keepOnly(sources.list())
     look()
     dropStale()
     const fields = merge([...readings.values()].flat())
@@ -138,13 +136,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
   function dropStale(): void {
     cancelExpiry()
     let next = Number.POSITIVE_INFINITY
-    const targets = new Map(sources.list().map(({ name, target }) => [name, target]))
-    for (const name of new Set([...readings.keys(), ...states.keys()])) {
-      const state = states.get(name)
-      if (state !== undefined && targets.get(name) !== state.target) states.delete(name)
-      if (!targets.has(name)) readings.delete(name)
-      const left = ({ at }: Reading) => (up === false ? Math.max(at, lastReached) : at) + settings.staleAfter - clock.now()
-      const fresh = (readings.get(name) ?? []).filter((reading) => left(reading) > 0)
+    const left = ({ at }: Reading) => (up === false ? Math.max(at, lastReached) : at) + settings.staleAfter - clock.now()
+    const names = new Set(sources.list().map(({ name }) => name))
+    for (const [name, read] of readings) {
+      const fresh = names.has(name) ? read.filter((reading) => left(reading) > 0) : []
       if (fresh.length > 0) readings.set(name, fresh)
       else readings.delete(name)
       next = Math.min(next, ...fresh.map(left))
@@ -157,48 +152,19 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const { reading: asking, stop } = ask(source, settings.timeout, clock)
     asked.set(source, stop)
     const elapsed = () => (clock.now() - started) / 1000
-    const before = states.get(source.name)
     try {
       const reading = await asking
       if (closed) return
       readings.set(source.name, [reading])
-      thrownBy.delete(source.name)
       if (source.name !== 'directory') {
         contact(reading.at)
         lastReached = Math.max(lastReached, reading.at)
       }
-      if (before?.state === 'failed')
-        log.info({ server, source: source.name }, `${server}: ${source.name} answers again (${source.target})`)
-      states.set(source.name, {
-        source: source.name,
-        target: source.target,
-        state: 'ok',
-        duration: elapsed(),
-        lastSuccess: clock.wall(),
-        ...(before?.lastError && { lastError: before.lastError }),
-      })
+      states.ok(source, elapsed())
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return
-      if (before?.error?.code !== error.code) {
-        log.warn(
-          { server, source: source.name, code: error.code },
-          `${server}: ${source.name} failed (${error.code}): ${error.message}`,
-        )
-      }
-      states.set(source.name, {
-        source: source.name,
-        target: source.target,
-        state: 'failed',
-        duration: elapsed(),
-        error: { code: error.code, message: error.message },
-        lastError:
-          before?.lastError && thrownBy.get(source.name) === error
-            ? before.lastError
-            : { code: error.code, message: error.message, at: clock.wall() },
-        ...(before?.lastSuccess !== undefined && { lastSuccess: before.lastSuccess }),
-      })
-      thrownBy.set(source.name, error)
+      states.failed(source, elapsed(), error)
     } finally {
       asked.delete(source)
     }
@@ -214,7 +180,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (closed || (polled.length === 0 && asked.size > 0)) return current
     look()
     failures = up ? 0 : failures + 1
-    const outcome = up ? 'ok' : (network().find((state) => state?.error)?.error?.code ?? 'unreachable')
+    const outcome = up ? 'ok' : (network().find(({ error }) => error)?.error?.code ?? 'unreachable')
     polls[outcome] = (polls[outcome] ?? 0) + 1
     pollDuration = (clock.now() - started) / 1000
     publish()
