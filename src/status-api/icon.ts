@@ -43,7 +43,7 @@ async function normalise(bytes: Buffer): Promise<Buffer> {
 
 let drawn: Promise<Icon> | undefined
 
-export function defaultIcon(): Promise<Icon> {
+function defaultIcon(): Promise<Icon> {
   drawn ??= drawDefaultIcon().then(
     (png) => ({ png, isDefault: true }),
     (error: unknown) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { encodeStatus } from '../../src/game/protocol/status.ts'
+import { encodeStatus } from './status-packets.ts'
 
 export interface HostileServer extends AsyncDisposable {
   readonly port: number

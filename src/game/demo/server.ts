@@ -101,7 +101,8 @@ function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }
 }
 
 /**
- * Starts the server on its ports.
+ * Starts the server on its ports. It encodes what it says with code of its own, none of `game/protocol`: a mistake there would not
+ * show where both sides made it.
  * @throws RangeError for an era, software, scenario or number of players that does not exist or fit
  * @throws the system's error when a port cannot be had
  */

@@ -1,7 +1,7 @@
 import { ProtocolError } from './error.ts'
 
 /** The game's own bound of a frame: a length of at most 3 VarInt bytes (https://minecraft.wiki/w/Java_Edition_protocol/Packets). */
-export const maxFrameLength = 2_097_151
+const maxFrameLength = 2_097_151
 
 export interface Frame {
   readonly id: number

@@ -1,7 +1,7 @@
 import { ProtocolError } from './error.ts'
-import { encodeFrame, encodeString, encodeVarInt, type Frame, readString, readVarInt } from './frames.ts'
+import { encodeFrame, encodeString, encodeVarInt, type Frame, readString } from './frames.ts'
 
-// The packets of the Server List Ping, for both sides (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
+// The packets of the Server List Ping as a client sends and reads them (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
 
 /** Packet ids: the handshake, the status request and its reply are all 0; ping and pong are 1. */
 export const packetIds = { handshake: 0, status: 0, ping: 1 } as const
@@ -20,23 +20,7 @@ export function encodeHandshake({ protocol, host, port, next }: Handshake): Buff
   return encodeFrame(packetIds.handshake, encodeVarInt(protocol), encodeString(host), portBytes, encodeVarInt(next))
 }
 
-/** @throws ProtocolError */
-export function decodeHandshake({ id, body }: Frame): Handshake {
-  if (id !== packetIds.handshake) throw new ProtocolError('malformed', `the first packet has the id ${id}, expected 0`)
-  const protocol = readVarInt(body, 0)
-  if (protocol === undefined) throw new ProtocolError('malformed', 'the handshake is cut short')
-  const host = readString(body, protocol.next)
-  const next = readVarInt(body, host.next + 2)
-  // The next state follows the port, so where there is one the port is complete too.
-  if (next === undefined) throw new ProtocolError('malformed', 'the handshake is cut short')
-  return { protocol: protocol.value, host: host.value, port: body.readUInt16BE(host.next), next: next.value }
-}
-
 export const statusRequest: Buffer = encodeFrame(packetIds.status)
-
-export function encodeStatus(json: string): Buffer {
-  return encodeFrame(packetIds.status, encodeString(json))
-}
 
 /**
  * The JSON text of a status reply.

@@ -14,7 +14,7 @@ const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SP
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /** An unconnected pong with at least edition, two texts, version and both counts; what comes after may be left out. */
-export function isBedrockPong(datagram: Buffer): boolean {
+function isBedrockPong(datagram: Buffer): boolean {
   if (datagram[0] !== 0x1c || datagram.length < textAt || datagram.length > 8_192) return false
   const length = datagram.readUInt16BE(textAt - 2)
   return textAt + length === datagram.length && datagram.toString('utf8', textAt).split(';', 6).length === 6

@@ -15,7 +15,7 @@ import {
 import type { RconCommand } from '../protocol/rcon-commands.ts'
 
 /** UTF-16 units of one reply, all pieces together: more than 10,000 players with their UUIDs. */
-export const maxReply = 1_048_576
+const maxReply = 1_048_576
 /** Pieces after the first may be short where another RCON client mixes in, but not without end. */
 const maxPieces = 512
 

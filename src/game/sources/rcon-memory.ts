@@ -8,7 +8,7 @@ import { type Known, type Question, questions } from './rcon-questions.ts'
 import type { RconSilence } from './rcon-silence.ts'
 
 /** A command runs on the server's main thread: a poll asks for no more than these. */
-export const maxCommands = 4
+const maxCommands = 4
 /** After so many texts in a row that were not understood, a command is asked less often. */
 const patience = 3
 const rarely = 60_000

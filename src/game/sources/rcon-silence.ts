@@ -2,7 +2,7 @@ import type { Log } from '../../log.ts'
 import type { RconCommand } from '../protocol/rcon-commands.ts'
 
 /** Each try of a command that is left unanswered costs the rest of a poll and the connection. Milliseconds. */
-export const restOfUnanswered = 600_000
+const restOfUnanswered = 600_000
 
 /** The commands that a server leaves unanswered: known across connections, since each of them ends the one it was sent over. */
 export interface RconSilence {

@@ -1,14 +1,6 @@
 import { expect, it } from 'vitest'
 import { createFrameReader, type Frame } from '../../../src/game/protocol/frames.ts'
-import {
-  decodeHandshake,
-  decodePing,
-  decodeStatus,
-  encodeHandshake,
-  encodePing,
-  encodeStatus,
-  statusRequest,
-} from '../../../src/game/protocol/status.ts'
+import { decodePing, decodeStatus, encodeHandshake, encodePing, statusRequest } from '../../../src/game/protocol/status.ts'
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const frame = (bytes: Buffer): Frame => {
@@ -20,25 +12,16 @@ const frame = (bytes: Buffer): Frame => {
 it('writes the packets of the protocol', () => {
   const handshake = { protocol: -1, host: 'mc.example.org', port: 25565, next: 1 }
   expect(encodeHandshake(handshake)).toEqual(hex('18 00 ffffffff0f 0e 6d632e6578616d706c652e6f7267 63dd 01'))
-  expect(decodeHandshake(frame(encodeHandshake(handshake)))).toEqual(handshake)
   expect(statusRequest).toEqual(hex('01 00'))
   expect(encodePing(1n)).toEqual(hex('09 01 0000000000000001'))
-  expect(encodeStatus('{}')).toEqual(hex('04 00 02 7b7d'))
 })
 
-it('reads them back', () => {
-  expect(decodeStatus(frame(encodeStatus('{"description":"é"}')))).toBe('{"description":"é"}')
+it('reads what a server answers', () => {
+  expect(decodeStatus(frame(hex('06 00 04 22c3a922')))).toBe('"é"')
   expect(decodePing(frame(encodePing(-5n)))).toBe(-5n)
   expect(decodePing(frame(hex('05 01 00000000')))).toBeUndefined()
   expect(decodePing(frame(hex('09 02 0000000000000001')))).toBeUndefined()
 })
-
-it.each(['01 00', '03 00 ff ff', '05 00 2f 05 61 62', '07 00 2f 01 61 63 dd ff', '02 05 00'])(
-  'refuses the handshake %s',
-  (bytes) => {
-    expect(() => decodeHandshake(frame(hex(bytes)))).toThrow(expect.objectContaining({ code: 'malformed' }))
-  },
-)
 
 it.each(['01 00', '03 00 7f 7b', '04 01 02 7b 7d', '06 00 ffffffff0f'])('refuses the status %s', (bytes) => {
   expect(() => decodeStatus(frame(hex(bytes)))).toThrow(expect.objectContaining({ code: 'malformed' }))

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
-import { encodeStatus } from '../../../src/game/protocol/status.ts'
 import { precedence } from '../../../src/game/snapshot.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory.ts'
 import { createManagementSource } from '../../../src/game/sources/management.ts'
@@ -16,6 +15,7 @@ import { silentLog } from '../../../src/log.ts'
 import { bedrockServer, pong } from '../../helpers/bedrock-server.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
+import { encodeStatus } from '../../helpers/status-packets.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 

@@ -2,11 +2,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { systemNetwork } from '../../../src/game/network.ts'
 import type { ServerAddress } from '../../../src/game/protocol/address.ts'
-import { encodeStatus } from '../../../src/game/protocol/status.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { createWatcher } from '../../../src/game/watcher.ts'
 import type { Log } from '../../../src/log.ts'
 import { hostile, hostileServer } from '../../helpers/hostile-servers.ts'
+import { encodeStatus } from '../../helpers/status-packets.ts'
 
 const timeout = 400
 

@@ -4,12 +4,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { type Network, systemNetwork } from '../../../src/game/network.ts'
 import { createFrameReader } from '../../../src/game/protocol/frames.ts'
-import { decodeHandshake, decodePing, encodePing, encodeStatus, type Handshake } from '../../../src/game/protocol/status.ts'
+import { decodePing, encodePing, type Handshake } from '../../../src/game/protocol/status.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { createWatcher } from '../../../src/game/watcher.ts'
 import { silentLog } from '../../../src/log.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
+import { decodeHandshake, encodeStatus } from '../../helpers/status-packets.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const servers: net.Server[] = []
