@@ -40,9 +40,7 @@ function configOf(command: Command): Config {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const count = error.problems.length === 1 ? 'One setting is' : `${error.problems.length} settings are`
-    console.error(
-      `${count} wrong:\n${error.problems.map((problem) => `  - ${problem}`).join('\n')}\nAll settings: tickwarden --help`,
-    )
+    console.error(`${count} wrong:\n${error.problems.map((problem) => `  - ${problem}`).join('\n')}\n--help lists all settings.`)
     process.exit(wrongUsage)
   }
 }

@@ -102,6 +102,12 @@ describe('tickwarden', () => {
     }
   })
 
+  it('is the command `npx tickwarden` in a clone', async () => {
+    const npx = runCommand('npx', ['tickwarden', '--version'], { HOME: process.env.HOME ?? '' })
+    expect(await npx.exit).toBe(0)
+    expect(npx.output()).toContain(version)
+  })
+
   it('names every wrong setting and exits with 2', async () => {
     const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
     expect(await running.exit).toBe(2)
