@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { SettingValues } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
 import { comebackFormat } from '../comeback.ts'
-import { type DatabaseName, loadSnapshot, SnapshotError } from '../load.ts'
+import { type DatabaseName, type LoadedSnapshot, loadSnapshot, SnapshotError, type SnapshotFormat } from '../load.ts'
 import { projectFormat } from '../project.ts'
 
 export interface SnapshotWrite {
@@ -11,7 +11,7 @@ export interface SnapshotWrite {
   /** The file in place; see {@link snapshotPath}. */
   readonly path: string
   readonly entries: readonly object[]
-  /** Unix milliseconds: the `last_update` of the snapshot. */
+  /** Unix milliseconds: the `last_update` of the snapshot, up to which its entries are known to be right. */
   readonly wall: number
   /** Put it in place even if it looks broken. */
   readonly force: boolean
@@ -62,16 +62,32 @@ const readIfThere = (path: string): Promise<string | undefined> =>
     throw error
   })
 
-/** How many entries of the text the service would serve: its own loader counts. 0 where the text is no snapshot. */
-async function accepted(database: DatabaseName, text: string | undefined): Promise<number> {
-  if (text === undefined) return 0
-  try {
-    const load = database === 'projects' ? loadSnapshot(text, projectFormat) : loadSnapshot(text, comebackFormat)
-    return (await load).entries.length
-  } catch (error) {
-    if (error instanceof SnapshotError) return 0
+/** The snapshot that the text is; undefined where it is none. */
+async function parse<Entry>(text: string, format: SnapshotFormat<Entry>): Promise<LoadedSnapshot<Entry> | undefined> {
+  return loadSnapshot(text, format).catch((error: unknown) => {
+    if (error instanceof SnapshotError) return undefined
     throw error
+  })
+}
+
+export interface Published<Entry> extends LoadedSnapshot<Entry> {
+  /** Where it was found: the file in place, or a kept one where that cannot be read. */
+  readonly file: string
+}
+
+/**
+ * What was published last: the file in place, or where it is no snapshot, the newest of the kept ones that is. Undefined
+ * where there is no file in place: who has removed it wants to begin anew.
+ */
+export async function readPublished<Entry>(path: string, format: SnapshotFormat<Entry>): Promise<Published<Entry> | undefined> {
+  for (let number = 0; number <= keptSnapshots; number++) {
+    const file = number === 0 ? path : `${path}.${number}`
+    const text = await readIfThere(file)
+    if (text === undefined && number === 0) return undefined
+    const snapshot = text === undefined ? undefined : await parse(text, format)
+    if (snapshot !== undefined) return { ...snapshot, file }
   }
+  return undefined
 }
 
 /** The text without its date. */
@@ -106,7 +122,10 @@ export async function writeSnapshot({ database, path, entries, wall, force, log 
   await writeDurably(fresh, snapshotText(entries, wall))
   const text = await readFile(fresh, 'utf8')
   const previous = await readIfThere(path)
-  const [count, before] = [await accepted(database, text), await accepted(database, previous)]
+  // The service's own loader counts. A broken file in place must not let a broken one follow it.
+  const format: SnapshotFormat<object> = database === 'projects' ? projectFormat : comebackFormat
+  const count = (await parse(text, format))?.entries.length ?? 0
+  const before = (await readPublished(path, format))?.entries.length ?? 0
 
   const reason = objection(count, before)
   if (reason !== undefined && !force) {

@@ -73,6 +73,17 @@ describe('writing a snapshot', () => {
     expect(countIn('kcomebacks.json.1')).toBe(10)
   })
 
+  it('compares with the last good copy where the file in place is broken', async () => {
+    await write(some(9))
+    await write(some(10))
+    writeFileSync(path, '[{"last_upd')
+    expect(await write(some(7))).toEqual({
+      written: false,
+      reason: 'the new snapshot is refused: it has 7 entries where there were 9',
+    })
+    expect(await write(some(8))).toEqual({ written: true })
+  })
+
   it('accepts 80 %', async () => {
     await write(some(10))
     expect(await write(some(8))).toEqual({ written: true })

@@ -56,7 +56,7 @@ async function readMonth(
 async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const { values, dataDir, signal, log, clock, progress, full, dryRun, force } = context
   const path = snapshotPath('kcomebacks', values, dataDir)
-  const stored = await readStored(path)
+  const { months: stored } = await readStored(path, log)
   const states = new Map(await readStates(dataDir))
   const months = new Map(stored)
   const failures: string[] = []

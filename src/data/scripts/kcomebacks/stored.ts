@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import writeFileAtomic from 'write-file-atomic'
+import type { Log } from '../../../log.ts'
 import { type Comeback, comebackFormat } from '../../comeback.ts'
-import { loadSnapshot, SnapshotError } from '../../load.ts'
+import { readPublished } from '../write-snapshot.ts'
 
 /** Goes up when rows are read differently: every month is then read again. */
 const rules = 1
@@ -30,23 +31,28 @@ const readIfThere = (path: string): Promise<string | undefined> =>
     throw error
   })
 
-/** The entries of the snapshot in place by month (`2024-02`), each in the order of the file. */
-export async function readStored(path: string): Promise<ReadonlyMap<string, readonly Comeback[]>> {
-  const text = await readIfThere(path)
-  const stored = new Map<string, Comeback[]>()
-  if (text === undefined) return stored
-  try {
-    for (const entry of (await loadSnapshot(text, comebackFormat)).entries) {
-      const key = entry.date.slice(0, 7)
-      const month = stored.get(key)
-      if (month === undefined) stored.set(key, [entry])
-      else month.push(entry)
-    }
-  } catch (error) {
-    // What is no snapshot has no entries to keep; the writer keeps the file itself.
-    if (!(error instanceof SnapshotError)) throw error
+/** What was published before. */
+export interface Stored {
+  /** By month (`2024-02`), each in the order of the file. */
+  readonly months: ReadonlyMap<string, readonly Comeback[]>
+  /** Unix milliseconds of its `last_update`; undefined where nothing was published. */
+  readonly lastUpdate: number | undefined
+}
+
+/** The snapshot in place, or where it cannot be read, the newest of the kept ones. */
+export async function readStored(path: string, log: Log): Promise<Stored> {
+  const published = await readPublished(path, comebackFormat)
+  if (published === undefined) return { months: new Map(), lastUpdate: undefined }
+  const { entries, file, lastUpdate } = published
+  if (file !== path) log.warn(`kcomebacks: ${basename(path)} is no snapshot; ${basename(file)} is taken for what was there`)
+  const months = new Map<string, Comeback[]>()
+  for (const entry of entries) {
+    const key = entry.date.slice(0, 7)
+    const month = months.get(key)
+    if (month === undefined) months.set(key, [entry])
+    else month.push(entry)
   }
-  return stored
+  return { months, lastUpdate: lastUpdate.time * 1000 }
 }
 
 const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.json')

@@ -210,6 +210,17 @@ describe('the update of the comebacks', () => {
     expect(readFileSync(path(), 'utf8')).toBe(before)
   })
 
+  it('keeps the entries of a month that fails from the last good copy where the snapshot is broken', async () => {
+    await update()
+    reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1'), row('TBA', 'I', 'i1')))
+    await update()
+    writeFileSync(path(), readFileSync(path(), 'utf8').slice(0, 300))
+    reddit.pages.delete(page('2023/november'))
+    expect(await update()).toBe(3)
+    expect(artists()).toBe('ABCDEFGHI')
+    expect(output.join('')).toContain('kcomebacks.json is no snapshot; kcomebacks.json.1 is taken for what was there')
+  })
+
   it.each([
     [
       'refuses the secret',
