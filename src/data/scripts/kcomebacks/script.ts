@@ -1,15 +1,19 @@
-import type { Comeback } from '../../comeback.ts'
 import { keptErrors, noCounts, type RunContext, type RunResult, type Script } from '../script.ts'
 import { UpstreamError } from '../upstream.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
+import { archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
-import { readMonthPage } from './page.ts'
-import { digestOf, type MonthState, readStates, readStored, writeStates } from './stored.ts'
+import { readMonth } from './month.ts'
+import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki, type Wiki } from './wiki.ts'
 
-/** After this many months in a row that could not be read the upstream is down; the rest keeps what it has. */
+/** After this many months in a row that met an upstream that is down, older ones keep what they have. */
 const mostFailuresInARow = 3
+
+/** The upstream answers nothing of use to anybody; a page that is missing or garbled says nothing of the others. */
+const isDown = (error: unknown): boolean =>
+  error instanceof UpstreamError &&
+  (error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500))
 
 /** The month before this one in Korea: pages up to here are past changing, as a rule. */
 function previousMonth(wall: number): string {
@@ -17,48 +21,12 @@ function previousMonth(wall: number): string {
   return new Date(Date.UTC(korea.getUTCFullYear(), korea.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
 }
 
-interface MonthNow {
-  readonly entries: readonly Comeback[]
-  readonly state: MonthState
-}
-
-/** One month page as it is now; `unchanged` where its stored entries are still right. */
-async function readMonth(
-  wiki: Wiki,
-  { key, page, year, month }: ArchivedMonth,
-  stored: readonly Comeback[],
-  state: MonthState | undefined,
-  { log, force }: RunContext,
-  report: (line: number, reason: string) => void,
-): Promise<MonthNow | 'unchanged'> {
-  const found = await wiki.read(page, state?.etag)
-  if (found === 'unchanged') return 'unchanged'
-  if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
-  const { entries, reports, leftOut } = readMonthPage(found.markdown, { year, month })
-  if (entries.length === 0 && stored.length > 0 && !force) {
-    throw new Error(`the page has no entries any more, where there were ${stored.length}`)
-  }
-  for (const { line, reason } of reports) {
-    log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
-    report(line, reason)
-  }
-  if (leftOut.length > 0) log.debug({ month: key, rows: leftOut.length }, 'kcomebacks: rows of soundtracks are left out')
-  return {
-    entries,
-    state: {
-      digest: digestOf(entries),
-      ...(found.revision !== undefined && { revision: found.revision }),
-      ...(found.etag !== undefined && { etag: found.etag }),
-    },
-  }
-}
-
 async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const { values, dataDir, signal, log, clock, progress, full, dryRun, force } = context
   const path = snapshotPath('kcomebacks', values, dataDir)
-  const { months: stored } = await readStored(path, log)
+  const stored = await readStored(path, log)
   const states = new Map(await readStates(dataDir))
-  const months = new Map(stored)
+  const months = new Map(stored.months)
   const failures: string[] = []
   const reports: string[] = []
   const counts = { ...noCounts }
@@ -71,17 +39,20 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
 
   const fresh = previousMonth(clock.wall())
   progress.total(archive.months.length)
-  let [inARow, unread, changed] = [0, 0, false]
-  for (const month of archive.months) {
+  let [inARow, unread, freshUnread, changed] = [0, 0, 0, false]
+  // The newest first: they are what a run is for, whatever becomes of the old ones.
+  for (const month of archive.months.toReversed()) {
     signal.throwIfAborted()
     const { key } = month
-    const before = stored.get(key) ?? []
+    const before = stored.months.get(key) ?? []
+    const isFresh = key >= fresh
     const state = states.get(key)
     // What is remembered counts only for the entries that it was remembered with.
-    const known = full || key >= fresh || state?.digest !== digestOf(before) ? undefined : state
+    const known = full || isFresh || state?.digest !== digestOf(before) ? undefined : state
+    const down = inARow >= mostFailuresInARow && !isFresh ? new Error('not asked: Reddit is down') : undefined
+    const skip = limited ?? down
     try {
-      if (limited !== undefined) throw limited
-      if (inARow >= mostFailuresInARow) throw new Error('not asked: the months before it could not be read either')
+      if (skip !== undefined) throw skip
       const reported: string[] = []
       const now = await readMonth(wiki, month, before, known, context, (line, reason) => {
         reported.push(`${month.page}, line ${line}: ${reason}`)
@@ -101,8 +72,9 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       }
     } catch (error) {
       signal.throwIfAborted()
-      inARow++
+      if (error !== skip) inARow = isDown(error) ? inARow + 1 : 0
       unread++
+      if (isFresh) freshUnread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
       failures.push(`${month.page}: ${reason}; its stored entries (${before.length}) are kept`)
@@ -115,7 +87,10 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const nothing = unread === archive.months.length
   if (!nothing && !dryRun) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
-    const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall: clock.wall(), force, log })
+    // Data whose newest months could not be read must not look as new as today.
+    const stale = freshUnread > 0 && freshUnread === archive.months.filter(({ key }) => key >= fresh).length
+    const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
+    const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, log })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors].slice(0, keptErrors) }
     if (changed) await writeStates(dataDir, states)
   }

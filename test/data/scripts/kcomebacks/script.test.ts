@@ -89,7 +89,7 @@ describe('the update of the comebacks', () => {
     ])
     expect(reddit.asked).toEqual([
       'token',
-      ...['archive', '2023/november', '2023/December', '2024/january', '2024/february'].map(page),
+      ...['archive', '2024/february', '2024/january', '2023/December', '2023/november'].map(page),
     ])
     expect(lastRun()).toMatchObject({
       script: 'kcomebacks',
@@ -190,8 +190,8 @@ describe('the update of the comebacks', () => {
   it('stops asking at a rate limit of an hour, publishes what it read, and says until when', async () => {
     reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
     expect(await update()).toBe(1)
-    expect(artists()).toBe('ABCD')
-    expect(reddit.asked).not.toContain(page('2024/february'))
+    expect(artists()).toBe('GH')
+    expect(reddit.asked).not.toContain(page('2023/December'))
     expect(lastRun().outcome).toBe('rate_limited')
     expect(lastRun().retryAt).toMatch(/^2024-02-20T13:/)
   })
@@ -206,8 +206,71 @@ describe('the update of the comebacks', () => {
     }
     const before = readFileSync(path(), 'utf8')
     expect(await update()).toBe(1)
-    expect(reddit.asked).not.toContain(page('2024/february'))
+    expect(reddit.asked).toContain(page('2023/December'))
+    expect(reddit.asked).not.toContain(page('2023/november'))
     expect(readFileSync(path(), 'utf8')).toBe(before)
+  })
+
+  describe('of a wiki with many months', () => {
+    const old = ['2023/april', '2023/may', '2023/june', '2023/july', '2023/august', '2023/september', '2023/october']
+    beforeEach(() => {
+      const months = ['2024/february', '2024/january', '2023/December', '2023/november', ...old.toReversed()]
+      reddit.pages.set('upcoming-releases/archive', archiveOf(months))
+      for (const name of old) reddit.pages.set(page(name), tableOf(row('1st', name, 't')))
+    })
+    const lastUpdate = (): string => JSON.parse(readFileSync(path(), 'utf8'))[0].last_update
+    const nextDay = () => {
+      clock = fastClock(today + 86_400_000, 20)
+    }
+
+    it.each<[what: string, spoil: (name: string) => void]>([
+      ['missing', (name) => void reddit.pages.delete(name)],
+      ['emptied', (name) => void reddit.pages.set(name, 'see you soon')],
+      [
+        'garbled',
+        (name) =>
+          void reddit.instead.set(name, [
+            (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+          ]),
+      ],
+    ])('reads what is new though many old pages are %s', async (_what, spoil) => {
+      await update()
+      for (const name of old.slice(0, 5)) spoil(page(name))
+      reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1'), row('TBA', 'I', 'i1')))
+      nextDay()
+      expect(await update({ full: true })).toBe(3)
+      expect(artists()).toBe(`${old.join('')}ABCDEFGHI`)
+      expect(lastUpdate()).toMatch(/^2024-02-21/)
+      expect(lastRun().errors).toHaveLength(5)
+    })
+
+    it('publishes the rest at first where the oldest pages are missing', async () => {
+      for (const name of old.slice(0, 3)) reddit.pages.delete(page(name))
+      expect(await update()).toBe(3)
+      expect(artists()).toBe(`${old.slice(3).join('')}ABCDEFGH`)
+    })
+
+    it('does not date the data anew where no new month could be read', async () => {
+      await update()
+      const before = lastUpdate()
+      for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
+      reddit.pages.set(page('2023/may'), tableOf(row('1st', 'changed', 't')))
+      nextDay()
+      expect(await update()).toBe(3)
+      expect(artists()).toContain('changed')
+      expect(artists()).toMatch(/ABCDEFGH$/)
+      expect(lastUpdate()).toBe(before)
+      reddit.pages.set(page('2024/january'), tableOf(row('4th', 'E', 'e1'), row('5th', 'F', 'f1')))
+      expect(await update()).toBe(3)
+      expect(lastUpdate()).toMatch(/^2024-02-21/)
+    })
+
+    it('dates the first data by the months that it has', async () => {
+      for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
+      expect(await update()).toBe(3)
+      expect(artists()).toMatch(/ABCD$/)
+      expect(lastUpdate()).toBe('2024-01-01 00:00:00 UTC')
+    })
   })
 
   it('keeps the entries of a month that fails from the last good copy where the snapshot is broken', async () => {
@@ -281,7 +344,7 @@ describe('the update of the comebacks', () => {
   it('shows how it goes: lines and a table where there is no terminal', async () => {
     await update()
     const text = output.join('')
-    expect(text).toMatch(/^4\/4 months, [\d.]+\/s, 0 s left: 2024-02$/m)
+    expect(text).toMatch(/^4\/4 months, [\d.]+\/s, 0 s left: 2023-11$/m)
     expect(text).toMatch(/^script {6}outcome {2}read {2}added {2}changed {2}unchanged {2}rejected {2}time/m)
     expect(text).toMatch(/^kcomebacks {2}done {8}8 {6}8 {8}0 {10}0 {9}0 {2}\d+\.\d s$/m)
   })

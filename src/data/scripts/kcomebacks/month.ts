@@ -1,0 +1,45 @@
+import type { Comeback } from '../../comeback.ts'
+import type { RunContext } from '../script.ts'
+import type { ArchivedMonth } from './archive.ts'
+import { readMonthPage } from './page.ts'
+import { digestOf, type MonthState } from './stored.ts'
+import type { Wiki } from './wiki.ts'
+
+export interface MonthNow {
+  readonly entries: readonly Comeback[]
+  readonly state: MonthState
+}
+
+/**
+ * One month page as it is now; `unchanged` where its stored entries are still right.
+ * @throws UpstreamError | Error where it cannot be read, or has lost all of its entries
+ */
+export async function readMonth(
+  wiki: Wiki,
+  { key, page, year, month }: ArchivedMonth,
+  stored: readonly Comeback[],
+  state: MonthState | undefined,
+  { log, force }: RunContext,
+  report: (line: number, reason: string) => void,
+): Promise<MonthNow | 'unchanged'> {
+  const found = await wiki.read(page, state?.etag)
+  if (found === 'unchanged') return 'unchanged'
+  if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
+  const { entries, reports, leftOut } = readMonthPage(found.markdown, { year, month })
+  if (entries.length === 0 && stored.length > 0 && !force) {
+    throw new Error(`the page has no entries any more, where there were ${stored.length}`)
+  }
+  for (const { line, reason } of reports) {
+    log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
+    report(line, reason)
+  }
+  if (leftOut.length > 0) log.debug({ month: key, rows: leftOut.length }, 'kcomebacks: rows of soundtracks are left out')
+  return {
+    entries,
+    state: {
+      digest: digestOf(entries),
+      ...(found.revision !== undefined && { revision: found.revision }),
+      ...(found.etag !== undefined && { etag: found.etag }),
+    },
+  }
+}
