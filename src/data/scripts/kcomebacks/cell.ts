@@ -1,4 +1,4 @@
-import { decode } from 'html-entities'
+import { decode as decodeEntities } from 'html-entities'
 import type { Token } from 'marked'
 
 /** What a table cell says, without its markup. */
@@ -9,6 +9,9 @@ export interface Cell {
 }
 
 export const emptyCell: Cell = { text: '', links: [] }
+
+/** Entities end with a semicolon here: `&copy=1` and `&region=kr` in a link are parameters. */
+const decode = (text: string): string => decodeEntities(text, { scope: 'strict' })
 
 /** The text that a reader of the page sees; the site shows HTML as it is written: `<Title>` is a title. */
 function textOf(tokens: readonly Token[]): string {

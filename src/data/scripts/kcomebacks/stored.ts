@@ -9,7 +9,7 @@ import { type Comeback, comebackFormat } from '../../comeback.ts'
 import { readPublished } from '../write-snapshot.ts'
 
 /** Goes up when rows are read differently: every month is then read again. */
-const rules = 1
+const rules = 2
 
 /** What is remembered of the page that the stored entries of a month were read from. */
 const MonthState = Type.Object({

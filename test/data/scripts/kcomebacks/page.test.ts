@@ -74,6 +74,11 @@ describe('a row of the wiki', () => {
     ['numeric entities', '|1st|18:00|IU|&#34;I&#x2764;U&quot;|||', entry({ title: '"I❤U"', types: [], links: [] })],
     ['an entity in code', '|1st|18:00|IU|`a &amp; b`|||', entry({ title: 'a & b', types: [], links: [] })],
     ['a bare ampersand', '|1st|18:00|AKMU & IU|A|||', entry({ artist: 'AKMU & IU', title: 'A', types: [], links: [] })],
+    [
+      'words that begin like entities',
+      '|1st|18:00|R&Bling &copycat|AT&T &notice &eacute;|||',
+      entry({ artist: 'R&Bling &copycat', title: 'AT&T &notice é', types: [], links: [] }),
+    ],
     ['a no-break space', '|1st|18:00|IU&nbsp;(아이유)|A|||', entry({ artist: 'IU (아이유)', title: 'A', types: [], links: [] })],
     ['a title that looks like HTML', '|1st|18:00|IU|<Palette>|||', entry({ title: '<Palette>', types: [], links: [] })],
     ['a struck title', '|1st|18:00|IU|~~Love wins~~|||', entry({ types: [], links: [] })],
@@ -126,6 +131,20 @@ describe('a row of the wiki', () => {
       'an entity in a URL',
       '|1st|18:00|IU|A|||[S](https://s/1?a=1&amp;b=2)',
       entry({ title: 'A', types: [], links: ['https://s/1?a=1&b=2'] }),
+    ],
+    [
+      'parameters in a URL that begin like entities',
+      '|1st|18:00|IU|A|||[S](https://s/?i=2&region=kr&copy=1&timestamp=3&amp;x=1) / https://t/?a=1&copy=2&not=3',
+      entry({
+        title: 'A',
+        types: [],
+        links: ['https://s/?i=2&region=kr&copy=1&timestamp=3&x=1', 'https://t/?a=1&copy=2&not=3'],
+      }),
+    ],
+    [
+      'a parameter at the end of a URL that begins like an entity',
+      '|1st|18:00|IU|A||[T](/d1?utm_source=share&para)|[S](https://s/?a=1&amp)',
+      entry({ title: 'A', types: [], links: ['https://s/?a=1&amp', 'https://www.reddit.com/d1?utm_source=share&para'] }),
     ],
     [
       'brackets in a URL',

@@ -128,6 +128,16 @@ describe('the update of the comebacks', () => {
     expect(artists()).toBe('ABCDEFGH')
   })
 
+  it('reads everything again where the months were read by other rules', async () => {
+    await update()
+    const file = join(folder, 'kcomebacks.months.json')
+    const states = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...states, rules: 1 }))
+    expect(await update()).toBe(0)
+    expect(lastRun().counts).toMatchObject({ read: 8, unchanged: 8 })
+    expect(reddit.asked.some((asked) => asked.endsWith('304'))).toBe(false)
+  })
+
   it('keeps the entries of a month that fails, and goes on', async () => {
     await update()
     reddit.pages.delete(page('2024/january'))
