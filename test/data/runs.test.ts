@@ -112,9 +112,10 @@ describe('the script-run routes', () => {
     expect(await script('kcomebacks')).toMatchObject({
       trigger: 'request',
       outcome: 'done',
-      counts: { read: 3, added: 2, changed: 0, unchanged: 0, rejected: 1 },
+      counts: { read: 5, added: 2, changed: 0, unchanged: 0, rejected: 3 },
       error: 'upcoming-releases/2024/february, line 6: "30th" is no day of the month',
     })
+    expect(lines.join('')).toContain('kcomebacks: upcoming-releases/2024/february: 1 row of soundtracks left out')
     expect(await read('/v1/kcomebacks/filter/getall?limit=50&offset=0')).toEqual({
       results: [
         { date: '2024-01-1', time: '18:00', artist: 'A', title: 'a', types: ['single'], links: [] },

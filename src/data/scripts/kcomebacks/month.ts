@@ -7,6 +7,8 @@ import type { Wiki } from './wiki.ts'
 
 export interface MonthNow {
   readonly entries: readonly Comeback[]
+  /** Rows of soundtracks. */
+  readonly leftOut: number
   readonly state: MonthState
 }
 
@@ -33,9 +35,13 @@ export async function readMonth(
     log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
     report(line, reason)
   }
-  if (leftOut.length > 0) log.debug({ month: key, rows: leftOut.length }, 'kcomebacks: rows of soundtracks are left out')
+  if (leftOut.length > 0) {
+    const rows = leftOut.length === 1 ? '1 row' : `${leftOut.length} rows`
+    log.info({ month: key, rows: leftOut.length }, `kcomebacks: ${page}: ${rows} of soundtracks left out`)
+  }
   return {
     entries,
+    leftOut: leftOut.length,
     state: {
       digest: digestOf(entries),
       ...(found.revision !== undefined && { revision: found.revision }),

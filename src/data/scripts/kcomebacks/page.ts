@@ -42,7 +42,9 @@ function readColumns(names: readonly string[]): Columns | undefined {
   }
 }
 
-const isSoundtracks = (heading: string): boolean => /\bosts?\b/i.test(heading)
+/** Of soundtracks and nothing else: "Scheduled Releases (OSTs at the bottom)" has comebacks below it. */
+const isSoundtracks = (heading: string): boolean =>
+  /^[^\p{L}\p{N}]*(?:(?:scheduled|announced)\s+)?osts?(?:\s+releases)?[^\p{L}\p{N}]*$/iu.test(heading)
 
 /** The entries of a month page in page order, and every row that is none, with the reason. Never throws for a text. */
 export function readMonthPage(markdown: string, month: Month): MonthRead {

@@ -60,8 +60,8 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       inARow = 0
       if (now !== 'unchanged') {
         const { added, changed: other, unchanged } = compare(before, now.entries)
-        counts.read += now.entries.length + reported.length
-        counts.rejected += reported.length
+        counts.read += now.entries.length + reported.length + now.leftOut
+        counts.rejected += reported.length + now.leftOut
         counts.added += added
         counts.changed += other
         counts.unchanged += unchanged

@@ -9,7 +9,7 @@ export interface TableRow {
 }
 
 export interface Table {
-  /** The heading above it; `''` where there is none. */
+  /** The heading above it, without markup; `''` where there is none. */
   readonly heading: string
   readonly columns: readonly string[]
   readonly rows: readonly TableRow[]
@@ -117,7 +117,7 @@ export function readTables(source: string): Page {
   const lineOf = (below: number): number => lines[first + below] ?? 0
   for (const token of lexer(text, { gfm: true })) {
     goTo(Math.max(offset, text.indexOf(token.raw, offset)))
-    if (token.type === 'heading') heading = token.text
+    if (token.type === 'heading') heading = readCell(token.tokens ?? []).text
     if (token.type === 'table') {
       const { header, rows } = token as Tokens.Table
       tables.push({

@@ -306,6 +306,22 @@ describe('a page of the wiki', () => {
     })
   })
 
+  it.each<[heading: string, soundtracks: boolean]>([
+    ['### OSTs', true],
+    ['### OST:', true],
+    ['###**OSTs**', true],
+    ['### [OSTs](#osts)', true],
+    ['## 🎬 OST Releases 🎬', true],
+    ['### Scheduled OSTs:', true],
+    ['### Scheduled Releases (OSTs at the bottom):', false],
+    ['### Releases and OSTs', false],
+    ['### Releases without OSTs', false],
+    ['### Most awaited', false],
+  ])('under "%s" leaves rows out: %s', (heading, soundtracks) => {
+    const { entries, reports, leftOut } = readMonthPage(`${heading}\n\n${head}|1st|18:00|A|a|OST||\n`, february)
+    expect([entries.length, reports.length, leftOut.length]).toEqual(soundtracks ? [0, 0, 1] : [1, 0, 0])
+  })
+
   it('reads a table right below another, whose header becomes no entry', () => {
     expect(moments(`${head}|1st|18:00|A|a|||\n${head}|2nd||B|b|||\n|||C|c|||`)).toEqual([
       ['2024-02-1', '18:00', 'A'],
