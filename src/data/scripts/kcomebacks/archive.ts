@@ -1,4 +1,4 @@
-import { type Month, monthKey } from './entry.ts'
+import { type Month, monthKey } from './moment.ts'
 
 /** A month that the wiki has a page of. */
 export interface ArchivedMonth extends Month {

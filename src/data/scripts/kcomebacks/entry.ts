@@ -1,12 +1,6 @@
 import type { Comeback } from '../../comeback.ts'
 import { type Cell, emptyCell } from './cell.ts'
-
-/** The month that a page is about. */
-export interface Month {
-  readonly year: number
-  /** 1 to 12. */
-  readonly month: number
-}
+import { type Above, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
 
 /** Where the columns stand in a table; undefined: it has none of that kind. */
 export interface Columns {
@@ -20,20 +14,11 @@ export interface Columns {
   readonly count: number
 }
 
-/** What the rows above a row say for it. */
-export interface Above {
-  readonly day: string | undefined
-  readonly time: string
-}
-
-export const nothingAbove: Above = { day: undefined, time: '--:--' }
-
 export type RowRead =
-  | { readonly entry: Comeback; readonly above: Above }
+  /** `note`: what the entry lacks because it cannot be read. */
+  | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
   /** Why there is no entry; what the row says for those below stands all the same. */
   | { readonly problem: string; readonly above: Above }
-
-const unknownTime = '--:--'
 
 /** In the order that an entry has them. */
 const types: readonly string[] = [
@@ -61,36 +46,6 @@ export function readTypes(albumType: string): string[] {
   return types.filter((type) => text.includes(writtenAs[type] ?? type))
 }
 
-export const monthKey = ({ year, month }: Month): string => `${year}-${String(month).padStart(2, '0')}`
-
-const daysOf = ({ year, month }: Month): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
-
-/** The day as written, without the ordinal suffix: `1st` is `1`, `TBA` stays. Undefined where it is no day of the month. */
-function readDay(text: string, month: Month): string | undefined {
-  const bare = text.replace(/(\d)\s*(?:st|nd|rd|th)\b/gi, '$1').trim()
-  if (/^\d+$/.test(bare)) {
-    const day = Number(bare)
-    return day >= 1 && day <= daysOf(month) ? bare : undefined
-  }
-  return bare.length <= 20 ? bare : undefined
-}
-
-const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
-
-/** `HH:MM`; undefined where it is no time of day. */
-function readTime(text: string): string | undefined {
-  const match = /^(\d{1,2})(?:\s*[:.]\s*(\d{2}))?\s*(am|pm)?\.?(?:\s*kst)?$/i.exec(text)
-  if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
-  const half = match[3]?.toLowerCase()
-  let hours = Number(match[1])
-  if (half !== undefined) {
-    if (hours < 1 || hours > 12) return undefined
-    hours = (hours % 12) + (half === 'pm' ? 12 : 0)
-  }
-  const minutes = Number(match[2] ?? 0)
-  return hours <= 23 && minutes <= 59 ? `${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}` : undefined
-}
-
 /** An absolute http(s) link; undefined for what is none. */
 export function readLink(link: string): string | undefined {
   const absolute = link.startsWith('//') ? `https:${link}` : link.startsWith('/') ? `https://www.reddit.com${link}` : link
@@ -101,17 +56,6 @@ const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((lin
 
 const isSeparator = (cells: readonly Cell[]): boolean =>
   cells.some(({ text }) => text !== '') && cells.every(({ text }) => text === '' || /^:?-+:?$/.test(text))
-
-/** What the row says of day and time, for itself and for the rows below. */
-function readMoment(day: string, time: string, above: Above, month: Month): Above | string {
-  const given = day === '' ? above.day : readDay(day, month)
-  if (given === undefined) return day === '' ? 'it has no day, nor has a row above it' : `"${clip(day)}" is no day of the month`
-  // A day that is not known has no time to share with the day above it.
-  const inherited = day === '' || isCalendarDay(given) ? above.time : unknownTime
-  return { day: given, time: time === '' ? inherited : (readTime(time) ?? unknownTime) }
-}
-
-const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)
 
 /**
  * One row of a month page.
@@ -135,8 +79,12 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
   if (typeof moment === 'string') return { problem: moment, above: day === '' ? above : nothingAbove }
   if (artist === '') return { problem: 'it has no artist', above: moment }
   const track = cell(columns.track)
+  const own = cell(columns.time).text !== ''
   return {
     above: moment,
+    ...(moment.unread !== undefined && {
+      note: `${own ? '' : 'the time above it, '}"${moment.unread}"${own ? '' : ','} is no time of day; its time is left open`,
+    }),
     entry: {
       date: `${monthKey(month)}-${moment.day}`,
       time: moment.time,

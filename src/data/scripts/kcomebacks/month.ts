@@ -7,8 +7,10 @@ import type { Wiki } from './wiki.ts'
 
 export interface MonthNow {
   readonly entries: readonly Comeback[]
-  /** Rows of soundtracks. */
-  readonly leftOut: number
+  /** Rows that became none. */
+  readonly rejected: number
+  /** What could not be read, with page and line. */
+  readonly reports: readonly string[]
   readonly state: MonthState
 }
 
@@ -22,26 +24,26 @@ export async function readMonth(
   stored: readonly Comeback[],
   state: MonthState | undefined,
   { log, force }: RunContext,
-  report: (line: number, reason: string) => void,
 ): Promise<MonthNow | 'unchanged'> {
   const found = await wiki.read(page, state?.etag)
   if (found === 'unchanged') return 'unchanged'
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
-  const { entries, reports, leftOut } = readMonthPage(found.markdown, { year, month })
+  const { entries, reports, leftOut, notes } = readMonthPage(found.markdown, { year, month })
   if (entries.length === 0 && stored.length > 0 && !force) {
     throw new Error(`the page has no entries any more, where there were ${stored.length}`)
   }
   for (const { line, reason } of reports) {
     log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
-    report(line, reason)
   }
+  for (const { line, reason } of notes) log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}`)
   if (leftOut.length > 0) {
     const rows = leftOut.length === 1 ? '1 row' : `${leftOut.length} rows`
     log.info({ month: key, rows: leftOut.length }, `kcomebacks: ${page}: ${rows} of soundtracks left out`)
   }
   return {
     entries,
-    leftOut: leftOut.length,
+    rejected: reports.length + leftOut.length,
+    reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {
       digest: digestOf(entries),
       ...(found.revision !== undefined && { revision: found.revision }),

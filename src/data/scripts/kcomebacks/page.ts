@@ -1,5 +1,6 @@
 import type { Comeback } from '../../comeback.ts'
-import { type Columns, type Month, nothingAbove, readRow } from './entry.ts'
+import { type Columns, readRow } from './entry.ts'
+import { type Month, nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
 
 /** A row that became no entry. */
@@ -15,6 +16,8 @@ export interface MonthRead {
   readonly reports: readonly RowReport[]
   /** Rows that are no comebacks: songs of soundtracks. */
   readonly leftOut: readonly RowReport[]
+  /** Entries that lack something which cannot be read, in page order. */
+  readonly notes: readonly RowReport[]
 }
 
 /** The kind of a column by its name, so that their order and number do not matter. */
@@ -51,6 +54,7 @@ export function readMonthPage(markdown: string, month: Month): MonthRead {
   const page = readTables(markdown)
   const entries: Comeback[] = []
   const leftOut: RowReport[] = []
+  const notes: RowReport[] = []
   const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is in no table that can be read' }))
   for (const { heading, columns: names, rows } of page.tables) {
     const columns = readColumns(names)
@@ -64,9 +68,11 @@ export function readMonthPage(markdown: string, month: Month): MonthRead {
     for (const { line, cells } of rows) {
       const read = readRow(cells, columns, above, month)
       above = read.above
-      if ('entry' in read) entries.push(read.entry)
-      else reports.push({ line, reason: read.problem })
+      if ('entry' in read) {
+        entries.push(read.entry)
+        if (read.note !== undefined) notes.push({ line, reason: read.note })
+      } else reports.push({ line, reason: read.problem })
     }
   }
-  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut }
+  return { entries, reports: reports.sort((a, b) => a.line - b.line), leftOut, notes }
 }

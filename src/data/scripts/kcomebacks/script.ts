@@ -53,19 +53,16 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip
-      const reported: string[] = []
-      const now = await readMonth(wiki, month, before, known, context, (line, reason) => {
-        reported.push(`${month.page}, line ${line}: ${reason}`)
-      })
+      const now = await readMonth(wiki, month, before, known, context)
       inARow = 0
       if (now !== 'unchanged') {
         const { added, changed: other, unchanged } = compare(before, now.entries)
-        counts.read += now.entries.length + reported.length + now.leftOut
-        counts.rejected += reported.length + now.leftOut
+        counts.read += now.entries.length + now.rejected
+        counts.rejected += now.rejected
         counts.added += added
         counts.changed += other
         counts.unchanged += unchanged
-        reports.push(...reported)
+        reports.push(...now.reports)
         months.set(key, now.entries)
         states.set(key, now.state)
         changed = true

@@ -38,6 +38,11 @@ describe('a row of the wiki', () => {
     ['a wrong ending', '|1th|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
     ['a bold day', '|**1st**|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
     ['a raised ending with a space', '|1 st|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['a weekday in brackets', '|1st (Fri)|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['a weekday', '|1st, Thursday|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['a raised ending', '|1^st|18:00|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['a raised ending in brackets', '|22^(nd)|18:00|IU|A|||', entry({ date: '2024-02-22', title: 'A', types: [], links: [] })],
+    ['all of these', '|**3^rd (Sat.)**|18:00|IU|A|||', entry({ date: '2024-02-3', title: 'A', types: [], links: [] })],
     ['TBA', '|TBA||IU|A|||', entry({ date: '2024-02-TBA', time: '--:--', title: 'A', types: [], links: [] })],
     ['TBA with a time', '|TBA|18:00|IU|A|||', entry({ date: '2024-02-TBA', title: 'A', types: [], links: [] })],
     ['a question mark for a day', '|?|?|IU|A|||', entry({ date: '2024-02-?', time: '--:--', title: 'A', types: [], links: [] })],
@@ -50,8 +55,10 @@ describe('a row of the wiki', () => {
     ['12:30am', '|1st|12:30am|IU|A|||', entry({ time: '00:30', title: 'A', types: [], links: [] })],
     ['an unknown time', '|1st|?|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
     ['no time', '|1st||IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
-    ['no time of day', '|1st|25:00|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
-    ['a time in words', '|1st|evening|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['a time that is not known yet', '|1st|TBA|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['a dash for a time', '|1st|-|IU|A|||', entry({ time: '--:--', title: 'A', types: [], links: [] })],
+    ['a time with its zone in brackets', '|1st|18:00 (KST)|IU|A|||', entry({ title: 'A', types: [], links: [] })],
+    ['6:00 PM KST', '|1st|6:00 PM KST|IU|A|||', entry({ title: 'A', types: [], links: [] })],
     ['a bold time', '|1st|**18:00**|IU|A|||', entry({ title: 'A', types: [], links: [] })],
     // Emphasis, links and text
     ['two asterisks', '|1st|18:00|**IU**|**Love wins**|||', entry({ types: [], links: [] })],
@@ -197,8 +204,20 @@ describe('a row of the wiki', () => {
       entry({ title: 'A', types: [], links: ['https://s/1'] }),
     ],
   ])('%s', (_what, row, expected) => {
-    expect(read(row)).toEqual({ entries: [expected], reports: [], leftOut: [] })
+    expect(read(row)).toEqual({ entries: [expected], reports: [], leftOut: [], notes: [] })
   })
+
+  it.each(['~18:00', '18:00?', '25:00', 'evening', '18:00 / 20:00', '18:00 EST', '6'])(
+    'has no time by "%s", and says so',
+    (time) => {
+      expect(read(`|1st|${time}|IU|Love wins|Single||`)).toEqual({
+        entries: [entry({ time: '--:--', links: [] })],
+        reports: [],
+        leftOut: [],
+        notes: [{ line: 5, reason: `"${time}" is no time of day; its time is left open` }],
+      })
+    },
+  )
 
   it.each<[what: string, row: string, reason: string]>([
     ['without a day above it', '||18:00|IU|A|||', 'it has no day, nor has a row above it'],
@@ -220,7 +239,7 @@ describe('a row of the wiki', () => {
     ['that is a header', '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming', 'it is a header'],
     ['longer than any row', `|1st|18:00|IU|${'x'.repeat(5000)}|||`, 'it is in no table that can be read'],
   ])('is reported %s', (_what, row, reason) => {
-    expect(read(row)).toEqual({ entries: [], reports: [{ line: 5, reason }], leftOut: [] })
+    expect(read(row)).toEqual({ entries: [], reports: [{ line: 5, reason }], leftOut: [], notes: [] })
   })
 })
 
@@ -253,6 +272,17 @@ describe('a page of the wiki', () => {
       ['2024-02-3', '13:00', 'I'],
       ['2024-02-TBA', '--:--', 'J'],
       ['2024-02-TBA', '--:--', 'K'],
+    ])
+  })
+
+  it('does not pass a time off as that of a row whose time cannot be read', () => {
+    const rows = ['|1st|12:00|A|t|||', '||~18:00|B|t|||', '|||C|t|||', '|2nd||D|t|||', '||19:00|E|t|||', '|||F|t|||']
+    const { entries, notes } = read(rows.join('\n'))
+    expect(entries.map(({ time }) => time)).toEqual(['12:00', '--:--', '--:--', '--:--', '19:00', '19:00'])
+    expect(notes).toEqual([
+      { line: 6, reason: '"~18:00" is no time of day; its time is left open' },
+      { line: 7, reason: 'the time above it, "~18:00", is no time of day; its time is left open' },
+      { line: 8, reason: 'the time above it, "~18:00", is no time of day; its time is left open' },
     ])
   })
 
@@ -374,6 +404,7 @@ describe('a page of the wiki', () => {
       ],
       reports: [],
       leftOut: [],
+      notes: [],
     })
   })
 

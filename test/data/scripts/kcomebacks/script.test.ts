@@ -172,6 +172,16 @@ describe('the update of the comebacks', () => {
     expect(output.join('')).toContain('line 6: "31st" is no day of the month; the row is left out')
   })
 
+  it('tells of a time that cannot be read, and publishes the row without it', async () => {
+    reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1').replace('18:00', '18:00?')))
+    expect(await update()).toBe(0)
+    expect(entries().at(-1)).toMatchObject({ artist: 'G', time: '--:--' })
+    expect(lastRun().counts).toEqual({ read: 11, added: 7, changed: 0, unchanged: 0, rejected: 4 })
+    const told = `${page('2024/february')}, line 5: "18:00?" is no time of day; its time is left open`
+    expect(lastRun().errors).toEqual([told])
+    expect(output.join('')).toContain(told)
+  })
+
   it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, times: number]>([
     ['a 5xx', (response) => response.writeHead(502).end('bad gateway'), 2],
     ['a 429', (response) => response.writeHead(429, { 'retry-after': '4' }).end(), 1],
