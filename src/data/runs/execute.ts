@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { Clock } from '../../clock.ts'
 import { type SettingValues, settings } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
-import { keptErrors, noCounts, type Progress, type RunResult, type Script } from '../scripts/script.ts'
+import { type Counts, keptErrors, noCounts, type Progress, type RunResult, type Script } from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream.ts'
 import { addRun, type RunRecord, type Trigger } from './history.ts'
 import { takeLock } from './lock.ts'
@@ -40,10 +40,11 @@ export const missingOf = (script: Script, values: SettingValues): readonly strin
   ...script.missingSettings(values).map((name) => settings[name].env),
 ]
 
-const failure = (error: string): RunResult => ({ outcome: 'failed', counts: noCounts, errors: [error] })
+// Copied: a script that was given up on may still be counting.
+const failure = (error: string, reached: Counts): RunResult => ({ outcome: 'failed', counts: { ...reached }, errors: [error] })
 
-function resultOf(error: unknown): RunResult {
-  const result = failure(error instanceof Error ? error.message : String(error))
+function resultOf(error: unknown, reached: Counts): RunResult {
+  const result = failure(error instanceof Error ? error.message : String(error), reached)
   if (!(error instanceof UpstreamError) || error.retryAt === undefined) return result
   return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
 }
@@ -54,12 +55,13 @@ async function runScript(order: RunOrder, log: Log, release: () => Promise<void>
   const limit = new AbortController()
   const cancelLimit = clock.after(runLimit, () => limit.abort())
   const stop = AbortSignal.any([signal, limit.signal])
-  const stopped = () => failure(limit.signal.aborted ? `stopped at its limit of ${runLimit / 60_000} minutes` : 'stopped')
+  const counts = { ...noCounts }
+  const stopped = () => failure(limit.signal.aborted ? `stopped at its limit of ${runLimit / 60_000} minutes` : 'stopped', counts)
 
-  const over = script.run({ ...order, signal: stop, log }).catch((error: unknown) => {
+  const over = script.run({ ...order, signal: stop, log, counts }).catch((error: unknown) => {
     if (stop.aborted) return stopped()
     log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
-    return resultOf(error)
+    return resultOf(error, counts)
   })
   const released = over.then(release)
   let cancelGrace = () => {}

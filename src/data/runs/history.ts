@@ -12,7 +12,10 @@ const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
 export type Trigger = (typeof triggers)[number]
 
 const Count = Type.Integer({ minimum: 0 })
-export const Counts = Type.Object({ read: Count, added: Count, changed: Count, unchanged: Count, rejected: Count })
+export const Counts = Type.Object(
+  { read: Count, added: Count, changed: Count, unchanged: Count, rejected: Count },
+  { description: 'Of the rows, projects or songs. Of a run that ended early: up to its end' },
+)
 
 /** A run that has ended. Times are ISO 8601, UTC. */
 export const RunRecord = Type.Object({

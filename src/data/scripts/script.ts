@@ -15,6 +15,9 @@ export interface Counts {
   readonly rejected: number
 }
 
+/** Counts of a run that goes on. */
+export type Tally = { -readonly [Name in keyof Counts]: Counts[Name] }
+
 export const noCounts: Counts = { read: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
 
 /** Errors of a run that are kept; the log has them all. */
@@ -48,6 +51,8 @@ export interface RunContext {
   readonly log: Log
   readonly clock: Clock
   readonly progress: Progress
+  /** All zero at first. Counted up as the run goes on, so that one that ends early is on record with what it reached. */
+  readonly counts: Tally
   /** Read everything again, not only what may have changed. */
   readonly full: boolean
   /** Ask the upstreams, but change nothing: no file, no upstream. */

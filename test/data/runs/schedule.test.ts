@@ -125,8 +125,9 @@ describe('a run', () => {
   it('ends at its time limit', async () => {
     const { runs, status } = await start(
       {},
-      ({ signal }) =>
+      ({ signal, counts }) =>
         new Promise((_resolve, reject) => {
+          counts.read = 7
           signal.addEventListener('abort', () => reject(new Error('told to stop')))
         }),
     )
@@ -135,21 +136,27 @@ describe('a run', () => {
     expect((await status()).state).toBe('running')
     await clock.advance(1)
     await until(async () => (await status()).state === 'failed')
-    expect(await status()).toMatchObject({ error: 'stopped at its limit of 30 minutes', duration: 1800 })
+    expect(await status()).toMatchObject({
+      error: 'stopped at its limit of 30 minutes',
+      duration: 1800,
+      counts: { ...noCounts, read: 7 },
+    })
   })
 
   it('that does not heed its limit is given up, but none is started beside it', async () => {
     let finish = () => {}
     const { runs, status } = await start(
       { RUN_PAUSE: '0s' },
-      () =>
+      ({ counts }) =>
         new Promise((resolve) => {
+          counts.added += 3
           finish = () => resolve({ outcome: 'done', counts: noCounts, errors: [] })
         }),
     )
     await runs.start('kcomebacks', 'request')
     await clock.advance(30 * minute + 10_000)
     await until(async () => (await status()).outcome === 'failed')
+    expect((await status()).counts).toEqual({ ...noCounts, added: 3 })
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
     finish()
     await until(async () => (await status()).state === 'failed')
@@ -158,11 +165,16 @@ describe('a run', () => {
   })
 
   it('that throws is a failed one, and its secrets are hidden', async () => {
-    const { runs, status } = await start(credentials, async () => {
+    const { runs, status } = await start(credentials, async ({ counts }) => {
+      counts.read++
       throw new Error('the upstream said: a secret')
     })
     await until(async () => (await status()).state === 'failed')
-    expect(await status()).toMatchObject({ outcome: 'failed', error: 'the upstream said: [hidden]' })
+    expect(await status()).toMatchObject({
+      outcome: 'failed',
+      counts: { ...noCounts, read: 1 },
+      error: 'the upstream said: [hidden]',
+    })
     expect(await runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', since: 0, wait: 60 })
     await clock.advance(59_000)
     expect(await runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', since: 59, wait: 1 })

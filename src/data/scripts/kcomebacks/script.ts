@@ -1,4 +1,4 @@
-import { keptErrors, noCounts, type RunContext, type RunResult, type Script } from '../script.ts'
+import { keptErrors, type RunContext, type RunResult, type Script } from '../script.ts'
 import { UpstreamError } from '../upstream.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { archivePage, readArchive } from './archive.ts'
@@ -22,14 +22,13 @@ function previousMonth(wall: number): string {
 }
 
 async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
-  const { values, dataDir, signal, log, clock, progress, full, dryRun, force } = context
+  const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
   const path = snapshotPath('kcomebacks', values, dataDir)
   const stored = await readStored(path, log)
   const states = new Map(await readStates(dataDir))
   const months = new Map(stored.months)
   const failures: string[] = []
   const reports: string[] = []
-  const counts = { ...noCounts }
   let limited: UpstreamError | undefined
 
   const index = await wiki.read(archivePage)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import type { SettingName, SettingValues } from '../../../config/settings.ts'
 import { pause } from '../pause.ts'
-import { keptErrors, noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
+import { keptErrors, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../upstream.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { callLastfm, LastfmError, type LastfmKeys } from './lastfm.ts'
@@ -63,9 +63,8 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
   parts: 'songs',
   missingSettings: (values: SettingValues) => needed.filter((name) => values[name] === undefined),
 
-  async run({ values, dataDir, signal, log, clock, progress, full, dryRun }: RunContext): Promise<RunResult> {
+  async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun }: RunContext): Promise<RunResult> {
     const stateFile = join(dataDir, 'likedsongs.state.json')
-    const counts = { ...noCounts }
     const errors: string[] = []
     const result = (outcome: Outcome, retryAt?: number): RunResult => ({
       outcome,

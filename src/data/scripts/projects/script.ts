@@ -76,7 +76,7 @@ export const createProjectsScript = (options: { readonly second?: number; readon
   parts: 'repositories',
   missingSettings: () => [],
 
-  async run({ values, dataDir, signal, log, clock, progress, full, dryRun, force }: RunContext): Promise<RunResult> {
+  async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun, force }: RunContext): Promise<RunResult> {
     const file = listFile(values, dataDir)
     let listed: readonly ListedProject[]
     try {
@@ -95,7 +95,6 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
     const github = createGithub({ baseUrl, token: values.githubToken, cache, signal, clock, log, ...options })
     const errors: string[] = []
-    const counts = { ...noCounts }
     const published: PublishedProject[] = []
     let limited: GithubError | undefined
     progress.total(listed.length)

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Clock } from '../../../../src/clock.ts'
 import { runUpdate, type UpdateOrder } from '../../../../src/commands/update.ts'
 import { loadConfig } from '../../../../src/config.ts'
+import { noCounts } from '../../../../src/data/scripts/script.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
 import { fastClock } from '../../../helpers/fast-clock.ts'
 
@@ -356,7 +357,11 @@ describe('the update of the comebacks', () => {
     const stop = new AbortController()
     reddit.instead.set(page('2024/january'), [() => stop.abort()])
     expect(await update({}, {}, stop.signal)).toBe(1)
-    expect(lastRun()).toMatchObject({ outcome: 'failed', errors: ['stopped'] })
+    expect(lastRun()).toMatchObject({
+      outcome: 'failed',
+      counts: { ...noCounts, read: 3, added: 2, rejected: 1 },
+      errors: ['stopped'],
+    })
     expect(existsSync(path())).toBe(false)
     expect(await update()).toBe(0)
   })

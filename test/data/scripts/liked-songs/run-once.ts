@@ -1,7 +1,7 @@
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noProgress } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress } from '../../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../../src/log.ts'
 
 /** One run in a process of its own, so that it can be killed: tsx run-once.ts DATA_DIR. Prints the result and the peak memory. */
@@ -13,6 +13,7 @@ const result = await createLikedSongsScript({ gap: 0, backOff: 1 }).run({
   log: silentLog,
   clock: systemClock,
   progress: noProgress,
+  counts: { ...noCounts },
   full: false,
   dryRun: false,
   force: false,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
 import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
 
 const script = createLikedSongsScript({ gap: 0, backOff: 1 })
@@ -28,6 +28,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     log: { debug: say, info: say, warn: say, error: say },
     clock: systemClock,
     progress: noProgress,
+    counts: { ...noCounts },
     full: false,
     dryRun: false,
     force: false,
@@ -220,8 +221,10 @@ describe('the likedsongs script', () => {
       if (path.startsWith('/lastfm') && music.loved.length === 5) stop.abort()
       return false
     }
-    await expect(run({ signal: stop.signal })).rejects.toThrow()
+    const counts = { ...noCounts }
+    await expect(run({ signal: stop.signal, counts })).rejects.toThrow()
     expect(music.loved.length).toBeLessThanOrEqual(6)
+    expect(counts).toEqual({ ...noCounts, read: 50, added: 5 })
   })
 
   it('resumes 10,000 songs after kills, without loving one twice beyond the one in flight, in bounded memory', {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createProjectsScript } from '../../../../src/data/scripts/projects/script.ts'
-import { noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
 import { addRepository, type FakeGithub, fakeGithub } from './fake-github.ts'
 
 const wall = Date.UTC(2026, 0, 15, 3, 0, 12)
@@ -44,6 +44,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     log: { debug: say, info: say, warn: say, error: say },
     clock: { ...systemClock, wall: () => wall },
     progress: noProgress,
+    counts: { ...noCounts },
     full: false,
     dryRun: false,
     force: false,
@@ -166,9 +167,11 @@ describe('the projects script', () => {
   it('ends soon when it is aborted, leaving the snapshot alone', async () => {
     await run()
     const stop = new AbortController()
-    github.replies.set('/repos/someone/old', () => stop.abort())
-    await expect(run({ signal: stop.signal })).rejects.toThrow()
+    github.replies.set('/repos/someone/new', () => stop.abort())
+    const counts = { ...noCounts }
+    await expect(run({ signal: stop.signal, counts })).rejects.toThrow()
     expect(await published()).toBe(whole)
+    expect(counts).toEqual({ ...noCounts, read: 1, unchanged: 1 })
   })
 
   it('changes nothing in a dry run', async () => {
