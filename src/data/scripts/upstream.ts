@@ -42,6 +42,10 @@ export interface UpstreamOptions {
   readonly retries?: number
   /** Longest wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
+  /** Wait for a rate limit where the upstream does not say how long it lasts, milliseconds. */
+  readonly limitPause?: number
+  /** True of a body that tells of a used-up rate limit, whatever the status is. */
+  readonly isRateLimited?: (body: unknown) => boolean
 }
 
 export interface UpstreamRequest {
@@ -125,7 +129,7 @@ const abortedError = (name: string): UpstreamError => new UpstreamError('aborted
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { name, signal, clock } = options
-  const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000 } = options
+  const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
   // Its own limits are off: the deadline below covers connecting, headers and body together.
@@ -169,8 +173,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const wall = clock.wall()
       const wait = exhausted(reply.headers, wall)
       if (wait !== undefined) blockedUntil = wall + wait
-      if (status === 429 || (status === 403 && wait !== undefined)) {
-        const retryAt = wall + (retryAfter(reply.headers, wall) ?? wait ?? 60_000)
+      if (status === 429 || (status === 403 && wait !== undefined) || options.isRateLimited?.(json) === true) {
+        const retryAt = wall + (retryAfter(reply.headers, wall) ?? wait ?? limitPause)
         throw new UpstreamError('rate_limited', `${place} answered ${status}: its rate limit is used up`, {
           status,
           retryAt,

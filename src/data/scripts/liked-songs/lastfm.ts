@@ -14,7 +14,6 @@ const failures: Readonly<Record<number, LastfmFailure>> = {
   13: 'stop', // invalid signature
   16: 'back_off', // temporarily unavailable
   26: 'stop', // API key suspended
-  29: 'back_off', // rate limit exceeded
 }
 
 export class LastfmError extends Error {
@@ -49,6 +48,9 @@ export function signature(parameters: Readonly<Record<string, string>>, secret: 
 const isError = (value: unknown): value is { readonly error: number; readonly message?: unknown } =>
   typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'number'
 
+/** Its error 29, which it sends with any status. */
+export const isLastfmRateLimited = (body: unknown): boolean => isError(body) && body.error === 29
+
 function toLastfmError(method: string, body: unknown): LastfmError | undefined {
   if (!isError(body)) return undefined
   // Its message is not repeated: it may quote what was sent.
@@ -73,6 +75,8 @@ export async function callLastfm(
     if (error !== undefined) throw error
     return json
   } catch (error) {
-    throw (error instanceof UpstreamError && toLastfmError(method, error.body)) || error
+    // A rate limit has been waited for by then, and says until when it lasts.
+    if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
+    throw toLastfmError(method, error.body) ?? error
   }
 }

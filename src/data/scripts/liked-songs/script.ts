@@ -4,9 +4,9 @@ import writeFileAtomic from 'write-file-atomic'
 import type { SettingName, SettingValues } from '../../../config/settings.ts'
 import { pause } from '../pause.ts'
 import { keptErrors, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
-import { createUpstream, type Upstream, UpstreamError } from '../upstream.ts'
+import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../upstream.ts'
 import { type Journal, openJournal } from './journal.ts'
-import { callLastfm, LastfmError, type LastfmKeys } from './lastfm.ts'
+import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 
 const needed = [
@@ -18,13 +18,13 @@ const needed = [
   'lastfmSessionKey',
 ] as const satisfies readonly SettingName[]
 
-/** Attempts for a song when Last.fm asks to back off. */
+/** Attempts for a song while Last.fm has a passing error. */
 const attempts = 4
 
 export interface LikedSongsOptions {
   /** Least milliseconds between two requests to Last.fm: it asks for at most 5 a second. */
   readonly gap?: number
-  /** Milliseconds of the first pause when an upstream asks to back off; doubled each time. */
+  /** Milliseconds of the first pause at a passing error of Last.fm, doubled each time; a rate limit is given five times that. */
   readonly backOff?: number
 }
 
@@ -79,8 +79,8 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     }
 
     const upstreams: Upstream[] = []
-    const upstream = (name: string, baseUrl: string | undefined): Upstream => {
-      const made = createUpstream({ name, baseUrl: baseUrl ?? '', signal, clock })
+    const upstream = (name: string, baseUrl: string | undefined, more: Partial<UpstreamOptions> = {}): Upstream => {
+      const made = createUpstream({ name, baseUrl: baseUrl ?? '', signal, clock, ...more })
       upstreams.push(made)
       return made
     }
@@ -94,7 +94,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       clientSecret: values.spotifyClientSecret ?? '',
       refreshToken: values.spotifyRefreshToken ?? '',
     })
-    const lastfm = upstream('Last.fm', values.lastfmApiUrl)
+    const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
     const journal = await openJournal(join(dataDir, 'likedsongs.jsonl'), full)
 
     /** @throws LastfmError | UpstreamError when it was not loved for a reason that the next song would meet too */
@@ -112,6 +112,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
             await journal.add({ id, title, artist, error: error.code })
             counts.rejected++
             errors.push(`${artist} - ${title}: ${error.message}`)
+            log.warn(`likedsongs: ${errors.at(-1)}`)
             return
           }
           if (error.failure !== 'back_off' || tried >= attempts) throw error
@@ -149,8 +150,8 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
         errors[0] = 'Last.fm: the session key is no longer valid; run: tickwarden authorise lastfm'
         return result('reauthorise')
       }
-      const retryAt = error instanceof UpstreamError ? error.retryAt : error.code === 29 ? clock.wall() + 3_600_000 : undefined
-      if (retryAt !== undefined) {
+      if (error instanceof UpstreamError && error.retryAt !== undefined) {
+        const { retryAt } = error
         errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
         if (!dryRun) await writeFileAtomic(stateFile, `${JSON.stringify({ retryAt })}\n`)
         return result('rate_limited', retryAt)

@@ -7,6 +7,7 @@ import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { fastClock } from '../../../helpers/fast-clock.ts'
 import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
 
 const script = createLikedSongsScript({ gap: 0, backOff: 1 })
@@ -134,7 +135,6 @@ describe('the likedsongs script', () => {
     [10, 'failed', /its error 10/],
     [13, 'failed', /its error 13/],
     [26, 'failed', /its error 26/],
-    [29, 'rate_limited', /rate limited until/],
   ] as const)('stops at lasting error %i as %s', async (error, outcome, message) => {
     music.items = songs(3)
     music.intercept = (path, response) => {
@@ -145,6 +145,53 @@ describe('the likedsongs script', () => {
     const result = await run()
     expect(result).toMatchObject({ outcome, counts: { added: 0 } })
     expect(result.errors[0]).toMatch(message)
+  })
+
+  it.each([200, 403, 429])('waits as long as the rate limit of Last.fm says, told with status %i', async (status) => {
+    music.items = songs(3)
+    let refused = 0
+    let last = 0
+    const pauses: number[] = []
+    const clock = fastClock(Date.now(), 20)
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm')) return false
+      if (refused > 0) pauses.push(clock.now() - last)
+      last = clock.now()
+      if (refused === 2) return false
+      refused++
+      json(response, status, { error: 29, message: 'Rate limit exceeded' }, { 'retry-after': '10' })
+      return true
+    }
+    expect(await run({ clock })).toMatchObject({ outcome: 'done', counts: { added: 3 } })
+    expect(music.loved).toEqual(titles(1, 3))
+    expect(Math.min(...pauses.slice(0, 2))).toBeGreaterThanOrEqual(10_000)
+  })
+
+  it.each([
+    ['for hours', 200, { 'retry-after': '7200' }, 1, 7_200_000],
+    ['for hours', 429, { 'retry-after': '7200' }, 1, 7_200_000],
+    ['without end', 200, { 'retry-after': '2' }, 4, 2000],
+    ['without end', 429, { 'retry-after': '2' }, 4, 2000],
+    ['and does not say how long', 200, {}, 4, 0],
+  ])('ends as rate limited where Last.fm is so %s, told with status %i, and keeps what was loved', async (...given) => {
+    const [, status, headers, asked, least] = given
+    music.items = songs(3)
+    let refused = 0
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm') || music.loved.length < 2) return false
+      refused++
+      json(response, status, { error: 29, message: 'Rate limit exceeded' }, headers)
+      return true
+    }
+    const clock = fastClock(Date.now(), 20)
+    const result = await run({ clock })
+    expect(result).toMatchObject({ outcome: 'rate_limited', counts: { added: 2 } })
+    expect(result.errors).toEqual([expect.stringMatching(/^Last\.fm: .*; rate limited until 2/)])
+    expect((result.retryAt ?? 0) - Date.now()).toBeGreaterThanOrEqual(least)
+    expect(refused).toBe(asked)
+    music.intercept = () => false
+    expect(await run({ clock: { ...systemClock, wall: () => (result.retryAt ?? 0) + 1 } })).toMatchObject({ outcome: 'done' })
+    expect(music.loved).toEqual(titles(1, 3))
   })
 
   it('asks to re-authorise when the refresh token is no longer valid', async () => {
