@@ -22,7 +22,7 @@ export interface SpotifyKeys {
   readonly refreshToken: string
 }
 
-/** The refresh token is no longer valid: a person must agree once more. */
+/** The refresh token is no longer valid, or not for liked songs: a person must agree once more. */
 export class SpotifyAuthorisationError extends Error {
   override readonly name = 'SpotifyAuthorisationError'
 }
@@ -44,6 +44,12 @@ function toSong(item: unknown): LikedSong | undefined {
 export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys, 'clientId' | 'clientSecret'>): string =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
 
+/** "Insufficient client scope": the refresh token was made for something else. */
+const lacksScope = ({ status, body }: UpstreamError): boolean =>
+  status === 403 && isRecord(body) && isRecord(body.error) && /\bscope\b/i.test(String(body.error.message))
+
+const authorise = 'run: tickwarden authorise spotify'
+
 export interface Spotify {
   /** @throws SpotifyAuthorisationError | UpstreamError */
   likedSongs(offset: number): Promise<LikedPage>
@@ -63,7 +69,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       if (isRecord(json) && typeof json.access_token === 'string') return json.access_token
     } catch (error) {
       if (error instanceof UpstreamError && isRecord(error.body) && error.body.error === 'invalid_grant') {
-        throw new SpotifyAuthorisationError('Spotify: the refresh token is no longer valid; run: tickwarden authorise spotify')
+        throw new SpotifyAuthorisationError(`Spotify: the refresh token is no longer valid; ${authorise}`)
       }
       throw error
     }
@@ -79,8 +85,12 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
   return {
     async likedSongs(offset) {
       const json = await page(offset).catch((error: unknown) => {
+        if (!(error instanceof UpstreamError)) throw error
+        if (lacksScope(error)) {
+          throw new SpotifyAuthorisationError(`Spotify: the refresh token does not allow to read liked songs; ${authorise}`)
+        }
         // An access token lasts an hour; a run may last longer.
-        if (!(error instanceof UpstreamError) || error.status !== 401 || token === undefined) throw error
+        if (error.status !== 401 || token === undefined) throw error
         token = undefined
         return page(offset)
       })

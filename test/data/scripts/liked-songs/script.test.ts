@@ -194,6 +194,22 @@ describe('the likedsongs script', () => {
     expect(music.loved).toEqual(titles(1, 3))
   })
 
+  it('asks to re-authorise when the refresh token does not allow to read liked songs', async () => {
+    let message = 'Insufficient client scope'
+    music.intercept = (path, response) => {
+      if (path !== '/spotify/v1/me/tracks') return false
+      json(response, 403, { error: { status: 403, message } })
+      return true
+    }
+    expect(await run()).toMatchObject({
+      outcome: 'reauthorise',
+      errors: [expect.stringContaining('run: tickwarden authorise spotify')],
+    })
+    expect(music.asked).toHaveLength(2)
+    message = 'User not registered in the Developer Dashboard'
+    expect(await run()).toMatchObject({ outcome: 'failed', errors: ['Spotify: GET /v1/me/tracks answered 403'] })
+  })
+
   it('asks to re-authorise when the refresh token is no longer valid', async () => {
     expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'old' })).toMatchObject({
       outcome: 'reauthorise',
