@@ -1,6 +1,6 @@
 import type { Comeback } from '../../comeback.ts'
 import { type Cell, emptyCell } from './cell.ts'
-import { type Above, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
+import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
 
 /** Where the columns stand in a table; undefined: it has none of that kind. */
 export interface Columns {
@@ -57,6 +57,10 @@ const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((lin
 const isSeparator = (cells: readonly Cell[]): boolean =>
   cells.some(({ text }) => text !== '') && cells.every(({ text }) => text === '' || /^:?-+:?$/.test(text))
 
+/** @param own it stands in the row itself, not above it */
+const noteOnTime = (time: string, own: boolean): string =>
+  `${own ? `"${time}"` : `the time above it, "${time}",`} is no time of day; its time is left open`
+
 /**
  * One row of a month page.
  * @param above what the row before it left, {@link nothingAbove} for the first of a table
@@ -79,12 +83,13 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
   if (typeof moment === 'string') return { problem: moment, above: day === '' ? above : nothingAbove }
   if (artist === '') return { problem: 'it has no artist', above: moment }
   const track = cell(columns.track)
-  const own = cell(columns.time).text !== ''
+  const notes = [
+    ...(day !== '' && isVagueDay(moment.day ?? '') ? [`"${clip(day)}" is no single day; its date has it as written`] : []),
+    ...(moment.unread !== undefined ? [noteOnTime(moment.unread, cell(columns.time).text !== '')] : []),
+  ]
   return {
     above: moment,
-    ...(moment.unread !== undefined && {
-      note: `${own ? '' : 'the time above it, '}"${moment.unread}"${own ? '' : ','} is no time of day; its time is left open`,
-    }),
+    ...(notes.length > 0 && { note: notes.join('; ') }),
     entry: {
       date: `${monthKey(month)}-${moment.day}`,
       time: moment.time,

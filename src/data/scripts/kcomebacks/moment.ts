@@ -37,6 +37,9 @@ function readDay(text: string, month: Month): string | undefined {
   return bare.length <= 20 ? bare : undefined
 }
 
+/** Speaks of days, but of none in particular: `1/2`, `~5`. A text such as `TBA` says all that is known. */
+export const isVagueDay = (day: string): boolean => /\p{N}/u.test(day) && !isCalendarDay(day)
+
 const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
 
 /** `HH:MM`; undefined where it is no time of day. */
@@ -56,7 +59,7 @@ function readTime(text: string): string | undefined {
 /** Says that nobody knows the time. */
 const saysUnknown = (time: string): boolean => /^(?:\?+|tb[acd]|-+|--:--)$/i.test(time)
 
-const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)
+export const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)
 
 function readTimeCell(time: string): Omit<Above, 'day'> {
   const known = readTime(time)

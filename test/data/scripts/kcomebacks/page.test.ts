@@ -219,6 +219,23 @@ describe('a row of the wiki', () => {
     },
   )
 
+  it.each([
+    ['1st/2nd', '1/2'],
+    ['~5th', '~5'],
+    ['Feb 1st', 'Feb 1'],
+    ['1st half', '1 half'],
+  ])('has no single day by "%s", and says so', (day, written) => {
+    expect(read(`|${day}|18:00|IU|Love wins|Single||`)).toMatchObject({
+      entries: [{ date: `2024-02-${written}` }],
+      reports: [],
+      notes: [{ line: 5, reason: `"${day}" is no single day; its date has it as written` }],
+    })
+  })
+
+  it.each(['TBA', '?', 'Late'])('says nothing of a day that nobody knows: "%s"', (day) => {
+    expect(read(`|${day}||IU|Love wins|Single||`)).toMatchObject({ entries: [{ date: `2024-02-${day}` }], notes: [] })
+  })
+
   it.each<[what: string, row: string, reason: string]>([
     ['without a day above it', '||18:00|IU|A|||', 'it has no day, nor has a row above it'],
     ['with a day that the month does not have', '|30th|18:00|IU|A|||', '"30th" is no day of the month'],
