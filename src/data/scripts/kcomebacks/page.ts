@@ -47,7 +47,9 @@ function readColumns(names: readonly string[]): Columns | undefined {
 
 /** Of soundtracks and nothing else: "Scheduled Releases (OSTs at the bottom)" has comebacks below it. */
 const isSoundtracks = (heading: string): boolean =>
-  /^[^\p{L}\p{N}]*(?:(?:scheduled|announced)\s+)?osts?(?:\s+releases)?[^\p{L}\p{N}]*$/iu.test(heading)
+  /^(?:(?:scheduled|announced) )?(?:(?:k-?)?(?:drama|tv|film|movie|webtoon) )?(?:osts?|soundtracks?)(?: releases)?$/i.test(
+    heading.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''),
+  )
 
 /** The entries of a month page in page order, and every row that is none, with the reason. Never throws for a text. */
 export function readMonthPage(markdown: string, month: Month): MonthRead {
