@@ -34,11 +34,18 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const index = await wiki.read(archivePage)
   const archive = readArchive(index === 'unchanged' ? '' : index.markdown)
   if (archive.months.length === 0) throw new Error(`/wiki/${archivePage} links to no month`)
-  for (const page of archive.unknown) failures.push(`${page} is the page of no month`)
+  const fail = (failure: string) => {
+    failures.push(failure)
+    log.warn(`kcomebacks: ${failure}`)
+  }
+  for (const page of archive.unknown) fail(`${page} is the page of no month`)
 
   const fresh = previousMonth(clock.wall())
+  const listed = new Set(archive.months.map(({ key }) => key))
+  const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
+  for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
   progress.total(archive.months.length)
-  let [inARow, unread, freshUnread, changed] = [0, 0, 0, false]
+  let [inARow, unread, freshRead, changed] = [0, 0, false, false]
   // The newest first: they are what a run is for, whatever becomes of the old ones.
   for (const month of archive.months.toReversed()) {
     signal.throwIfAborted()
@@ -54,6 +61,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       if (skip !== undefined) throw skip
       const now = await readMonth(wiki, month, before, known, context)
       inARow = 0
+      freshRead ||= isFresh
       if (now !== 'unchanged') {
         const { added, changed: other, unchanged } = compare(before, now.entries)
         counts.read += now.entries.length + now.rejected
@@ -70,11 +78,9 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       signal.throwIfAborted()
       if (error !== skip) inARow = isDown(error) ? inARow + 1 : 0
       unread++
-      if (isFresh) freshUnread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
-      failures.push(`${month.page}: ${reason}; its stored entries (${before.length}) are kept`)
-      log.warn({ month: key }, `kcomebacks: ${failures.at(-1)}`)
+      fail(`${month.page}: ${reason}; its stored entries (${before.length}) are kept`)
     }
     progress.step(key)
   }
@@ -84,7 +90,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   if (!nothing && !dryRun) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
     // Data whose newest months could not be read must not look as new as today.
-    const stale = freshUnread > 0 && freshUnread === archive.months.filter(({ key }) => key >= fresh).length
+    const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
     const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, log })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors].slice(0, keptErrors) }

@@ -286,6 +286,20 @@ describe('the update of the comebacks', () => {
       expect(lastUpdate()).toMatch(/^2024-02-21/)
     })
 
+    it('keeps new months that the archive has lost, and does not date the data anew', async () => {
+      await update()
+      const before = lastUpdate()
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2023/December', '2023/november', ...old.toReversed()]))
+      nextDay()
+      expect(await update()).toBe(3)
+      expect(artists()).toMatch(/ABCDEFGH$/)
+      expect(lastUpdate()).toBe(before)
+      expect(lastRun().errors).toEqual([
+        'upcoming-releases/archive does not link to 2024-01; its stored entries (2) are kept',
+        'upcoming-releases/archive does not link to 2024-02; its stored entries (2) are kept',
+      ])
+    })
+
     it('dates the first data by the months that it has', async () => {
       for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
       expect(await update()).toBe(3)
