@@ -2,9 +2,9 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { DataFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { Problem } from '../src/http/problem.ts'
-import type { DataMetrics } from './data-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
 import type { FleetText } from './fleet-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
@@ -46,7 +46,7 @@ export interface MetricsParts {
   readonly fleetText: FleetText
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
-  readonly data?: DataMetrics
+  readonly data?: DataFigures
 }
 
 /** `/metrics`: all watched servers and the service itself. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
 import type { Config } from '../src/config.ts'
+import type { DataFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Network } from '../src/game/network.ts'
 import { authorise } from './authorise.ts'
-import type { DataMetrics } from './data-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
@@ -19,7 +19,7 @@ export interface ExporterOptions {
   readonly config: Config
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
-  readonly data?: DataMetrics
+  readonly data?: DataFigures
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** What /probe reaches servers through; default the system's network. */

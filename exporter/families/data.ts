@@ -1,7 +1,7 @@
-import type { DataMetrics } from '../data-metrics.ts'
+import type { DataFigures } from '../../src/figures.ts'
 import type { Family } from './family.ts'
 
-export const data: readonly Family<DataMetrics>[] = [
+export const data: readonly Family<DataFigures>[] = [
   {
     name: 'tickwarden_snapshot_entries',
     type: 'gauge',
@@ -29,7 +29,7 @@ export const data: readonly Family<DataMetrics>[] = [
   {
     name: 'tickwarden_script_runs_total',
     type: 'counter',
-    help: 'Runs of the update script that have ended since the service started, by outcome.',
+    help: 'Runs of the update script ended since the service started, by outcome; done and partly are successes.',
     labels: ['script', 'outcome'],
     read: ({ scripts }) =>
       (scripts?.() ?? []).flatMap(({ script, runs }) =>

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { unavailable } from '../errors.ts'
+import type { SnapshotFigures } from '../figures.ts'
 import type { Log } from '../log.ts'
 import { packageRoot } from '../package.ts'
 import { comebackFormat } from './comeback.ts'
@@ -14,15 +15,6 @@ import type { Origin } from './origin.ts'
 import { projectFormat } from './project.ts'
 import { type ProjectsDatabase, projectsBuilder } from './projects-database.ts'
 import { urlOrigin } from './url-origin.ts'
-
-/** What the metrics tell of a database that has a snapshot. */
-export interface SnapshotFigures {
-  readonly database: DatabaseName
-  readonly entries: number
-  readonly rejected: number
-  /** Unix seconds; absent for the packaged sample, which nothing updates. */
-  readonly lastUpdate?: number
-}
 
 /** Both databases, each kept up to date with its snapshot on its own. */
 export interface Store {

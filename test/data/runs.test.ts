@@ -104,7 +104,12 @@ describe('the script-run routes', () => {
     expect(reply.headers.get('cache-control')).toBe('no-store')
     expect(reply.headers.get('access-control-allow-origin')).toBeNull()
     expect((await script('kcomebacks'))?.state).toBe('running')
-    expect(await (await get('/metrics')).text()).toContain('tickwarden_script_running{script="kcomebacks"} 1')
+    const before = await (await get('/metrics')).text()
+    expect(before).toContain('tickwarden_script_running{script="kcomebacks"} 1')
+    // Each outcome is there before its first run, so that Prometheus sees it rise.
+    for (const outcome of ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'])
+      expect(before).toContain(`tickwarden_script_runs_total{script="kcomebacks",outcome="${outcome}"} 0\n`)
+    expect(before).not.toContain('tickwarden_script_last_success_timestamp_seconds')
 
     await until(held.asked)
     held.release()
@@ -125,7 +130,11 @@ describe('the script-run routes', () => {
     })
     const metrics = await (await get('/metrics')).text()
     expect(metrics).toContain('tickwarden_script_runs_total{script="kcomebacks",outcome="done"} 1')
+    expect(metrics).toContain('tickwarden_script_runs_total{script="kcomebacks",outcome="failed"} 0')
     expect(metrics).toContain('tickwarden_script_running{script="kcomebacks"} 0')
+    const success = Date.parse(String((await script('kcomebacks'))?.last_success)) / 1000
+    expect(metrics).toContain(`tickwarden_script_last_success_timestamp_seconds{script="kcomebacks"} ${success}\n`)
+    expect(Math.abs(success - Date.now() / 1000)).toBeLessThan(600)
   })
 
   it('start one run for many requests at once', async () => {

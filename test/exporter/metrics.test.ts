@@ -36,7 +36,7 @@ const data = {
     { database: 'kcomebacks', entries: 11_870, rejected: 0 },
   ],
   scripts: () => [
-    { script: 'projects', running: true, runs: { succeeded: 3, failed: 1 }, lastSuccess: 1_700_000_000, duration: 12.5 },
+    { script: 'projects', running: true, runs: { done: 3, failed: 1 }, lastSuccess: 1_700_000_000, duration: 12.5 },
     { script: 'likedsongs', running: false, runs: {} },
   ],
 }

@@ -5,6 +5,7 @@ import { Value } from 'typebox/value'
 import writeFileAtomic from 'write-file-atomic'
 import { scripts } from '../../config/kinds.ts'
 import type { Log } from '../../log.ts'
+import { outcomes } from '../scripts/script.ts'
 import { inTurn } from './lock.ts'
 
 const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
@@ -24,7 +25,7 @@ export const RunRecord = Type.Object({
   started: Type.String(),
   ended: Type.String(),
   duration: Type.Number({ description: 'Seconds' }),
-  outcome: Type.Enum(['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const),
+  outcome: Type.Enum(outcomes),
   counts: Counts,
   errors: Type.Array(Type.String()),
   retryAt: Type.Optional(Type.String({ description: 'Of rate_limited: from when another run makes sense' })),

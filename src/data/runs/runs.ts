@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import type { ScriptName } from '../../config/kinds.ts'
 import type { SettingValues } from '../../config/settings.ts'
+import type { ScriptFigures } from '../../figures.ts'
 import type { Log } from '../../log.ts'
-import { noProgress, type Script } from '../scripts/script.ts'
+import { noProgress, type Outcome, outcomes, type Script } from '../scripts/script.ts'
 import { missingOf, type Run, startRun } from './execute.ts'
 import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
 import { isLocked } from './lock.ts'
@@ -21,18 +22,6 @@ export interface ScriptStatus {
   readonly missing: readonly string[]
   readonly last: RunRecord | undefined
   readonly lastSuccess: string | undefined
-}
-
-/** What the metrics tell of a script. */
-export interface ScriptFigures {
-  readonly script: ScriptName
-  readonly running: boolean
-  /** Runs that ended since the service started, by outcome. */
-  readonly runs: Readonly<Record<string, number>>
-  /** Unix milliseconds. */
-  readonly lastSuccess?: number
-  /** Seconds that the last run took. */
-  readonly duration?: number
 }
 
 /** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
@@ -60,7 +49,9 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
   const running = new Map<ScriptName, Promise<void>>()
   const last = new Map<ScriptName, RunRecord>()
   const lastSuccess = new Map<ScriptName, string>()
-  const ended = new Map<ScriptName, Map<string, number>>(scripts.map(({ name }) => [name, new Map()]))
+  const ended = new Map<ScriptName, Map<Outcome, number>>(
+    scripts.map(({ name }) => [name, new Map(outcomes.map((outcome) => [outcome, 0]))]),
+  )
 
   /** Another process on the folder has runs too. */
   async function learn(): Promise<void> {
@@ -160,7 +151,7 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
           script: name,
           running: running.has(name),
           runs: Object.fromEntries(ended.get(name) ?? []),
-          ...(success !== undefined && { lastSuccess: Date.parse(success) }),
+          ...(success !== undefined && { lastSuccess: Date.parse(success) / 1000 }),
           ...(record !== undefined && { duration: record.duration }),
         }
       })

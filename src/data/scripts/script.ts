@@ -4,7 +4,8 @@ import type { SettingName, SettingValues } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
 
 /** How a run ended. `reauthorise` and `rate_limited` are failures that say what helps. */
-export type Outcome = 'done' | 'partly' | 'failed' | 'not_configured' | 'reauthorise' | 'rate_limited'
+export const outcomes = ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const
+export type Outcome = (typeof outcomes)[number]
 
 /** Of the script's items (wiki rows, projects, songs): what was looked at and what became of it. */
 export interface Counts {
