@@ -68,16 +68,22 @@ export const servicePanels = () => [
   }),
   table({
     title: 'Update scripts',
-    description: 'The scripts that update the data: runs since the start by how they ended, time since the last success.',
+    description:
+      'The scripts that update the data: runs since the start by how they ended (put off: rate limited, or not set up), time since the last success.',
     by: 'script',
     byTitle: 'Script',
     columns: [
-      { title: 'Succeeded', expr: 'sum by (script) (tickwarden_script_runs_total{outcome="succeeded"})', unit: 'short' },
+      { title: 'Succeeded', expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"done|partly"})', unit: 'short' },
       {
         title: 'Failed',
-        expr: 'sum by (script) (tickwarden_script_runs_total{outcome="failed"})',
+        expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"failed|reauthorise"})',
         unit: 'short',
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
+      },
+      {
+        title: 'Put off',
+        expr: 'sum by (script) (tickwarden_script_runs_total{outcome=~"rate_limited|not_configured"})',
+        unit: 'short',
       },
       { title: 'Running', expr: 'max by (script) (tickwarden_script_running)', unit: 'bool_yes_no' },
       { title: 'Since success', expr: 'time() - max by (script) (tickwarden_script_last_success_timestamp_seconds)', unit: 's' },

@@ -34,9 +34,8 @@ const alerts = groups.flatMap((group) => group.rules).flatMap(({ alert, expr }) 
 const fill = (expression: string, server: string) =>
   expression.replaceAll('$__rate_interval', '30s').replaceAll('$server', server)
 
-/** Panels of what this fleet does not have: the log of a server's directory, and update scripts that have run. */
+/** Panels of what this fleet does not have: the log of a server's directory. */
 const withoutData = new Set(['Overload warnings'])
-const scriptColumns = /tickwarden_script_/
 
 describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet of demo servers', () => {
   const demos: DemoServer[] = []
@@ -65,6 +64,8 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     const lastUpdate = `${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`
     for (const file of ['projects.json', 'kcomebacks.json'])
       writeFileSync(join(dataDir, file), JSON.stringify([{ last_update: lastUpdate }]))
+    const lastSuccess = { projects: new Date().toISOString() }
+    writeFileSync(join(dataDir, 'runs.json'), JSON.stringify({ runs: [], lastSuccess }))
     const config = loadConfig({ env: { POLL_INTERVAL: '1s', PROBE_ALLOW: '127.0.0.0/8', DATA_DIR: dataDir } })
     fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: silentLog, createSources })
     app = await buildApp({ config, fleet, logger: pino({ level: 'silent' }) })
@@ -140,11 +141,20 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     const server = file === 'fleet.json' ? '.*' : 'forge'
     for (const { title, targets = [] } of panels) {
       for (const { expr } of targets) {
-        if (withoutData.has(title) || scriptColumns.test(expr)) await prometheus.query(fill(expr, server))
+        if (withoutData.has(title)) await prometheus.query(fill(expr, server))
         else await until(fill(expr, server), some)
       }
     }
     for (const { expr } of annotations.list ?? []) if (expr !== undefined) await prometheus.query(fill(expr, server))
+  })
+
+  it('knows how long ago a script succeeded', { timeout: 120_000 }, async () => {
+    const since = 'time() - max by (script) (tickwarden_script_last_success_timestamp_seconds)'
+    await until(since, some)
+    const [result] = await prometheus.query(since)
+    expect(result?.metric).toEqual({ script: 'projects' })
+    expect(Number(result?.value[1])).toBeGreaterThanOrEqual(0)
+    expect(Number(result?.value[1])).toBeLessThan(600)
   })
 
   it('discovers the servers by /sd and probes each by /probe', { timeout: 120_000 }, async () => {

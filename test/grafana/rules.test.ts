@@ -32,7 +32,7 @@ describe('the alert rules', () => {
     expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 10 rules found')
   })
 
-  it.skipIf(!hasTool('promtool'))('pass their unit tests', () => {
-    expect(promtool('test', 'rules', join(import.meta.dirname, 'rules.promtool.yaml'))).toContain('SUCCESS')
+  it.skipIf(!hasTool('promtool')).each(['rules.promtool.yaml', 'scripts.promtool.yaml'])('pass the unit tests of %s', (file) => {
+    expect(promtool('test', 'rules', join(import.meta.dirname, file))).toContain('SUCCESS')
   })
 })
