@@ -14,6 +14,10 @@ import { type Script, scriptedFleet } from '../helpers/scripted-fleet.ts'
 const golden = new URL('../fixtures/metrics.golden.txt', import.meta.url)
 const openMetrics = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
 
+/** What Prometheus 3 sends. */
+const prometheus3 =
+  'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
+
 let service: MetricsService
 let fleet: Fleet
 let clock: ManualClock
@@ -100,6 +104,16 @@ describe('/metrics', () => {
     ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/plain'],
     ['application/openmetrics-text;version=2.0.0', 'text/plain'],
     ['application/openmetrics-text; version=1.0.0; charset=utf-8', 'application/openmetrics-text'],
+    [prometheus3, 'application/openmetrics-text'],
+    ['Application/OpenMetrics-Text ; Version = "1.0.0" ; escaping=values', 'application/openmetrics-text'],
+    ['application/openmetrics-text;version=0.0.1,text/plain;q=0.1', 'text/plain'],
+    [
+      'application/openmetrics-text;q=0.3,text/plain;version=1.0.0;q=0.4,text/plain;version=0.0.4;q=0.2',
+      'application/openmetrics-text',
+    ],
+    ['application/openmetrics-text;q=0.3,*/*;q=0.4', 'text/plain'],
+    ['application/openmetrics-text;q=0.3,text/plain;q=0.2,*/*;q=0.4', 'application/openmetrics-text'],
+    ['application/openmetrics-text;q=2', 'text/plain'],
     ['application/openmetrics-text;q=0', 'text/plain'],
     ['application/openmetrics-text;q=0.2,text/plain;q=0.3', 'text/plain'],
     ['image/png', 'text/plain'],
