@@ -2,11 +2,20 @@ import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { Family } from './families/family.ts'
 import { escapeLabel, type Format, familyHeader, sampleLines } from './text.ts'
 
+/** Families without the label `server`, whose own labels must tell servers apart. */
+export interface UnlabelledFamilies {
+  readonly families: readonly Family[]
+  /** What their labels tell servers apart by: of servers that have it in common only the first one is written. */
+  readonly identity: (snapshot: ServerSnapshot) => string | undefined
+}
+
 /** The lines of one server. */
 interface Rendered {
   /** For each family, in order, as a string of bytes (`latin1`); '' where it has none. */
   readonly chunks: readonly string[]
   readonly length: number
+  /** For the families without the label `server`. */
+  readonly identity: string | undefined
 }
 
 export interface FleetText {
@@ -22,11 +31,11 @@ const batch = 64
 const toBytes = (text: string): string => Buffer.from(text).toString('latin1')
 const lengthOf = (parts: readonly string[]): number => parts.reduce((sum, { length }) => sum + length, 0)
 
-/** @param families of a server; `plain` ones are written without the label `server` */
-export function createFleetText(families: readonly Family[], plain: readonly Family[] = []): FleetText {
+/** @param families of a server, which get the label `server` */
+export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {
   const rendered = new WeakMap<ServerSnapshot, Rendered>()
   const labels = new Map<string, string>()
-  const all = [...families, ...plain]
+  const all = [...families, ...(unlabelled?.families ?? [])]
   const headers = {
     prometheus: all.map((family) => toBytes(familyHeader(family, 'prometheus'))),
     openmetrics: all.map((family) => toBytes(familyHeader(family, 'openmetrics'))),
@@ -46,9 +55,19 @@ export function createFleetText(families: readonly Family[], plain: readonly Fam
     if (known !== undefined) return known
     const label = serverLabel(snapshot.server)
     const chunks = all.map((family, index) => toBytes(sampleLines(family, snapshot, index < families.length ? label : '')))
-    const result = { chunks, length: lengthOf(chunks) }
+    const result = { chunks, length: lengthOf(chunks), identity: unlabelled?.identity(snapshot) }
     rendered.set(snapshot, result)
     return result
+  }
+
+  /** Those that are the first with their identity. */
+  function firsts(servers: readonly Rendered[]): readonly Rendered[] {
+    const seen = new Set<string>()
+    return servers.filter(({ identity }) => {
+      if (identity === undefined || seen.has(identity)) return identity === undefined
+      seen.add(identity)
+      return true
+    })
   }
 
   /** The format wants the lines of a family together: family by family, the chunk of each server. */
@@ -65,9 +84,10 @@ export function createFleetText(families: readonly Family[], plain: readonly Fam
       pending = ''
       count = 0
     }
+    const distinct = unlabelled === undefined ? servers : firsts(servers)
     ofFamilies.forEach((header, family) => {
       let hasHeader = false
-      for (const { chunks } of servers) {
+      for (const { chunks } of family < families.length ? servers : distinct) {
         const chunk = chunks[family]
         if (chunk === undefined || chunk === '') continue
         if (!hasHeader) add(header)

@@ -38,7 +38,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     if (metricsToken !== undefined) routes.addHook('onRequest', authorise(metricsToken))
     registerMetricsRoute(routes, {
       fleet,
-      fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : []),
+      fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
       service: createServiceMetrics(),
       histogram,
       ...(data && { data }),

@@ -30,7 +30,7 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [...probed, ...dataFamilies, ...mcMonitor([])].map(({ name, type, labels }) => ({
+  const others = [...probed, ...dataFamilies, ...mcMonitor([]).families].map(({ name, type, labels }) => ({
     name,
     type,
     labels: labels.join(','),

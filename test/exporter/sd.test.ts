@@ -1,9 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
-import { SourceError } from '../../src/game/errors.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
-import { status } from '../helpers/metrics-fleet.ts'
-import { type MetricsService, serverPart, startMetricsService } from '../helpers/metrics-service.ts'
+import { type MetricsService, startMetricsService } from '../helpers/metrics-service.ts'
 import { scriptedFleet } from '../helpers/scripted-fleet.ts'
 
 const servers: readonly ServerSettings[] = [
@@ -47,32 +45,4 @@ it('needs the token of the metrics', async () => {
   expect((await service.get('/sd')).status).toBe(401)
   expect((await service.get('/probe?target=survival')).status).toBe(401)
   expect((await service.get('/sd', { authorization: 'Bearer let-me-in' })).status).toBe(200)
-})
-
-it('serves the names of mc-monitor too if told to', async () => {
-  const script = {
-    survival: { status: { ...status, version: '1.21.11' } },
-    lobby: { status: new SourceError('refused', 'lobby: refused') },
-  }
-  const fleet = scriptedFleet(script, manualClock(), servers)
-  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' } })
-  await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
-  const text = await service.text()
-  const labels = 'server_host="mc.example.org",server_port="25565",server_edition="java",server_version="1.21.11"'
-  expect(text).toContain(`\nminecraft_status_healthy{${labels}} 1\n`)
-  expect(text).toContain(`\nminecraft_status_response_time_seconds{${labels}} 0\n`)
-  expect(text).toContain(`\nminecraft_status_players_online_count{${labels}} 2\n`)
-  expect(text).toContain(`\nminecraft_status_players_max_count{${labels}} 20\n`)
-  expect(text).toContain(
-    '\nminecraft_status_healthy{server_host="::1",server_port="19132",server_edition="bedrock",server_version=""} 0\n',
-  )
-  expect(text).toContain('\nminecraft_up{server="survival"} 1\n')
-  expect(serverPart(text)).not.toMatch(/minecraft_status_(healthy|\w+_count)\{server=/)
-})
-
-it('does not serve them otherwise', async () => {
-  const fleet = scriptedFleet({ survival: { status } }, manualClock())
-  service = await startMetricsService(fleet)
-  await fleet.watchers[0]!.poll()
-  expect(await service.text()).not.toContain('minecraft_status_healthy')
 })

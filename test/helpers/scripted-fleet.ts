@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config.ts'
 import type { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
+import { formatHostPort } from '../../src/game/protocol/address.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
 import { silentLog } from '../../src/log.ts'
@@ -25,12 +26,12 @@ export function scriptedFleet(script: Script, clock: Clock, servers?: readonly S
     clock,
     log: silentLog,
     random: () => 0,
-    createSources({ name: server }) {
+    createSources({ name: server, address }) {
       const sources = Object.keys(script[server] ?? {}).map((name): Source => {
         const source = name as SourceName
         return {
           name: source,
-          target: `${server}:${source}`,
+          target: source === 'status' && address !== undefined ? formatHostPort(address) : `${server}:${source}`,
           async poll(signal) {
             const answer = script[server]?.[source]
             if (answer === 'never')
