@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Fleet } from '../src/game/fleet.ts'
-import { formatHostPort } from '../src/game/protocol/address.ts'
 import type { ServerSettings } from '../src/game/server.ts'
 import { Problem } from '../src/http/problem.ts'
 import { prepareJson, sendPrepared } from '../src/http/reply.ts'
+import { targetOf } from './probe/target.ts'
 
 const TargetGroups = Type.Array(
   Type.Object({
@@ -14,13 +14,14 @@ const TargetGroups = Type.Array(
   { title: 'Target groups of Prometheus HTTP service discovery' },
 )
 
-function toGroup({ name, address }: ServerSettings): Static<typeof TargetGroups>[number] {
+function toGroup(fleet: Fleet, server: ServerSettings): Static<typeof TargetGroups>[number] {
+  const { name, address } = server
+  const targets = [targetOf(fleet, server)]
   const labels = { __meta_tickwarden_name: name }
-  // Without an address (a server known by its directory) the name is what /probe takes.
-  if (address === undefined) return { targets: [name], labels }
+  if (address === undefined) return { targets, labels }
   const { edition, host, port } = address
   return {
-    targets: [`${edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`],
+    targets,
     labels: {
       ...labels,
       __meta_tickwarden_edition: edition,
@@ -32,7 +33,7 @@ function toGroup({ name, address }: ServerSettings): Static<typeof TargetGroups>
 
 /** `/sd`: the watched servers for `http_sd_config`, one group each. */
 export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
-  const reply = prepareJson(fleet.servers.map(toGroup) satisfies Static<typeof TargetGroups>)
+  const reply = prepareJson(fleet.servers.map((server) => toGroup(fleet, server)) satisfies Static<typeof TargetGroups>)
   const schema = {
     tags: ['metrics'],
     summary: 'Watched servers as Prometheus HTTP service discovery',

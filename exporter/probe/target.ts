@@ -1,5 +1,5 @@
 import type { Fleet } from '../../src/game/fleet.ts'
-import { parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
+import { formatHostPort, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 
 export interface Target {
@@ -14,7 +14,10 @@ function isAt({ address }: ServerSettings, wanted: ServerAddress): boolean {
   return address?.edition === wanted.edition && address.port === wanted.port && sameHost(address.host, wanted.host)
 }
 
-/** What the text names: a watched server by name, `host:port` or host alone, else any server by address; undefined: neither. */
+/**
+ * What the text names: a watched server by name, `host:port` or host alone, else any server by address; undefined: neither. Of
+ * watched servers that an address fits it is the first one.
+ */
 export function findTarget(fleet: Fleet, text: string): Target | undefined {
   const named = fleet.servers.find(({ name }) => name === text)
   if (named !== undefined) return { settings: named, configured: true }
@@ -24,4 +27,12 @@ export function findTarget(fleet: Fleet, text: string): Target | undefined {
     fleet.servers.find((server) => isAt(server, address)) ??
     fleet.servers.find((server) => server.address !== undefined && sameHost(server.address.host, text))
   return known ? { settings: known, configured: true } : { settings: { name: text, address }, configured: false }
+}
+
+/** The text by which findTarget() finds this watched server: its address, or its name where the address is not its alone. */
+export function targetOf(fleet: Fleet, { name, address }: ServerSettings): string {
+  if (address === undefined) return name
+  const text = `${address.edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`
+  const isAlone = fleet.servers.every((server) => server.name === name || (server.name !== text && !isAt(server, address)))
+  return isAlone ? text : name
 }

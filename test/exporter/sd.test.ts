@@ -40,6 +40,35 @@ it('lists the watched servers for http_sd_config', async () => {
   ])
 })
 
+it('names a server whose address is not its alone', async () => {
+  const address = { host: '127.0.0.1', port: 25565, edition: 'java' as const }
+  const shared: readonly ServerSettings[] = [
+    { name: 'status', address },
+    { name: 'console', address },
+    { name: 'pocket', address: { ...address, edition: 'bedrock' } },
+    // A name goes before an address.
+    { name: 'bedrock://127.0.0.1:25565', address: { ...address, port: 25570 } },
+    { name: 'alone', address: { ...address, port: 25571 } },
+  ]
+  const script = Object.fromEntries(
+    shared.map(({ name }, index) => [name, { status: { edition: 'java' as const, playersOnline: index } }]),
+  )
+  service = await startMetricsService(scriptedFleet(script, manualClock(), shared))
+  const groups = (await (await service.get('/sd')).json()) as { targets: string[]; labels: Record<string, string> }[]
+  expect(groups.map(({ targets }) => targets)).toEqual([
+    ['status'],
+    ['console'],
+    ['pocket'],
+    ['127.0.0.1:25570'],
+    ['127.0.0.1:25571'],
+  ])
+  // What /sd gives, /probe takes for the server that it is given for.
+  for (const [index, { targets, labels }] of groups.entries()) {
+    const text = await service.text(`/probe?target=${encodeURIComponent(targets[0]!)}`)
+    expect(text, labels.__meta_tickwarden_name).toContain(`\nminecraft_players_online ${index}\n`)
+  }
+})
+
 it('needs the token of the metrics', async () => {
   service = await startMetricsService(scriptedFleet({}, manualClock(), servers), { env: { METRICS_TOKEN: 'let-me-in' } })
   expect((await service.get('/sd')).status).toBe(401)
