@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { DataFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
-import { Problem } from '../src/http/problem.ts'
+import { problems } from '../src/http/problem.ts'
 import { data as dataFamilies } from './families/data.ts'
 import type { FleetText } from './fleet-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
@@ -25,7 +25,7 @@ export const metricsSchema = {
       'application/openmetrics-text': { schema: Type.String({ description: 'OpenMetrics 1.0.0, if asked for' }) },
     },
   },
-  401: Problem,
+  ...problems(401),
 }
 
 /** Sends metrics in the format that was asked for, compressed for who can read that. */

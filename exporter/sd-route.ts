@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { ServerSettings } from '../src/game/server.ts'
-import { Problem } from '../src/http/problem.ts'
+import { problems } from '../src/http/problem.ts'
 import { prepareJson, sendPrepared } from '../src/http/reply.ts'
 import { targetOf } from './probe/target.ts'
 
@@ -37,7 +37,7 @@ export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
   const schema = {
     tags: ['metrics'],
     summary: 'Watched servers as Prometheus HTTP service discovery',
-    response: { 200: TargetGroups, 401: Problem },
+    response: { 200: TargetGroups, ...problems(401) },
   }
   app.get('/sd', { config: { crossOrigin: false }, schema }, (request, to) => sendPrepared(request, to, reply))
 }

@@ -6,7 +6,7 @@ import { RequestError, unavailable } from '../../src/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
 import { type Network, systemNetwork } from '../../src/game/network.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { Problem } from '../../src/http/problem.ts'
+import { problems } from '../../src/http/problem.ts'
 import { optional, type Parameter, required } from '../../src/http/query.ts'
 import { textType } from '../../src/http/reply.ts'
 import type { Family } from '../families/family.ts'
@@ -66,7 +66,7 @@ const schema = {
     target: Type.String({ description: 'Name or address of a watched server, or an address that PROBE_ALLOW covers' }),
     debug: Type.Optional(Type.Boolean({ description: 'The poll step by step, as text' })),
   }),
-  response: { ...metricsSchema, 400: Problem, 403: Problem, 503: Problem },
+  response: { ...metricsSchema, ...problems(400, 403, 503) },
 }
 
 /** `/probe?target=`: polls one server now. A dead server is a reply like any other, with `minecraft_up 0`. */

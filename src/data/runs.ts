@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Clock } from '../clock.ts'
 import { type ScriptName, scripts as scriptNames } from '../config/kinds.ts'
 import type { Config } from '../config.ts'
-import { Problem } from '../http/problem.ts'
+import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import type { Log } from '../log.ts'
 import { Counts, RunRecord } from './runs/history.ts'
@@ -126,7 +126,7 @@ export async function registerRuns(app: FastifyInstance, options: RunsRouteOptio
     onRequest: async (request: Parameters<typeof protect>[0]) => protect(request),
   }
   const tags = ['Script runs']
-  const refusals = { 401: Problem, 403: Problem }
+  const refusals = problems(401, 403)
   app.get(
     '/v1/run',
     { ...common, schema: { tags, summary: 'State of the update scripts', response: { 200: RunList, ...refusals } } },

@@ -28,6 +28,8 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
         { name: 'servers', description: 'Every server by name' },
         { name: 'projects', description: 'A database of software projects' },
         { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
+        { name: 'Script runs', description: 'The scripts that update the databases' },
+        { name: 'metrics', description: 'For Prometheus' },
         { name: 'basic', description: 'Help, liveness, version, and the state of the databases' },
       ],
     },

@@ -6,10 +6,11 @@ import { buildTestApp } from '../helpers/test-app.ts'
 interface Operation {
   readonly tags?: readonly string[]
   readonly summary?: string
-  readonly responses: Record<string, { content?: Record<string, { schema: object }> }>
+  readonly responses: Record<string, { description?: string; content?: Record<string, { schema: object }> }>
 }
 interface OpenApi {
   readonly openapi: string
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Record<string, { get?: Operation }>
 }
 
@@ -21,10 +22,53 @@ describe('/openapi.json', () => {
     const document = (await (await get('/openapi.json')).json()) as OpenApi
     expect(document.openapi).toBe('3.1.0')
     expect(Object.keys(document.paths).filter((path) => path.startsWith('/api/v1'))).toHaveLength(35)
+    const used = new Set<string>()
     for (const [path, { get: operation }] of Object.entries(document.paths)) {
       expect(operation?.summary, path).toBeTruthy()
       expect(operation?.tags, path).toHaveLength(1)
+      used.add(operation?.tags?.[0] ?? '')
     }
+    for (const { name, description } of document.tags) expect(description, name).toBeTruthy()
+    expect([...used].sort()).toEqual(document.tags.map(({ name }) => name).sort())
+  })
+
+  it('describes every error as problem details', async () => {
+    const { get } = await buildTestApp({ scripts })
+    const document = (await (await get('/openapi.json')).json()) as OpenApi
+    const withErrors = Object.entries(document.paths).flatMap(([path, { get: operation }]) =>
+      Object.entries(operation?.responses ?? {})
+        .filter(([status]) => Number(status) >= 400)
+        .map(([status, { description, content }]) => ({ path, status, description, types: Object.keys(content ?? {}) })),
+    )
+    expect(withErrors.length).toBeGreaterThan(30)
+    // A script that is asked for too soon or not set up answers in the words of its own route.
+    const others = withErrors.filter(({ path, status }) => !path.startsWith('/v1/run/') || ['401', '403'].includes(status))
+    for (const { path, status, description, types } of others) {
+      expect(types, `${path} ${status}`).toEqual(['application/problem+json'])
+      expect(description, `${path} ${status}`).not.toBe('Default Response')
+    }
+  })
+
+  it.each([
+    ['/metrics', 401, {}],
+    ['/sd', 401, {}],
+    ['/probe', 401, {}],
+    ['/probe', 400, { authorization: 'Bearer let-me-in' }],
+    ['/probe?target=mc.example.org', 403, { authorization: 'Bearer let-me-in' }],
+    ['/v1/run', 403, {}],
+    ['/v1/run/projects', 403, {}],
+  ])('describes the error of %s: %d', async (path, status, headers) => {
+    const { get } = await buildTestApp({ scripts, env: { METRICS_TOKEN: 'let-me-in', HOST: '0.0.0.0' } })
+    const document = (await (await get('/openapi.json')).json()) as OpenApi
+    const reply = await get(path, headers)
+    expect(reply.status).toBe(status)
+    const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
+    const described = document.paths[path.split('?')[0] ?? '']?.get?.responses[status]?.content
+    expect(Object.keys(described ?? {})).toEqual([type])
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(document, 'openapi')
+    const validate = ajv.compile({ $ref: 'openapi#/components/schemas/Problem' })
+    expect(validate(await reply.json()), JSON.stringify(validate.errors)).toBe(true)
   })
 
   it.each(['Server', 'silent', 'down', 'nobody'])('describes the replies of %s', async (name) => {
