@@ -7,12 +7,15 @@ export interface DataFigures {
   readonly scripts?: () => readonly ScriptFigures[]
 }
 
-/** One database as it is served now. */
+/** One database as it is served now; each that the service has is told of, with a snapshot or without. */
 export interface SnapshotFigures {
   readonly database: string
-  readonly entries: number
-  /** Entries of its file that did not fit. */
-  readonly rejected: number
+  /** Whether the last look found a snapshot that could be read. If not, what was loaded before stays in service. */
+  readonly up: boolean
+  /** Entries that are served, so without hidden ones; absent while there is no snapshot to serve. */
+  readonly entries?: number
+  /** Entries of the snapshot in service that did not fit; absent while there is none. */
+  readonly rejected?: number
   /** Unix seconds, as the snapshot says itself; absent for the packaged sample, which nothing updates. */
   readonly lastUpdate?: number
 }

@@ -1,30 +1,54 @@
-import type { DataFigures } from '../../src/figures.ts'
+import type { DataFigures, ScriptFigures, SnapshotFigures } from '../../src/figures.ts'
 import type { Family } from './family.ts'
 
-export const data: readonly Family<DataFigures>[] = [
+type DataFamily = Family<DataFigures>
+
+/** One sample for each database of which the figure is known. */
+const byDatabase =
+  (figure: (snapshot: SnapshotFigures) => number | undefined): DataFamily['read'] =>
+  ({ snapshots }) =>
+    snapshots().flatMap((snapshot) => {
+      const value = figure(snapshot)
+      return value === undefined ? [] : [{ labels: [snapshot.database], value }]
+    })
+
+/** One sample for each script of which the figure is known. */
+const byScript =
+  (figure: (script: ScriptFigures) => number | undefined): DataFamily['read'] =>
+  ({ scripts }) =>
+    (scripts?.() ?? []).flatMap((script) => {
+      const value = figure(script)
+      return value === undefined ? [] : [{ labels: [script.script], value }]
+    })
+
+export const data: readonly DataFamily[] = [
+  {
+    name: 'tickwarden_snapshot_up',
+    type: 'gauge',
+    help: '1 if the last look found a snapshot of the database that can be read, 0 if it is missing or broken.',
+    labels: ['database'],
+    read: byDatabase(({ up }) => Number(up)),
+  },
   {
     name: 'tickwarden_snapshot_entries',
     type: 'gauge',
-    help: 'Entries of the database that are served.',
+    help: 'Entries of the database that are served, without hidden ones.',
     labels: ['database'],
-    read: ({ snapshots }) => snapshots().map(({ database, entries }) => ({ labels: [database], value: entries })),
+    read: byDatabase(({ entries }) => entries),
   },
   {
     name: 'tickwarden_snapshot_rejected_entries',
     type: 'gauge',
-    help: 'Entries of the snapshot file that did not fit and are left out.',
+    help: 'Entries of the snapshot in service that did not fit and are left out.',
     labels: ['database'],
-    read: ({ snapshots }) => snapshots().map(({ database, rejected }) => ({ labels: [database], value: rejected })),
+    read: byDatabase(({ rejected }) => rejected),
   },
   {
     name: 'tickwarden_snapshot_last_update_timestamp_seconds',
     type: 'gauge',
     help: 'Unix time at which the data of the snapshot were updated, as it says itself, seconds.',
     labels: ['database'],
-    read: ({ snapshots }) =>
-      snapshots().flatMap(({ database, lastUpdate }) =>
-        lastUpdate === undefined ? [] : [{ labels: [database], value: lastUpdate }],
-      ),
+    read: byDatabase(({ lastUpdate }) => lastUpdate),
   },
   {
     name: 'tickwarden_script_runs_total',
@@ -41,26 +65,20 @@ export const data: readonly Family<DataFigures>[] = [
     type: 'gauge',
     help: 'Unix time at which the update script last succeeded, seconds.',
     labels: ['script'],
-    read: ({ scripts }) =>
-      (scripts?.() ?? []).flatMap(({ script, lastSuccess }) =>
-        lastSuccess === undefined ? [] : [{ labels: [script], value: lastSuccess }],
-      ),
+    read: byScript(({ lastSuccess }) => lastSuccess),
   },
   {
     name: 'tickwarden_script_duration_seconds',
     type: 'gauge',
     help: 'Time that the last ended run of the update script took, seconds.',
     labels: ['script'],
-    read: ({ scripts }) =>
-      (scripts?.() ?? []).flatMap(({ script, duration }) =>
-        duration === undefined ? [] : [{ labels: [script], value: duration }],
-      ),
+    read: byScript(({ duration }) => duration),
   },
   {
     name: 'tickwarden_script_running',
     type: 'gauge',
     help: '1 while the update script runs, else 0.',
     labels: ['script'],
-    read: ({ scripts }) => (scripts?.() ?? []).map(({ script, running }) => ({ labels: [script], value: Number(running) })),
+    read: byScript(({ running }) => Number(running)),
   },
 ]

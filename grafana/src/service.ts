@@ -1,5 +1,5 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
-import { stat, table, timeseries } from './panels.ts'
+import { stat, table, timeseries, valueMap } from './panels.ts'
 
 const day = 86_400
 
@@ -45,10 +45,17 @@ export const servicePanels = () => [
   table({
     title: 'Data snapshots',
     description:
-      'The databases of the data service: entries served, entries left out because they did not fit, and the age of the data (updated daily).',
+      'The databases of the data service: whether there is a good snapshot, entries served, entries left out because they did not fit, and the age of the data (updated daily).',
     by: 'database',
     byTitle: 'Database',
     columns: [
+      {
+        title: 'Snapshot',
+        expr: 'min by (database) (tickwarden_snapshot_up)',
+        unit: 'short',
+        mappings: [valueMap({ '0': ['missing or broken', 'red'], '1': ['good', 'green'] })],
+        thresholds: [{ colour: 'red' }, { from: 1, colour: 'green' }],
+      },
       { title: 'Entries', expr: 'sum by (database) (tickwarden_snapshot_entries)', unit: 'short' },
       {
         title: 'Rejected',

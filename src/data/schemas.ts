@@ -46,7 +46,7 @@ const DatabaseStatus = Type.Object({
   kind: Type.String({ description: 'file, url or sample' }),
   source: Type.String({ description: 'File name, or URL without secrets' }),
   state: Type.String({ description: 'loading, ready, or failed: the last look found no snapshot, the one before is served' }),
-  entries: Type.Optional(Type.Integer({ minimum: 0 })),
+  entries: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries that fit, hidden ones included' })),
   rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they do not fit' })),
   last_update: Type.Optional(Type.String()),
   loaded_at: Type.Optional(Type.String({ description: 'ISO 8601, UTC' })),

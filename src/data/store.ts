@@ -23,7 +23,7 @@ export interface Store {
   /** @throws RequestError SNAPSHOT_UNAVAILABLE where there is no snapshot */
   kcomebacks(): ComebacksDatabase
   status(): readonly SnapshotStatus[]
-  /** Databases without a snapshot are left out. */
+  /** One for each database, also without a snapshot. */
   snapshots(): readonly SnapshotFigures[]
   /** Looks at a snapshot now, for who has just written it. Never rejects. */
   refresh(database: DatabaseName): Promise<void>
@@ -63,11 +63,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     kcomebacks: () => existing(kcomebacks),
     status: () => both.map(([, keeper]) => keeper.status),
     snapshots: () =>
-      both.flatMap(([database, { current, rejected, status }]) =>
-        current === undefined
-          ? []
-          : [{ database, entries: current.accepted, rejected, ...(!status.sample && { lastUpdate: current.lastUpdate.time }) }],
-      ),
+      both.map(([database, { current, rejected, status }]) => ({
+        database,
+        up: status.state === 'ready',
+        ...(current && {
+          entries: current.entries.count,
+          rejected,
+          ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
+        }),
+      })),
     refresh: (database) => keepers[database].refresh(),
     async close() {
       await Promise.all([projects.close(), kcomebacks.close()])

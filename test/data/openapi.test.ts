@@ -70,9 +70,10 @@ it.each(paths)('%s is described with examples, which it answers as described', a
 it('the metrics tell of both databases', async () => {
   const metrics = await (await service.get('/metrics')).text()
   for (const [database, entries] of [
-    ['projects', 12],
+    ['projects', 10],
     ['kcomebacks', 200],
   ]) {
+    expect(metrics).toContain(`\ntickwarden_snapshot_up{database="${database}"} 1\n`)
     expect(metrics).toContain(`\ntickwarden_snapshot_entries{database="${database}"} ${entries}\n`)
     expect(metrics).toContain(`\ntickwarden_snapshot_rejected_entries{database="${database}"} 0\n`)
     // The sample is not updated by anything, so its age would only raise an alert.

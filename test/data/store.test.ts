@@ -66,7 +66,8 @@ describe('a snapshot file', () => {
       { database: 'kcomebacks', kind: 'file', source: 'kcomebacks.json', state: 'failed', error: 'it is not there' },
     ])
     expect(opened.snapshots()).toEqual([
-      { database: 'projects', entries: 2, rejected: 1, lastUpdate: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 },
+      { database: 'projects', up: true, entries: 1, rejected: 1, lastUpdate: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 },
+      { database: 'kcomebacks', up: false },
     ])
     expect(() => opened.kcomebacks()).toThrow('There is no snapshot of kcomebacks to answer from: it is not there.')
     const rejected = warnings().find(({ fields }) => fields.rejected === 1)
@@ -135,7 +136,10 @@ describe('a snapshot file', () => {
     for (let look = 0; look < 3; look++) await opened.refresh('kcomebacks')
     expect(firstTitle(opened)).toBe('a')
     expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error, entries: 1 })
-    expect(opened.snapshots()).toMatchObject([{ database: 'kcomebacks', entries: 1 }])
+    expect(opened.snapshots()).toMatchObject([
+      { database: 'projects', up: false },
+      { database: 'kcomebacks', up: false, entries: 1 },
+    ])
     const said = warnings().filter(({ fields }) => fields.database === 'kcomebacks')
     expect(said.map(({ fields, message }) => [fields.reason, message])).toEqual([
       [error, 'snapshot not loaded; the one before stays in service'],

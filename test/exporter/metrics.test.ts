@@ -36,8 +36,8 @@ const pollAll = async () => {
 
 const data = {
   snapshots: () => [
-    { database: 'projects', entries: 12, rejected: 1, lastUpdate: 1_700_000_000 },
-    { database: 'kcomebacks', entries: 11_870, rejected: 0 },
+    { database: 'projects', up: true, entries: 12, rejected: 1, lastUpdate: 1_700_000_000 },
+    { database: 'kcomebacks', up: true, entries: 11_870, rejected: 0 },
   ],
   scripts: () => [
     { script: 'projects', running: true, runs: { done: 3, failed: 1 }, lastSuccess: 1_700_000_000, duration: 12.5 },

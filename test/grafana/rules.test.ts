@@ -22,6 +22,7 @@ describe('the alert rules', () => {
       'TickTimeHigh',
       'ServerFull',
       'SourceFailing',
+      'SnapshotFailing',
       'SnapshotStale',
       'ScriptFailing',
     ])
@@ -29,7 +30,7 @@ describe('the alert rules', () => {
   })
 
   it.skipIf(!hasTool('promtool'))('are rules that promtool accepts', () => {
-    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 10 rules found')
+    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 11 rules found')
   })
 
   it.skipIf(!hasTool('promtool')).each(['rules.promtool.yaml', 'scripts.promtool.yaml'])('pass the unit tests of %s', (file) => {
