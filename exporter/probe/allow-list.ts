@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { hostPattern } from './host-pattern.ts'
 
 export interface AllowList {
   /** False where nothing on the list could ever allow the host, so that no name is even looked up for it. */
@@ -7,25 +9,36 @@ export interface AllowList {
   allows(host: string, address: string): boolean
 }
 
-type Range = ReturnType<typeof ipaddr.parseCIDR>
+type Address = ReturnType<typeof ipaddr.process>
+type Range = readonly [base: Address, bits: number]
 
-/** The address behind an IPv4-mapped one: 10.0.0.1 must not pass as ::ffff:10.0.0.1. */
-const parse = (address: string) => (ipaddr.isValid(address) ? ipaddr.process(address) : undefined)
+const compatible = ipaddr.parseCIDR('::/96')
+
+/**
+ * The IPv4 address in an IPv6 address that is only another way to write one, mapped (::ffff:10.0.0.1) or compatible (::a00:1, as
+ * ::10.0.0.1 may be written): 10.0.0.1 must not pass as either. ::1 and :: are addresses of their own.
+ */
+function unwrap(address: Address): Address {
+  if (!('isIPv4MappedAddress' in address)) return address
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
+  const isCompatible = address.range() === 'unicast' && address.match(compatible)
+  return isCompatible ? new ipaddr.IPv4(address.toByteArray().slice(12)) : address
+}
+
+const parse = (text: string): Address | undefined => (isIP(text) === 0 ? undefined : unwrap(ipaddr.parse(text)))
 
 function parseRange(entry: string): Range | undefined {
-  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry)
-  const single = parse(entry)
-  return single && [single, single.kind() === 'ipv4' ? 32 : 128]
+  if (!entry.includes('/')) {
+    const single = parse(entry)
+    return single && [single, single.kind() === 'ipv4' ? 32 : 128]
+  }
+  const [base, bits] = ipaddr.parseCIDR(entry)
+  const plain = bits >= 96 ? unwrap(base) : base
+  return [plain, plain.kind() === base.kind() ? bits : bits - 96]
 }
 
-function isIn(address: NonNullable<ReturnType<typeof parse>>, [base, bits]: Range): boolean {
+function isIn(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits)
-}
-
-/** `*` stands for any characters, dots too; a pattern is for the whole name. */
-function toExpression(pattern: string): RegExp {
-  const literal = pattern.toLowerCase().replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
-  return new RegExp(`^${literal.replaceAll('*', '.*')}$`)
 }
 
 /**
@@ -34,8 +47,8 @@ function toExpression(pattern: string): RegExp {
  */
 export function createAllowList(entries: readonly string[]): AllowList {
   const ranges = entries.map(parseRange).filter((range) => range !== undefined)
-  const patterns = entries.filter((entry) => !entry.includes('/') && parse(entry) === undefined).map(toExpression)
-  const matches = (host: string) => patterns.some((pattern) => pattern.test(host.toLowerCase().replace(/\.$/, '')))
+  const patterns = entries.filter((entry) => !entry.includes('/') && parse(entry) === undefined).map(hostPattern)
+  const matches = (host: string) => patterns.some((fits) => fits(host))
   return {
     mayAllow: (host) => ranges.length > 0 || matches(host),
     allows(host, text) {

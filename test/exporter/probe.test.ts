@@ -175,6 +175,7 @@ describe('/probe', () => {
     ['*.example.org', 'mc.example.org', '127.0.0.1', 403],
     ['*.example.org', 'mc.example.org', '169.254.169.254', 403],
     ['*.example.org', 'mc.example.org', '::ffff:10.0.0.1', 403],
+    ['*.example.org', 'mc.example.org', '::a00:1', 403],
     ['*.example.org,10.0.0.0/8', 'mc.example.org', '10.0.0.1', 200],
     ['10.0.0.0/8', 'anything.example', '10.200.3.4', 200],
     ['10.0.0.0/8', 'anything.example', publicAddress, 403],
@@ -305,6 +306,12 @@ describe('createAllowList', () => {
     ['*.example.org', 'mcxexample.org', false],
     ['mc.example.org', 'mc.example.org', true],
     ['mc.example.org', 'notmc.example.org', false],
+    ['mc*.example.*', 'mc7.example.org', true],
+    ['*example*example*', 'example', false],
+    ['a*a', 'a', false],
+    ['*', 'anything', true],
+    // An address in another writing is a name as any: what it resolves to is what counts.
+    ['010.0.0.1', '8.0.0.1', false],
   ])('%s for %s: %s', (pattern, host, expected) => {
     expect(createAllowList([pattern]).mayAllow(host)).toBe(expected)
     expect(createAllowList([pattern]).allows(host, publicAddress)).toBe(expected)
@@ -323,6 +330,11 @@ describe('createAllowList', () => {
     '::',
     '::1',
     '::ffff:127.0.0.1',
+    '::ffff:a00:1',
+    '::127.0.0.1',
+    '::7f00:1',
+    '::a00:1',
+    '::a9fe:a9fe',
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
     'fc00::1',
@@ -331,5 +343,22 @@ describe('createAllowList', () => {
     'nonsense',
   ])('lets no pattern reach %s', (address) => {
     expect(createAllowList(['*']).allows('mc.example.org', address)).toBe(false)
+  })
+
+  it.each([
+    ['10.0.0.0/8', '::ffff:10.0.0.1'],
+    ['10.0.0.0/8', '::a00:1'],
+    ['::ffff:10.0.0.0/104', '10.0.0.1'],
+    ['::a00:1', '10.0.0.1'],
+    ['::1', '::1'],
+  ])('with %s lets through %s, the same address in another writing', (entry, address) => {
+    expect(createAllowList([entry]).allows('mc.example.org', address)).toBe(true)
+  })
+
+  it('is done with a long name at once, however many * there are', () => {
+    const { mayAllow } = createAllowList([`${'*a'.repeat(100)}b`])
+    const started = performance.now()
+    expect(mayAllow('a'.repeat(250))).toBe(false)
+    expect(performance.now() - started).toBeLessThan(1_000)
   })
 })
