@@ -84,14 +84,15 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     const guard = configured ? undefined : guardNetwork(traced, (address) => allowList.allows(host, address))
     const watcher = fleet.probe(settings, timeout, { network: guard ?? traced })
     const close = () => watcher.close()
-    request.raw.socket.once('close', close)
+    // Not the socket's event: a scraper may send many requests over one connection.
+    request.signal.addEventListener('abort', close, { once: true })
     try {
       const snapshot = await watcher.poll()
       const refused = guard?.refused()
       if (refused !== undefined && snapshot.up !== true) throw notAllowed(host === refused ? host : `${host} (${refused})`)
       return snapshot
     } finally {
-      request.raw.socket.removeListener('close', close)
+      request.signal.removeEventListener('abort', close)
       close()
     }
   }

@@ -259,6 +259,26 @@ describe('/probe', () => {
     await closed
   })
 
+  it('polls for many requests on one connection without a warning, and ends them all with it', async () => {
+    const { port, sockets } = await startSilent()
+    const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '20' })
+    const warnings: Error[] = []
+    const note = (warning: Error) => warnings.push(warning)
+    process.on('warning', note)
+    closers.push(() => process.off('warning', note))
+    const { hostname, port: own } = new URL(service.url)
+    const scraper = tcpConnect(Number(own), hostname)
+    const request = 'GET /probe?target=silent HTTP/1.1\r\nHost: x\r\nX-Prometheus-Scrape-Timeout-Seconds: 30\r\n\r\n'
+    scraper.write(request.repeat(20))
+    await until(() => sockets.length === 20)
+    const closed = Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve))))
+    const started = performance.now()
+    scraper.destroy()
+    await closed
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(warnings).toEqual([])
+  })
+
   it('shows the poll step by step, without secrets', async () => {
     const demo = await startDemo()
     const service = await startProbe([demoSettings(demo, 'demo')])
