@@ -2,12 +2,12 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '../../src/clock.ts'
-import { RequestError, unavailable } from '../../src/errors.ts'
+import { invalidParameter, RequestError, unavailable } from '../../src/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
 import { type Network, systemNetwork } from '../../src/game/network.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { problems } from '../../src/http/problem.ts'
-import { optional, type Parameter, required } from '../../src/http/query.ts'
+import { optional, type Parameter, required, shown } from '../../src/http/query.ts'
 import { textType } from '../../src/http/reply.ts'
 import type { Family } from '../families/family.ts'
 import { serverFamilies } from '../families/index.ts'
@@ -52,11 +52,12 @@ const boolean: Parameter<boolean> = {
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 }
 
-const notAllowed = (what: string): RequestError =>
+/** @param address what the host of the target turned out to be, if it was that */
+const notAllowed = (target: string, address?: string): RequestError =>
   new RequestError(
     403,
     'TARGET_NOT_ALLOWED',
-    `${what} may not be probed: it is no watched server, and PROBE_ALLOW does not cover it.`,
+    `Parameter "target" is ${shown(target)}${address === undefined ? '' : `, at ${address}`}; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.`,
   )
 
 const schema = {
@@ -79,7 +80,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   async function poll({ settings, configured }: Target, request: FastifyRequest, timeout: number, debug: DebugLog | undefined) {
     const host = settings.address?.host ?? ''
     const mayBe = isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host)
-    if (!configured && !mayBe) throw notAllowed(host)
+    if (!configured && !mayBe) throw notAllowed(settings.name)
     const traced = debug ? traceNetwork(system, debug.note) : system
     const guard = configured ? undefined : guardNetwork(traced, (address) => allowList.allows(host, address))
     const watcher = fleet.probe(settings, timeout, { network: guard ?? traced })
@@ -89,7 +90,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     try {
       const snapshot = await watcher.poll()
       const refused = guard?.refused()
-      if (refused !== undefined && snapshot.up !== true) throw notAllowed(host === refused ? host : `${host} (${refused})`)
+      if (refused !== undefined && snapshot.up !== true) throw notAllowed(settings.name, host === refused ? undefined : refused)
       return snapshot
     } finally {
       request.signal.removeEventListener('abort', close)
@@ -107,9 +108,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     const wantsDebug = optional(request, 'debug', boolean) ?? false
     const timeout = probeTimeout(request.headers['x-prometheus-scrape-timeout-seconds'], options.timeout)
     const target = findTarget(fleet, text)
-    if (target === undefined) {
-      throw new RequestError(400, 'INVALID_PARAMETER', `Parameter "target" is no server; expected ${targetText.expected}.`)
-    }
+    if (target === undefined) throw invalidParameter(`Parameter "target" is ${shown(text)}; expected ${targetText.expected}.`)
     if (underWay >= concurrency) {
       throw unavailable('TOO_MANY_PROBES', `${concurrency} probes are under way; PROBE_CONCURRENCY allows no more.`, 1)
     }

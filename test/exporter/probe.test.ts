@@ -149,8 +149,11 @@ describe('/probe', () => {
     ['/probe', /"target" is missing/],
     ['/probe?target=', /"target" is ""/],
     ['/probe?target=a&target=b', /given 2 times/],
-    ['/probe?target=http://example.org', /"target" is no server/],
-    ['/probe?target=a.example:99999', /"target" is no server/],
+    [
+      '/probe?target=http://example.org',
+      /^Parameter "target" is "http:\/\/example.org"; expected the name of a watched server, /,
+    ],
+    ['/probe?target=a.example:99999', /"target" is "a.example:99999"; expected /],
     ['/probe?target=a.example&debug=yes', /"debug" is "yes"/],
   ])('answers 400 to %s', async (path, detail) => {
     const service = await startProbe([])
@@ -165,7 +168,12 @@ describe('/probe', () => {
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
     const reply = await service.get('/probe?target=mc.example.com')
     expect(reply.status).toBe(403)
-    expect(await reply.json()).toMatchObject({ code: 'TARGET_NOT_ALLOWED' })
+    expect(await reply.json()).toMatchObject({
+      code: 'TARGET_NOT_ALLOWED',
+      detail: expect.stringMatching(
+        /^Parameter "target" is "mc.example.com"; expected a watched server .* PROBE_ALLOW covers\.$/,
+      ),
+    })
     expect([...lookups, ...connections]).toEqual([])
   })
 
@@ -212,7 +220,11 @@ describe('/probe', () => {
     const { network, connections } = scriptedNetwork(names, () => 1, srv)
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
     expect((await service.get('/probe?target=mc.example.org')).status).toBe(403)
-    expect((await service.get('/probe?target=both.example.org:25566')).status).toBe(403)
+    const both = await service.get('/probe?target=both.example.org:25566')
+    expect(both.status).toBe(403)
+    expect(await both.json()).toMatchObject({
+      detail: expect.stringContaining('"target" is "both.example.org:25566", at 192.168.1.1; expected '),
+    })
     expect((await service.get('/probe?target=bedrock://inside.example.org')).status).toBe(403)
     expect((await service.get('/probe?target=bedrock://10.0.0.1')).status).toBe(403)
     expect(connections).toEqual([])
@@ -309,7 +321,7 @@ describe('probeTimeout', () => {
   })
 
   it.each(['0', '-1', 'ten', '1e3', ''])('refuses %j', (header) => {
-    expect(() => probeTimeout(header, 3_000)).toThrow(/Scrape-Timeout/)
+    expect(() => probeTimeout(header, 3_000)).toThrow(`Scrape-Timeout-Seconds is ${JSON.stringify(header)}; expected`)
   })
 
   it('is never longer than 10 s', () => {
