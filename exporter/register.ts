@@ -26,6 +26,9 @@ export interface ExporterOptions {
   readonly network?: Network
 }
 
+/** Where the routes are. */
+export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
+
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
   const { fleet, config, clock, data, routesOn = app, network } = options

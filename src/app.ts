@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import '@fastify/swagger'
-import { registerExporter } from '../exporter/register.ts'
+import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { registerData } from './data/register.ts'
@@ -24,11 +24,19 @@ declare module 'fastify' {
   }
 }
 
+/** What each of two listeners tells who looks there for what the other one has. No address: that may be a private one. */
+const fromMain = (path: string): string | undefined =>
+  exporterPaths.includes(path.replace(/\/$/, '')) ? 'METRICS_LISTEN serves it on an address of its own' : undefined
+const fromMetrics = () =>
+  `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
+
 /** The service, ready to listen: every part in order. What it is given it does not close. */
 export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
   const corsOrigin = config.values.corsOrigin ?? '*'
-  const app = createHttpApp({ logger, corsOrigin })
-  const metricsApp = config.values.metricsListen && (createHttpApp({ logger, corsOrigin }) as unknown as FastifyInstance)
+  const { metricsListen } = config.values
+  const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { whereElse: fromMain }) })
+  const metricsApp =
+    metricsListen && (createHttpApp({ logger, corsOrigin, whereElse: fromMetrics }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 

@@ -12,10 +12,12 @@ import { unroutedErrors } from './unrouted.ts'
 export interface HttpAppOptions {
   readonly logger: FastifyBaseLogger
   readonly corsOrigin: string
+  /** Where to look instead, for a client that asked for an unknown path; default, and where undefined: at /docs. */
+  readonly whereElse?: (path: string) => string | undefined
 }
 
 /** An app without routes that answers errors, unknown paths, other methods and preflight requests as every listener here does. */
-export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
+export function createHttpApp({ logger, corsOrigin, whereElse }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
   const app = Fastify({
     loggerInstance: logger,
@@ -30,7 +32,8 @@ export function createHttpApp({ logger, corsOrigin }: HttpAppOptions) {
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   app.setNotFoundHandler((request) => {
-    throw notFound(`There is nothing at ${pathOf(request.url)}; /docs lists what there is.`)
+    const path = pathOf(request.url)
+    throw notFound(`There is nothing at ${path}; ${whereElse?.(path) ?? '/docs lists what there is'}.`)
   })
   // Queries are parsed by http/query.ts, strictly, and replies are prepared bytes: the schemas only describe.
   app.setValidatorCompiler(() => () => true)

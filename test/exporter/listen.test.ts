@@ -26,10 +26,21 @@ describe('METRICS_LISTEN', () => {
     service = await serve(loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } }), silent)
     await fetch(`${service.url}/v1/ping`)
     for (const path of ['/metrics', '/sd', '/probe?target=Server']) {
-      expect((await fetch(service.url + path)).status).toBe(404)
+      const elsewhere = await fetch(service.url + path)
+      expect(elsewhere.status).toBe(404)
+      expect(await elsewhere.json()).toMatchObject({
+        detail: expect.stringMatching(/^There is nothing at \/\w+; METRICS_LISTEN serves it on an address of its own\.$/),
+      })
       expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200)
     }
-    expect((await fetch(`http://127.0.0.1:${port}/v1/ping`)).status).toBe(404)
+    const ping = await fetch(`http://127.0.0.1:${port}/v1/ping`)
+    expect(ping.status).toBe(404)
+    expect(ping.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+    expect(await ping.json()).toMatchObject({
+      code: 'NOT_FOUND',
+      instance: '/v1/ping',
+      detail: expect.stringMatching(/\/v1\/ping; .* serves \/metrics, \/probe, \/sd; everything else is on .* HOST and PORT\.$/),
+    })
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/v1/ping",status_class="2xx"} 1\n')
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/sd",status_class="2xx"} 1\n')
