@@ -3,6 +3,9 @@ import { stat, table, timeseries, valueMap } from './panels.ts'
 
 const day = 86_400
 
+/** Other exporters have metrics of the same names. */
+const ours = 'and on (job, instance) tickwarden_build_info'
+
 /** The row of Tickwarden itself and of the data that it serves. */
 export const serviceRow = () => new RowBuilder('Tickwarden and its data')
 
@@ -18,7 +21,7 @@ export const servicePanels = () => [
     title: 'Memory',
     description: 'Resident memory of the Tickwarden process.',
     unit: 'bytes',
-    queries: [{ expr: 'process_resident_memory_bytes and on (job, instance) tickwarden_build_info', legend: '{{instance}}' }],
+    queries: [{ expr: `process_resident_memory_bytes ${ours}`, legend: '{{instance}}' }],
     sparkline: true,
   }),
   timeseries({
@@ -26,7 +29,9 @@ export const servicePanels = () => [
     description: 'HTTP requests that Tickwarden answered a second, by route.',
     unit: 'reqps',
     min: 0,
-    queries: [{ expr: 'sum by (route) (rate(http_request_duration_seconds_count[$__rate_interval]))', legend: '{{route}}' }],
+    queries: [
+      { expr: `sum by (route) (rate(http_request_duration_seconds_count[$__rate_interval]) ${ours})`, legend: '{{route}}' },
+    ],
     width: 8,
   }),
   timeseries({
@@ -36,7 +41,7 @@ export const servicePanels = () => [
     min: 0,
     queries: [
       {
-        expr: 'histogram_quantile(0.99, sum by (le, route) (rate(http_request_duration_seconds_bucket[$__rate_interval])))',
+        expr: `histogram_quantile(0.99, sum by (le, route) (rate(http_request_duration_seconds_bucket[$__rate_interval]) ${ours}))`,
         legend: '{{route}}',
       },
     ],
