@@ -118,7 +118,10 @@ export const fleet = () => {
           },
           { title: 'Latency', expr: `max by (server) (minecraft_status_latency_seconds${chosen})`, unit: 's' },
         ],
-        link: { title: 'This server', url: '/d/tickwarden-server?var-server=$' + '{__value.raw}&$' + '{__url_time_range}' },
+        link: {
+          title: 'This server',
+          url: '/d/tickwarden-server?var-server=$' + '{__value.raw:percentencode}&$' + '{__url_time_range}',
+        },
         height: 10,
       }),
     )

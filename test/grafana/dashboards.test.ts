@@ -7,6 +7,7 @@ const root = join(import.meta.dirname, '..', '..')
 const folder = join(root, 'grafana', 'dashboards')
 
 interface Panel {
+  readonly id: number
   readonly type: string
   readonly title: string
   readonly description?: string
@@ -41,6 +42,26 @@ describe('the dashboards', () => {
       'fleet.json': 'tickwarden-fleet',
       'server.json': 'tickwarden-server',
     })
+  })
+
+  it.each(files)('%s: every panel has an id of its own', (file) => {
+    const ids = read(file).panels.map(({ id }) => id)
+    for (const id of ids) expect(Number.isInteger(id) && id > 0).toBe(true)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  it('keep the ids of panels by which links name them', () => {
+    const idOf = (file: string, title: string) => read(file).panels.find((panel) => panel.title === title)?.id
+    expect(idOf('fleet.json', 'Servers up')).toBe(35_445)
+    expect(idOf('server.json', 'Tick time')).toBe(630_097)
+  })
+
+  it.each(files)('%s: links encode what they put into a URL', (file) => {
+    const urls = [...readFileSync(join(folder, file), 'utf8').matchAll(/"url": "([^"]*)"/g)].map(([, url = '']) => url)
+    if (file === 'fleet.json') expect(urls.length).toBeGreaterThan(0)
+    for (const url of urls)
+      for (const [, variable] of url.matchAll(/\$\{(.*?)\}/g))
+        expect(variable).toMatch(/^__url_time_range$|:(percentencode|queryparam)$/)
   })
 
   it.each(files)('%s: data source and server are variables', (file) => {
