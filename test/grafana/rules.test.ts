@@ -13,7 +13,9 @@ describe('the alert rules', () => {
   const { groups } = parse(readFileSync(rules, 'utf8')) as {
     groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[]
   }
-  const alerts = groups.flatMap((group) => group.rules).filter(({ alert }) => alert !== undefined)
+  const all = groups.flatMap((group) => group.rules)
+  const alerts = all.filter(({ alert }) => alert !== undefined)
+  const readme = readFileSync(join(root, 'README.md'), 'utf8').replaceAll(/\s+/g, ' ')
 
   it('are the documented ones, each with summary, description and what to do', () => {
     expect(alerts.map(({ alert }) => alert)).toEqual([
@@ -27,6 +29,12 @@ describe('the alert rules', () => {
       'ScriptFailing',
     ])
     for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
+  })
+
+  it('are those of the README, with as many recorded series', () => {
+    expect(readme).toContain(`${alerts.map(({ alert }) => alert).join(', ')}; each says what to do.`)
+    const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
+    expect(readme).toContain(`which record ${numbers[all.length - alerts.length]} series`)
   })
 
   it.skipIf(!hasTool('promtool'))('are rules that promtool accepts', () => {
