@@ -13,7 +13,7 @@ export const ticks: readonly Family[] = [
   {
     name: 'minecraft_tick_rate',
     type: 'gauge',
-    help: 'Measured ticks per second: difference of the tick counter over monotonic time between polls; not capped at 20.',
+    help: 'Measured ticks per second over about 10 s, at least the last two polls: tick counter over monotonic time; not capped at 20.',
     labels: [],
     read: (snapshot) => single(live(snapshot).tickRate?.value),
   },
