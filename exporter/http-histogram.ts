@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { escapeLabel, type Format, familyHeader } from './text.ts'
+import { escapeLabel, type Format, familyHeader, formatBound } from './text.ts'
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
 
@@ -71,10 +71,7 @@ export function createHttpHistogram(): HttpHistogram {
         let total = 0
         const buckets = counts.map((count, index) => {
           total += count
-          const bound = bounds[index]
-          // OpenMetrics wants bounds as floats: 1.0.
-          const integral = format === 'openmetrics' && Number.isInteger(bound)
-          const le = bound === undefined ? '+Inf' : integral ? bound.toFixed(1) : String(bound)
+          const le = formatBound(bounds[index] ?? Number.POSITIVE_INFINITY, format)
           return `${name}_bucket{${labels},le="${le}"} ${total}\n`
         })
         return `${buckets.join('')}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${total}\n`

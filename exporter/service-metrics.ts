@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { revision, version } from '../src/package.ts'
-import { escapeLabel, type Format, familyHeader, formatValue } from './text.ts'
+import { escapeLabel, type Format, familyHeader, formatBound, formatValue } from './text.ts'
 
 /** These count what is open now, named as if they were counters; the same numbers are in the ones without `_total`. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
@@ -28,7 +28,10 @@ export function createServiceMetrics(): ServiceMetrics {
         .map((metric) => {
           const { name, help } = metric
           const lines = metric.values.map((sample) => {
-            const labels = Object.entries(sample.labels).map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
+            const labels = Object.entries(sample.labels).map(([label, value]) => {
+              const text = label === 'le' && typeof value === 'number' ? formatBound(value, format) : String(value)
+              return `${label}="${escapeLabel(text)}"`
+            })
             const part = 'metricName' in sample ? String(sample.metricName) : name
             return `${part}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${formatValue(sample.value)}\n`
           })

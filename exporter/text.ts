@@ -1,6 +1,6 @@
 import type { Family, Sample } from './families/family.ts'
 
-/** The two text formats: Prometheus 0.0.4 and OpenMetrics 1.0.0. They differ in headers and ending, not in samples. */
+/** The two text formats: Prometheus 0.0.4 and OpenMetrics 1.0.0. They differ in headers, bucket bounds and the ending. */
 export type Format = 'prometheus' | 'openmetrics'
 
 export const contentTypes: Readonly<Record<Format, string>> = {
@@ -31,6 +31,10 @@ export function formatValue(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf'
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
 }
+
+/** The value of a bucket's label `le`: OpenMetrics wants each bound as a float, 1.0, and `1` would be another series. */
+export const formatBound = (bound: number, format: Format): string =>
+  format === 'openmetrics' && Number.isInteger(bound) ? bound.toFixed(1) : formatValue(bound)
 
 /** The HELP and TYPE lines. */
 export function familyHeader({ name, type, help }: { name: string; type: string; help: string }, format: Format): string {

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
@@ -98,6 +100,27 @@ describe('/metrics', () => {
     expect(plain.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
     expect(await plain.text()).toContain('# TYPE minecraft_polls_total counter\n')
     expect(plain.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('writes the bounds of buckets as each format wants them', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    await start(fixedFleet())
+    // The pauses of the engine are counted with the first one.
+    await expect
+      .poll(async () => {
+        collect()
+        return service.text()
+      })
+      .toContain('nodejs_gc_duration_seconds_bucket')
+    const bounds = (text: string, name: string) => [
+      ...new Set([...text.matchAll(new RegExp(`^${name}_bucket\\{.*le="(.*?)"`, 'gm'))].map(([, le]) => le)),
+    ]
+    const [open, plain] = [await service.text('/metrics', { accept: openMetrics }), await service.text()]
+    expect(bounds(plain, 'nodejs_gc_duration_seconds')).toEqual(['0.001', '0.01', '0.1', '1', '2', '5', '+Inf'])
+    expect(bounds(open, 'nodejs_gc_duration_seconds')).toEqual(['0.001', '0.01', '0.1', '1.0', '2.0', '5.0', '+Inf'])
+    expect(bounds(plain, 'http_request_duration_seconds').slice(-5)).toEqual(['1', '2.5', '5', '10', '+Inf'])
+    expect(bounds(open, 'http_request_duration_seconds').slice(-5)).toEqual(['1.0', '2.5', '5.0', '10.0', '+Inf'])
   })
 
   it.each([
