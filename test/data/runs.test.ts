@@ -148,6 +148,17 @@ describe('the script-run routes', () => {
     expect(reddit.asked.filter((page) => page === archive)).toHaveLength(1)
   })
 
+  it('run two scripts side by side', async () => {
+    writeFileSync(join(folder, 'projects.config.json'), '[{"title":"By hand"}]')
+    const { get, script } = await start()
+    const names = ['kcomebacks', 'projects']
+    const replies = await Promise.all(names.map((name) => get(`/v1/run/${name}`)))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200])
+    for (const name of names) await until(async () => (await script(name))?.state === 'succeeded')
+    const { runs } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8')) as { runs: { script: string }[] }
+    expect(runs.map((run) => run.script).sort()).toEqual(names)
+  })
+
   it('start nothing while the command line runs the script, and the other way round', async () => {
     const { get, script } = await start({ RUN_PAUSE: '0s' })
     const held = hold(archive)

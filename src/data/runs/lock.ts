@@ -74,17 +74,24 @@ export async function isLocked(folder: string, name: string): Promise<boolean> {
 
 /** Looking at the lock and taking it are one step: nobody else takes or gives it back in between. */
 async function alone<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
-  const release = await lock(folder, {
-    lockfilePath: join(folder, `.${name}.guard`),
+  const guard = join(folder, `.${name}.guard`)
+  // The library keeps what it holds by the first argument: one that two guards share mixes them up.
+  const release = await lock(guard, {
+    lockfilePath: guard,
     realpath: false,
     // Held for milliseconds; a process killed in these leaves it for five seconds.
     stale: 5000,
+    // A machine that slept, or somebody who tidied up: release() tells of it, and a throw from a timer ends the process.
+    onCompromised: () => undefined,
     retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
   })
   try {
     return await action()
   } finally {
-    await release()
+    await release().catch((error: NodeJS.ErrnoException) => {
+      // It was taken from us: what was done is done, and there is nothing to give back.
+      if (error.code !== 'ERELEASED') throw error
+    })
   }
 }
 
