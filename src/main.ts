@@ -127,8 +127,11 @@ withSettings(program.command('update').description('run an update script and sho
   .action((script, { full, force, dryRun }, command: Command) =>
     reported(async () => {
       const { runUpdate } = await import('./commands/update.ts')
-      const order = { script, full, force, dryRun }
-      return runUpdate(order, configOf(command), { stdout: process.stdout, stderr: process.stderr, signal: stopSignal() })
+      const [order, signal] = [{ script, full, force, dryRun }, stopSignal()]
+      const code = await runUpdate(order, configOf(command), { stdout: process.stdout, stderr: process.stderr, signal })
+      // A pause of the script that nobody waits for any more would hold the process.
+      if (signal.aborted) process.exit(code)
+      return code
     }),
   )
 

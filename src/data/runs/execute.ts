@@ -10,8 +10,8 @@ import { createRedactor, redactedLog } from './redact.ts'
 
 /** Longest run, milliseconds. */
 export const runLimit = 30 * 60_000
-/** What a script gets to end after it has been told to. */
-const grace = 10_000
+/** What a script gets to end after it has been told to, milliseconds: less than the service has to close. */
+const grace = 3000
 
 export interface RunOrder {
   readonly script: Script

@@ -96,11 +96,21 @@ function toGithubError(error: unknown, place: string, wall: number): GithubError
   return new GithubError('unreachable', `${place} could not be read (no whole answer, or a server error)`)
 }
 
+/** Octokit's pauses know of no signal. What is left of one after an abort ends in a request that is not sent. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface Github {
-  /** @throws GithubError */
+  /** @throws GithubError, or the signal's reason at once when it is aborted */
   repository(name: string): Promise<Repository>
 }
 
@@ -137,13 +147,15 @@ export function createGithub({
     const place = `GitHub: GET ${path}`
     const known = cache.get(path)
     try {
-      const { data, headers } = await client.request(`GET ${path}`, {
+      const asked = client.request(`GET ${path}`, {
         headers: { accept: 'application/vnd.github+json', ...(known && { 'if-none-match': known.etag }) },
       })
+      const { data, headers } = await unlessAborted(asked, signal)
       if (typeof data !== 'object') throw new GithubError('malformed', `${place} answered something that is not JSON`)
       if (typeof headers.etag === 'string') cache.set(path, { etag: headers.etag, body: data })
       return data
     } catch (error) {
+      signal.throwIfAborted()
       if (error instanceof GithubError) throw error
       const { status } = error as Failure
       if (status === 304 && known !== undefined) {
