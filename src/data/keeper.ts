@@ -24,6 +24,8 @@ export interface Keeper<D extends Database> {
   readonly current: D | undefined
   readonly rejected: number
   readonly status: SnapshotStatus
+  /** Done when the first look at the origin is over, whatever it found. Never rejects. */
+  readonly looked: Promise<void>
   /** Looks at the snapshot now; done when what is there is in service, or has failed. Never rejects. */
   refresh(): Promise<void>
   close(): Promise<void>
@@ -130,10 +132,11 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
 
   const kept = await origin.restore?.()
   if (kept !== undefined) await load(kept).catch(failed)
-  const first = refresh().then(poll)
-  if (origin.kind !== 'url') await first
+  const looked = refresh().then(poll)
+  if (origin.kind !== 'url') await looked
 
   return {
+    looked,
     get current() {
       return current
     },

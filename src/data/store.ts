@@ -25,6 +25,8 @@ export interface Store {
   status(): readonly SnapshotStatus[]
   /** One for each database, also without a snapshot. */
   snapshots(): readonly SnapshotFigures[]
+  /** Done when the first look at where the snapshot is has ended, well or badly. Never rejects. */
+  looked(database: DatabaseName): Promise<void>
   /** Looks at a snapshot now, for who has just written it. Never rejects. */
   refresh(database: DatabaseName): Promise<void>
   close(): Promise<void>
@@ -72,6 +74,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
         }),
       })),
+    looked: (database) => keepers[database].looked,
     refresh: (database) => keepers[database].refresh(),
     async close() {
       await Promise.all([projects.close(), kcomebacks.close()])

@@ -19,9 +19,10 @@ export interface RunLock {
   release(): Promise<void>
 }
 
-/** A holder shows that it is there this often, milliseconds; one on another machine is believed dead after the second. */
+/** A holder shows that it is there this often, milliseconds. */
 const beat = 10_000
-const longestSilence = 60_000
+/** A holder on another machine is believed dead after it, milliseconds. */
+export const longestSilence = 60_000
 
 function readText(read: () => string): string {
   try {

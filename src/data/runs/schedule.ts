@@ -8,7 +8,8 @@ import type { Log } from '../../log.ts'
 import type { Script } from '../scripts/script.ts'
 import type { Store } from '../store.ts'
 import { missingOf } from './execute.ts'
-import type { Runs } from './runs.ts'
+import { longestSilence } from './lock.ts'
+import type { Runs, StartReply } from './runs.ts'
 
 export interface Schedule {
   /** Unix milliseconds of the next run; undefined where none is planned. */
@@ -22,7 +23,7 @@ export interface ScheduleOptions {
   readonly values: SettingValues
   readonly clock: Clock
   readonly log: Log
-  readonly store: Pick<Store, 'snapshots'>
+  readonly store: Pick<Store, 'looked' | 'snapshots' | 'status'>
 }
 
 const daily = '0 3 * * *'
@@ -49,14 +50,19 @@ const nextTime = (cron: string, after: number): number | undefined =>
 export function startSchedule({ runs, scripts, values, clock, log, store }: ScheduleOptions): Schedule {
   const planned = new Map<ScriptName, number>()
   const cancels = new Map<ScriptName, () => void>()
+  const catchUps = new Map<ScriptName, () => void>()
   let stopped = false
 
-  const start = (name: ScriptName, trigger: 'schedule' | 'catch-up'): Promise<void> =>
+  const start = (name: ScriptName, trigger: 'schedule' | 'catch-up'): Promise<StartReply['state'] | undefined> =>
     runs.start(name, trigger).then(
       ({ state }) => {
         if (state !== 'started') log.info({ script: name, state }, `${name}: not started by the ${trigger}: ${state}`)
+        return state
       },
-      (error: unknown) => log.error({ err: error, script: name }, `${name}: could not be started`),
+      (error: unknown) => {
+        log.error({ err: error, script: name }, `${name}: could not be started`)
+        return undefined
+      },
     )
 
   function wait(name: ScriptName, at: number, then: () => void): void {
@@ -82,21 +88,45 @@ export function startSchedule({ runs, scripts, values, clock, log, store }: Sche
     })
   }
 
-  /** Milliseconds of the newest data that the script has brought; undefined: none, or it is not known. */
+  /** Unix milliseconds of the newest data that the script has brought, 0: none; undefined: it is not known. */
   async function newestOf(name: ScriptName): Promise<number | undefined> {
-    const snapshot = store.snapshots().find(({ database }) => database === name)
-    if (name !== 'likedsongs') return snapshot?.lastUpdate === undefined ? undefined : snapshot.lastUpdate * 1000
-    const status = (await runs.status()).find(({ script }) => script === name)
-    return status?.lastSuccess === undefined ? undefined : Date.parse(status.lastSuccess)
+    if (name === 'likedsongs') {
+      const status = (await runs.status()).find(({ script }) => script === name)
+      return status?.lastSuccess === undefined ? 0 : Date.parse(status.lastSuccess)
+    }
+    await store.looked(name)
+    const status = store.status().find(({ database }) => database === name)
+    // A copy from before says nothing of what is there by now.
+    if (status?.kind === 'url' && status.state !== 'ready') return undefined
+    return (store.snapshots().find(({ database }) => database === name)?.lastUpdate ?? 0) * 1000
   }
 
-  async function catchUp(name: ScriptName, cron: string): Promise<void> {
-    const [newest, now] = [(await newestOf(name)) ?? 0, clock.wall()]
-    if (now - newest <= oldest || (nextTime(cron, newest) ?? now) > now) return
+  /** @returns whether another look makes sense soon */
+  async function catchUp(name: ScriptName, cron: string): Promise<boolean> {
+    const newest = await newestOf(name)
+    if (newest === undefined) return true
+    const now = clock.wall()
+    if (now - newest <= oldest || (nextTime(cron, newest) ?? now) > now) return false
     const last = (await runs.status()).find(({ script }) => script === name)?.last
-    if (stopped || (last !== undefined && now - Date.parse(last.ended) < leastPause)) return
-    log.info({ script: name }, `${name}: its data is older than 25 hours, a run that was missed is made up for`)
-    await start(name, 'catch-up')
+    if (stopped || (last !== undefined && now - Date.parse(last.ended) < leastPause)) return false
+    const state = await start(name, 'catch-up')
+    if (state === 'started') {
+      log.info({ script: name }, `${name}: its data is older than 25 hours, a run that was missed is made up for`)
+    }
+    // The lock may be one that the service left behind on the machine where it was before.
+    return state === 'already running'
+  }
+
+  async function keepCatchingUp(name: ScriptName, cron: string): Promise<void> {
+    if (!(await catchUp(name, cron)) || stopped) return
+    catchUps.set(
+      name,
+      clock.after(longestSilence, () => beginCatchUp(name, cron)),
+    )
+  }
+
+  function beginCatchUp(name: ScriptName, cron: string): void {
+    keepCatchingUp(name, cron).catch((error: unknown) => log.error({ err: error, script: name }, `${name}: no catch-up`))
   }
 
   for (const script of scripts) {
@@ -105,14 +135,14 @@ export function startSchedule({ runs, scripts, values, clock, log, store }: Sche
     if (given === 'off' || missingOf(script, values).length > 0) continue
     if (given === undefined && !isSetUp(script, values)) continue
     plan(name, given ?? daily, given === undefined ? jitter : 0)
-    void catchUp(name, given ?? daily).catch((error: unknown) => log.error({ err: error, script: name }, `${name}: no catch-up`))
+    beginCatchUp(name, given ?? daily)
   }
 
   return {
     next: (name) => planned.get(name),
     stop() {
       stopped = true
-      for (const cancel of cancels.values()) cancel()
+      for (const cancel of [...cancels.values(), ...catchUps.values()]) cancel()
     },
   }
 }

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -42,20 +44,38 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
     },
   }
   const config = loadConfig({ env: { DATA_DIR: folder, ...env } })
+  const said: string[] = []
+  const log = { ...silentLog, info: (...line: readonly unknown[]) => void said.push(String(line.at(-1))) }
   const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
-  const store = await registerData(app, { config, clock, log: silentLog })
-  const runs: Runs = await registerRuns(app, { config, clock, log: silentLog, store, scripts: [script] })
+  const store = await registerData(app, { config, clock, log })
+  const runs: Runs = await registerRuns(app, { config, clock, log, store, scripts: [script] })
   closing.push(async () => app.close())
   const status = async () => (await app.inject('/v1/run')).json().scripts[0]
-  return { runs, status, ran: () => ran }
+  return { runs, status, store, ran: () => ran, said }
+}
+
+/** A place of the snapshot that answers with what it is told to, once it is told. */
+async function startPlace() {
+  const held: ServerResponse[] = []
+  const server = createServer((_request, response) => void held.push(response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/kcomebacks.json`,
+    async answer(status: number, body = '') {
+      await until(() => held.length > 0)
+      for (const response of held.splice(0)) response.writeHead(status).end(body)
+    },
+  }
 }
 
 const credentials = { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'a secret' }
-const snapshot = (lastUpdate: string) =>
-  writeFileSync(
-    join(folder, 'kcomebacks.json'),
-    JSON.stringify([{ last_update: lastUpdate }, { date: '2023-11-1', artist: 'A', title: 'a' }]),
-  )
+const snapshotText = (lastUpdate: string) =>
+  JSON.stringify([{ last_update: lastUpdate }, { date: '2023-11-1', artist: 'A', title: 'a' }])
+const snapshot = (lastUpdate: string) => writeFileSync(join(folder, 'kcomebacks.json'), snapshotText(lastUpdate))
 const fresh = () => snapshot('2023-11-14 22:00:00 UTC')
 
 describe('the schedule', () => {
@@ -110,6 +130,52 @@ describe('the schedule', () => {
     if (runs === 0) await new Promise((resolve) => setTimeout(resolve, 100))
     else await until(async () => (await status()).trigger === 'catch-up')
     expect(ran()).toBe(runs)
+  })
+
+  it('waits for the snapshot at a URL before it thinks a run was missed', async () => {
+    const place = await startPlace()
+    const env = { ...credentials, KCOMEBACKS_SNAPSHOT: place.url }
+    const fresh = await start(env)
+    await until(async () => (await fresh.status()).state === 'idle')
+    await place.answer(200, snapshotText('2023-11-14 21:00:00 UTC'))
+    await fresh.store.looked('kcomebacks')
+    await clock.advance(2 * hour)
+    expect(fresh.ran()).toBe(0)
+
+    // Now there is a copy, which is two days old when the service starts again.
+    await closing.pop()?.()
+    await clock.advance(48 * hour)
+    const restarted = await start(env)
+    await place.answer(200, snapshotText('2023-11-16 21:00:00 UTC'))
+    await restarted.store.looked('kcomebacks')
+    await clock.advance(2 * minute)
+    expect(restarted.ran()).toBe(0)
+  })
+
+  it('makes up for a run once the snapshot at a URL is seen to be old', async () => {
+    const place = await startPlace()
+    const { ran, store } = await start({ ...credentials, KCOMEBACKS_SNAPSHOT: place.url })
+    await place.answer(503)
+    await store.looked('kcomebacks')
+    await clock.advance(minute - 1)
+    expect(ran()).toBe(0)
+    await place.answer(200, snapshotText('2023-11-10 21:00:00 UTC'))
+    await until(() => store.status()[1]?.state === 'ready')
+    await clock.advance(2 * minute)
+    await until(() => ran() === 1)
+  })
+
+  it('makes up for a run when the lock of a machine that is gone has run out', async () => {
+    const lock = join(folder, '.kcomebacks.lock')
+    writeFileSync(lock, JSON.stringify({ machine: 'the container before', pid: 1, since: '1' }))
+    const { ran, said, status } = await start(credentials)
+    await until(() => said.includes('kcomebacks: not started by the catch-up: already running'))
+    expect(ran()).toBe(0)
+    const silent = new Date(Date.now() - 61_000)
+    utimesSync(lock, silent, silent)
+    await clock.advance(minute)
+    await until(async () => (await status()).trigger === 'catch-up')
+    expect(ran()).toBe(1)
   })
 
   it('does not make up for what failed a moment ago', async () => {
