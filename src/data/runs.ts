@@ -51,7 +51,7 @@ const RunList = Type.Object(
         outcome: Type.Optional(RunRecord.properties.outcome),
         counts: Type.Optional(Counts),
         error: Type.Optional(Type.String({ description: 'The first' })),
-        errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20' })),
+        errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and how many more there are' })),
         retry_at: Type.Optional(Time),
       }),
     ),

@@ -222,6 +222,17 @@ describe('the script-run routes', () => {
     expect(existsSync(join(folder, '.kcomebacks.lock'))).toBe(false)
   })
 
+  it('show the first mistakes of a run and how many there are; the log names all', async () => {
+    writeFileSync(join(folder, 'projects.config.json'), JSON.stringify(Array.from({ length: 30 }, (_, index) => index)))
+    const { get, script } = await start()
+    await get('/v1/run/projects')
+    await until(async () => (await script('projects'))?.state === 'failed')
+    const mistake = (index: number) => `projects.config.json: [${index}] is ${index}; expected a project`
+    const mistakes = Array.from({ length: 30 }, (_, index) => mistake(index))
+    expect((await script('projects'))?.errors).toEqual([...mistakes.slice(0, 20), 'and 10 more, which the log names'])
+    for (const one of mistakes) expect(lines.join('')).toContain(one)
+  })
+
   it('show a run that failed, and no secret anywhere', async () => {
     const { get, script } = await start({ REDDIT_CLIENT_SECRET: 'wrong-hunter3' })
     await get('/v1/run/kcomebacks')

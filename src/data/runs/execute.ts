@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import type { Clock } from '../../clock.ts'
 import { type SettingValues, settings } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
-import { type Counts, keptErrors, noCounts, type Progress, type RunResult, type Script } from '../scripts/script.ts'
+import { type Counts, noCounts, type Progress, type RunResult, type Script } from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream.ts'
-import { addRun, type RunRecord, type Trigger } from './history.ts'
+import { addRun, firstErrors, type RunRecord, type Trigger } from './history.ts'
 import { takeLock } from './lock.ts'
 import { createRedactor, redactedLog } from './redact.ts'
 
@@ -104,7 +104,7 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
       duration: Math.round(clock.now() - start) / 1000,
       outcome: result.outcome,
       counts: result.counts,
-      errors: result.errors.slice(0, keptErrors).map(redact),
+      errors: firstErrors(result.errors).map(redact),
       ...(result.retryAt !== undefined && { retryAt: new Date(result.retryAt).toISOString() }),
     }
     const level = record.outcome === 'done' ? 'info' : 'warn'

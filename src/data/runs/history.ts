@@ -35,6 +35,15 @@ export type RunRecord = Static<typeof RunRecord>
 /** True of a run that published what it found. */
 export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
 
+/** Errors of a run that its record holds; the log has them all. */
+const keptErrors = 20
+
+/** The first errors, and how many there are besides. */
+export const firstErrors = (errors: readonly string[]): readonly string[] =>
+  errors.length <= keptErrors
+    ? errors
+    : [...errors.slice(0, keptErrors), `and ${errors.length - keptErrors} more, which the log names`]
+
 const History = Type.Object({
   /** The last {@link keptRuns}, the newest last. */
   runs: Type.Array(RunRecord),

@@ -21,13 +21,10 @@ export type Tally = { -readonly [Name in keyof Counts]: Counts[Name] }
 
 export const noCounts: Counts = { read: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
 
-/** Errors of a run that are kept; the log has them all. */
-export const keptErrors = 20
-
 export interface RunResult {
   readonly outcome: Outcome
   readonly counts: Counts
-  /** The first {@link keptErrors}, one sentence each, with the place (page and row, repository, song). No secret. */
+  /** All, one sentence each, with the place (page and row, repository, song). The script has logged them. No secret. */
   readonly errors: readonly string[]
   /** Unix milliseconds from which another run makes sense, of `rate_limited`. */
   readonly retryAt?: number

@@ -1,4 +1,4 @@
-import { keptErrors, type RunContext, type RunResult, type Script } from '../script.ts'
+import type { RunContext, RunResult, Script } from '../script.ts'
 import { UpstreamError } from '../upstream.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { archivePage, readArchive } from './archive.ts'
@@ -85,7 +85,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     progress.step(key)
   }
 
-  const errors = [...failures, ...reports].slice(0, keptErrors)
+  const errors = [...failures, ...reports]
   const nothing = unread === archive.months.length
   if (!nothing && !dryRun) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
@@ -93,7 +93,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
     const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, log })
-    if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors].slice(0, keptErrors) }
+    if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
     if (changed) await writeStates(dataDir, states)
   }
   if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }

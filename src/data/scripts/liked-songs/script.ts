@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import type { SettingName, SettingValues } from '../../../config/settings.ts'
 import { pause } from '../pause.ts'
-import { keptErrors, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
+import type { Outcome, RunContext, RunResult, Script } from '../script.ts'
 import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../upstream.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
@@ -69,7 +69,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     const result = (outcome: Outcome, retryAt?: number): RunResult => ({
       outcome,
       counts,
-      errors: errors.slice(0, keptErrors),
+      errors,
       ...(retryAt !== undefined && { retryAt }),
     })
     const blocked = await readRetryAt(stateFile)

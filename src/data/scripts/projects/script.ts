@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { SettingValues } from '../../../config/settings.ts'
-import { keptErrors, noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
+import { noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, GithubError, type Repository } from './github.ts'
 import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
@@ -67,7 +67,7 @@ const listFile = (values: SettingValues, dataDir: string): string =>
 const failed = (outcome: Outcome, errors: readonly string[]): RunResult => ({
   outcome,
   counts: noCounts,
-  errors: errors.slice(0, keptErrors),
+  errors,
 })
 
 /** @param options.second milliseconds that stand for one second of Octokit's pauses */
@@ -82,7 +82,10 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     try {
       listed = readProjectList(await readFile(file, 'utf8'), basename(file))
     } catch (error) {
-      if (error instanceof ProjectListError) return failed('failed', error.problems)
+      if (error instanceof ProjectListError) {
+        for (const problem of error.problems) log.warn(`projects: ${problem}`)
+        return failed('failed', error.problems)
+      }
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       return failed('not_configured', [
         `there is no ${basename(file)}: list your projects there, or set PROJECTS_CONFIG to the file that does`,
@@ -126,7 +129,7 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     const entries = published.toSorted(
       (a, b) => (b.last_update ?? Number.NEGATIVE_INFINITY) - (a.last_update ?? Number.NEGATIVE_INFINITY) || 0,
     )
-    const result = (outcome: Outcome): RunResult => ({ outcome, counts, errors: errors.slice(0, keptErrors) })
+    const result = (outcome: Outcome): RunResult => ({ outcome, counts, errors })
     if (!dryRun) {
       const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
       if (repositories > 0 && counts.rejected === repositories) {
@@ -136,7 +139,7 @@ export const createProjectsScript = (options: { readonly second?: number; readon
           : { ...result('rate_limited'), ...(limited.retryAt !== undefined && { retryAt: limited.retryAt }) }
       }
       const written = await writeSnapshot({ database: 'projects', path, entries, wall: clock.wall(), force, log })
-      if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors].slice(0, keptErrors) }
+      if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
       await cache.save()
     }
     if (limited !== undefined)

@@ -110,6 +110,7 @@ describe('the likedsongs script', () => {
       counts: { added: 2, rejected: 1 },
       errors: ['Artist 2 - Song 2 é: Last.fm: track.love failed with its error 6'],
     })
+    expect(said.join('')).toContain('likedsongs: Artist 2 - Song 2 é: Last.fm: track.love failed with its error 6')
     expect(music.loved).toEqual([title(1), title(3)])
     music.intercept = () => false
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0 } })
