@@ -3,8 +3,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { SettingValues } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
 import { comebackFormat } from '../comeback.ts'
-import { type DatabaseName, type LoadedSnapshot, loadSnapshot, SnapshotError, type SnapshotFormat } from '../load.ts'
+import type { DatabaseName, SnapshotFormat } from '../load.ts'
 import { projectFormat } from '../project.ts'
+import { keptSnapshots, parseSnapshot, readIfThere, readPublished } from './published.ts'
 
 export interface SnapshotWrite {
   readonly database: DatabaseName
@@ -15,6 +16,8 @@ export interface SnapshotWrite {
   readonly wall: number
   /** Put it in place even if it looks broken. */
   readonly force: boolean
+  /** Only see whether it would be put in place. */
+  readonly dryRun: boolean
   readonly log: Log
 }
 
@@ -22,7 +25,6 @@ export type SnapshotWritten = { readonly written: true } | { readonly written: f
 
 /** Of the entries before, the part that a new snapshot must at least have. */
 const leastShare = 0.8
-const keptSnapshots = 3
 
 /** The file that a script writes: the one that the service reads, or where it reads a URL, the one in the data folder. */
 export function snapshotPath(database: DatabaseName, values: SettingValues, dataDir: string): string {
@@ -56,40 +58,6 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-const readIfThere = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-
-/** The snapshot that the text is; undefined where it is none. */
-async function parse<Entry>(text: string, format: SnapshotFormat<Entry>): Promise<LoadedSnapshot<Entry> | undefined> {
-  return loadSnapshot(text, format).catch((error: unknown) => {
-    if (error instanceof SnapshotError) return undefined
-    throw error
-  })
-}
-
-export interface Published<Entry> extends LoadedSnapshot<Entry> {
-  /** Where it was found: the file in place, or a kept one where that cannot be read. */
-  readonly file: string
-}
-
-/**
- * What was published last: the file in place, or where it is no snapshot, the newest of the kept ones that is. Undefined
- * where there is no file in place: who has removed it wants to begin anew.
- */
-export async function readPublished<Entry>(path: string, format: SnapshotFormat<Entry>): Promise<Published<Entry> | undefined> {
-  for (let number = 0; number <= keptSnapshots; number++) {
-    const file = number === 0 ? path : `${path}.${number}`
-    const text = await readIfThere(file)
-    if (text === undefined && number === 0) return undefined
-    const snapshot = text === undefined ? undefined : await parse(text, format)
-    if (snapshot !== undefined) return { ...snapshot, file }
-  }
-  return undefined
-}
-
 /** The text without its date. */
 const withoutDate = (text: string): string => text.slice(text.indexOf('\n', 2))
 
@@ -115,27 +83,29 @@ function objection(entries: number, before: number): string | undefined {
  * Puts a new snapshot in place of the old one, so that at every moment there is a whole one: written beside it, flushed
  * to the disk, read back by the loader of the service, renamed. One that looks broken is kept as `.rejected` instead,
  * unless forced. Call it under the script's lock.
+ * @returns of a dry run, whether it would have been put in place
  * @throws Error where the disk does not take it
  */
-export async function writeSnapshot({ database, path, entries, wall, force, log }: SnapshotWrite): Promise<SnapshotWritten> {
-  const fresh = `${path}.new`
-  await writeDurably(fresh, snapshotText(entries, wall))
-  const text = await readFile(fresh, 'utf8')
+export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
+  const { database, path, entries, wall, force, dryRun, log } = write
+  const [fresh, made] = [`${path}.new`, snapshotText(entries, wall)]
+  if (!dryRun) await writeDurably(fresh, made)
+  const text = dryRun ? made : await readFile(fresh, 'utf8')
   const previous = await readIfThere(path)
   // The service's own loader counts. A broken file in place must not let a broken one follow it.
   const format: SnapshotFormat<object> = database === 'projects' ? projectFormat : comebackFormat
-  const count = (await parse(text, format))?.entries.length ?? 0
+  const count = (await parseSnapshot(text, format))?.entries.length ?? 0
   const before = (await readPublished(path, format))?.entries.length ?? 0
 
-  const reason = objection(count, before)
-  if (reason !== undefined && !force) {
-    await rename(fresh, `${path}.rejected`)
-    log.error(
-      { database, entries: count, before },
-      `the new ${database} snapshot is refused: ${reason}; it is kept as ${basename(path)}.rejected, and --force publishes one like it`,
-    )
-    return { written: false, reason: `the new snapshot is refused: ${reason}` }
+  const objected = objection(count, before)
+  if (objected !== undefined && !force) {
+    const reason = `the new snapshot is refused: ${objected}`
+    const kept = dryRun ? '' : `it is kept as ${basename(path)}.rejected, and `
+    if (!dryRun) await rename(fresh, `${path}.rejected`)
+    log.error({ database, entries: count, before }, `${database}: ${reason}; ${kept}--force publishes one like it`)
+    return { written: false, reason }
   }
+  if (dryRun) return { written: true }
   // A run without news renews the date only: it must not push the last real change out of the kept ones.
   if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
   await rename(fresh, path)

@@ -26,8 +26,8 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const lines: string[] = []
 const log = { ...silentLog, error: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
-const write = (entries: readonly object[], force = false) =>
-  writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, log })
+const write = (entries: readonly object[], force = false, dryRun = false) =>
+  writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, dryRun, log })
 const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
 
 describe('writing a snapshot', () => {
@@ -84,6 +84,16 @@ describe('writing a snapshot', () => {
     expect(await write(some(8))).toEqual({ written: true })
   })
 
+  it('says of a dry run what would become of it, and writes nothing', async () => {
+    await write(some(10))
+    const before = readdirSync(folder)
+    expect(await write(some(7), false, true)).toEqual(await write(some(7)))
+    expect(await write(some(7), true, true)).toEqual({ written: true })
+    expect(countIn('kcomebacks.json')).toBe(10)
+    rmSync(`${path}.rejected`)
+    expect(readdirSync(folder)).toEqual(before)
+  })
+
   it('accepts 80 %', async () => {
     await write(some(10))
     expect(await write(some(8))).toEqual({ written: true })
@@ -109,6 +119,7 @@ describe('writing a snapshot', () => {
         entries: some(1),
         wall,
         force: false,
+        dryRun: false,
         log,
       }),
     ).rejects.toThrow('ENOENT')

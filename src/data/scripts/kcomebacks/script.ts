@@ -87,14 +87,14 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
 
   const errors = [...failures, ...reports]
   const nothing = unread === archive.months.length
-  if (!nothing && !dryRun) {
+  if (!nothing) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
     // Data whose newest months could not be read must not look as new as today.
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
-    const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, log })
+    const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, dryRun, log })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
-    if (changed) await writeStates(dataDir, states)
+    if (changed && !dryRun) await writeStates(dataDir, states)
   }
   if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
   return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../../../log.ts'
 import { type Comeback, comebackFormat } from '../../comeback.ts'
-import { readPublished } from '../write-snapshot.ts'
+import { readPublished } from '../published.ts'
 
 /** Goes up when rows are read differently: every month is then read again. */
 const rules = 2
@@ -41,10 +41,9 @@ export interface Stored {
 
 /** The snapshot in place, or where it cannot be read, the newest of the kept ones. */
 export async function readStored(path: string, log: Log): Promise<Stored> {
-  const published = await readPublished(path, comebackFormat)
+  const published = await readPublished(path, comebackFormat, log)
   if (published === undefined) return { months: new Map(), lastUpdate: undefined }
-  const { entries, file, lastUpdate } = published
-  if (file !== path) log.warn(`kcomebacks: ${basename(path)} is no snapshot; ${basename(file)} is taken for what was there`)
+  const { entries, lastUpdate } = published
   const months = new Map<string, Comeback[]>()
   for (const entry of entries) {
     const key = entry.date.slice(0, 7)

@@ -130,18 +130,16 @@ export const createProjectsScript = (options: { readonly second?: number; readon
       (a, b) => (b.last_update ?? Number.NEGATIVE_INFINITY) - (a.last_update ?? Number.NEGATIVE_INFINITY) || 0,
     )
     const result = (outcome: Outcome): RunResult => ({ outcome, counts, errors })
-    if (!dryRun) {
-      const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
-      if (repositories > 0 && counts.rejected === repositories) {
-        // Nothing was learned: writing would only make old data look fresh.
-        return limited === undefined
-          ? result('failed')
-          : { ...result('rate_limited'), ...(limited.retryAt !== undefined && { retryAt: limited.retryAt }) }
-      }
-      const written = await writeSnapshot({ database: 'projects', path, entries, wall: clock.wall(), force, log })
-      if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
-      await cache.save()
+    const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
+    if (repositories > 0 && counts.rejected === repositories) {
+      // Nothing was learned: writing would only make old data look fresh.
+      return limited === undefined
+        ? result('failed')
+        : { ...result('rate_limited'), ...(limited.retryAt !== undefined && { retryAt: limited.retryAt }) }
     }
+    const written = await writeSnapshot({ database: 'projects', path, entries, wall: clock.wall(), force, dryRun, log })
+    if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
+    if (!dryRun) await cache.save()
     if (limited !== undefined)
       return { ...result('rate_limited'), ...(limited.retryAt !== undefined && { retryAt: limited.retryAt }) }
     return result(errors.length > 0 ? 'partly' : 'done')

@@ -51,6 +51,15 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     ...options,
   })
 }
+/** GitHub answers to a path that the rate limit is used up. Octokit reckons with the machine's own clock. */
+function limit(path: string): number {
+  const reset = Math.floor(Date.now() / 1000) + 3000
+  const headers = { 'content-type': 'application/json', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
+  github.replies.set(path, (_request: unknown, response: import('node:http').ServerResponse) =>
+    response.writeHead(403, headers).end('{"message":"API rate limit exceeded"}'),
+  )
+  return reset
+}
 const published = () => readFile(join(dataDir, 'projects.json'), 'utf8')
 const write = (value: unknown) =>
   writeFile(join(dataDir, 'projects.config.json'), typeof value === 'string' ? value : JSON.stringify(value))
@@ -145,23 +154,28 @@ describe('the projects script', () => {
 
   it('stops asking at a used-up rate limit, and says until when', async () => {
     await run()
-    // Octokit reckons with the machine's own clock.
-    const reset = Math.floor(Date.now() / 1000) + 3000
-    for (const path of ['/repos/someone/old', '/repos/someone/new']) {
-      github.replies.set(path, (_request: unknown, response: import('node:http').ServerResponse) =>
-        response
-          .writeHead(403, {
-            'content-type': 'application/json',
-            'x-ratelimit-remaining': '0',
-            'x-ratelimit-reset': String(reset),
-          })
-          .end('{"message":"API rate limit exceeded"}'),
-      )
-    }
+    const reset = limit('/repos/someone/old')
+    limit('/repos/someone/new')
     github.log.length = 0
     expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: reset * 1000 })
     expect(github.log).toHaveLength(1)
     expect(await published()).toBe(whole)
+  })
+
+  it.each<[string, () => unknown]>([
+    ['is refused', () => write([{ title: 'Last' }])],
+    ['learns nothing', () => github.replies.clear()],
+    ['learns something', () => github.replies.delete('/repos/someone/old')],
+    ['is cut short', () => limit('/repos/someone/new')],
+    ['has no list', () => write('[')],
+  ])('ends in a dry run as in one that %s', async (_what, prepare) => {
+    await run()
+    const before = await published()
+    await prepare()
+    const dry = await run({ dryRun: true })
+    expect(await published()).toBe(before)
+    expect((await readdir(dataDir)).sort()).toEqual(['projects.cache.json', 'projects.config.json', 'projects.json'])
+    expect(await run()).toEqual(dry)
   })
 
   it('ends soon when it is aborted, leaving the snapshot alone', async () => {
