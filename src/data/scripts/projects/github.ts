@@ -109,6 +109,9 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Path of a repository; what else is asked of it lies below. */
+export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
+
 export interface Github {
   /** @throws GithubError, or the signal's reason at once when it is aborted */
   repository(name: string): Promise<Repository>
@@ -169,7 +172,7 @@ export function createGithub({
 
   return {
     async repository(name) {
-      const base = `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
+      const base = repositoryPath(name)
       const place = `GitHub: ${name}`
       const about = await read(base)
       if (!isRecord(about) || typeof about.default_branch !== 'string') {

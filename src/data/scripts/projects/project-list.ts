@@ -13,7 +13,8 @@ export const ListedProject = Type.Object(
     backgroud: Type.String({ default: '' }),
     links: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), { default: {} }),
     visible: Type.Boolean({ default: true }),
-    version: Type.String({ default: '---' }),
+    /** Empty: none is kept by hand. */
+    version: Type.String({ default: '' }),
   },
   { additionalProperties: false },
 )

@@ -10,8 +10,12 @@ export interface CachedReply {
 export interface ReplyCache {
   get(path: string): CachedReply | undefined
   set(path: string, reply: CachedReply): void
-  /** Writes what this run used, and only that: a repository that is no longer listed leaves the file. */
-  save(): Promise<void>
+  /**
+   * Writes what this run used, and of the run before what it did not come to: a repository that is no longer listed
+   * leaves the file.
+   * @param isUnread tells of a path whether this run was to ask for it and could not
+   */
+  save(isUnread: (path: string) => boolean): Promise<void>
 }
 
 const isReply = (value: unknown): value is CachedReply =>
@@ -30,15 +34,19 @@ async function readReplies(file: string, origin: string): Promise<ReadonlyMap<st
   }
 }
 
-/** @param origin base URL that the replies are of; those of another one are not used */
-export async function openReplyCache(file: string, origin: string, ignoreOld: boolean): Promise<ReplyCache> {
-  const old = ignoreOld ? new Map<string, CachedReply>() : await readReplies(file, origin)
+/**
+ * @param origin base URL that the replies are of; those of another one are not used
+ * @param askAnew give none of the run before
+ */
+export async function openReplyCache(file: string, origin: string, askAnew: boolean): Promise<ReplyCache> {
+  const old = await readReplies(file, origin)
   const used = new Map<string, CachedReply>()
   return {
-    get: (path) => old.get(path),
+    get: (path) => (askAnew ? undefined : old.get(path)),
     set: (path, reply) => void used.set(path, reply),
-    async save() {
-      await writeFileAtomic(file, JSON.stringify({ origin, replies: Object.fromEntries(used) }))
+    async save(isUnread) {
+      const left = [...old].filter(([path]) => isUnread(path))
+      await writeFileAtomic(file, JSON.stringify({ origin, replies: Object.fromEntries([...left, ...used]) }))
     },
   }
 }

@@ -51,6 +51,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     ...options,
   })
 }
+const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
 /** GitHub answers to a path that the rate limit is used up. Octokit reckons with the machine's own clock. */
 function limit(path: string): number {
   const reset = Math.floor(Date.now() / 1000) + 3000
@@ -160,6 +161,81 @@ describe('the projects script', () => {
     expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: reset * 1000 })
     expect(github.log).toHaveLength(1)
     expect(await published()).toBe(whole)
+  })
+
+  it('keeps the ETags of the repositories that a rate limit left out, and names these', async () => {
+    await write([...listed, { title: 'C', gh_api: 'someone/c' }])
+    addRepository(github, 'someone/c', { languages: {}, date: '2020-01-01T00:00:00Z' })
+    await run()
+    limit('/repos/someone/new')
+    for (const full of [false, true]) {
+      const result = await run({ full })
+      expect(result).toMatchObject({ outcome: 'rate_limited', counts: { unchanged: 2, rejected: 2 } })
+      expect(result.errors).toEqual([
+        expect.stringMatching(/^someone\/new: .*rate limit is used up; its old values are kept$/),
+        'not asked because of the rate limit, their old values are kept: someone/c',
+      ])
+      expect(lines.join('')).toContain('their old values are kept: someone/c')
+    }
+    addRepository(github, 'someone/new', { languages: { TypeScript: 5 }, date: '2025-06-01T00:00:00+02:00', branch: 'dev/next' })
+    github.log.length = 0
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { unchanged: 4 } })
+    expect(github.log.filter((line) => line.endsWith(' 200'))).toEqual([])
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(10)
+  })
+
+  it('keeps a version when its release is gone, unless the list has one', async () => {
+    await run()
+    await write([
+      { title: 'Old', gh_api: 'someone/old', version: '---' },
+      { title: 'New', gh_api: 'someone/new', version: '0.2' },
+    ])
+    github.replies.delete('/repos/someone/old/releases/latest')
+    expect(await run({ force: true })).toMatchObject({ outcome: 'done' })
+    expect(await versions()).toEqual(['0.2', '1.2.3'])
+    await write([
+      { title: 'Old', gh_api: 'someone/old', version: '1.3' },
+      { title: 'New', gh_api: 'someone/new' },
+    ])
+    await run()
+    expect(await versions()).toEqual(['0.2', '1.3'])
+  })
+
+  it.each([
+    ['cannot be asked', () => limit('/repos/someone/old')],
+    ['is gone', () => github.replies.delete('/repos/someone/old')],
+  ])('keeps the values of a repository that %s from a file with other names for them', async (_what, prepare) => {
+    const old = {
+      title: 'Old',
+      gh_api: 'someone/old',
+      version: '9',
+      languages: { Java: '7' },
+      visible: true,
+      updated: 1_700_000_000,
+    }
+    await writeFile(join(dataDir, 'projects.json'), JSON.stringify([{ updated: '2024-01-01 00:00:00 UTC' }, old]))
+    prepare()
+    await write([listed[2], listed[0]])
+    await run()
+    expect(await published()).toContain('"languages":{"Java":7},"gh_api":"someone/old","version":"9"')
+    expect(await published()).toContain('"last_update":1700000000}')
+  })
+
+  it('takes what a broken snapshot had from the last good copy, and tells of it', async () => {
+    await run()
+    github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
+    await run()
+    await writeFile(join(dataDir, 'projects.json'), whole.slice(0, 300))
+    github.replies.delete('/repos/someone/old')
+    expect(await run()).toMatchObject({ outcome: 'partly', counts: { changed: 1, unchanged: 1, rejected: 1 } })
+    expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
+    expect(lines.join('')).toContain('projects: projects.json is no snapshot; projects.json.1 is taken for what was there')
+  })
+
+  it('says that there is no copy of a broken snapshot', async () => {
+    await writeFile(join(dataDir, 'projects.json'), whole.slice(0, 300))
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
+    expect(lines.join('')).toContain('projects.json is no snapshot; nor is one of those kept beside it')
   })
 
   it.each<[string, () => unknown]>([
