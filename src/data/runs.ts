@@ -93,6 +93,8 @@ function answer(reply: FastifyReply, started: StartReply): FastifyReply {
       return send(reply, 200, 'already running')
     case 'not configured':
       return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
+    case 'no folder':
+      return send(reply, 503, `not configured: ${started.reason}`)
     case 'too soon':
       return send(reply, 429, `ran ${started.since} s ago, try again in ${started.wait} s`, {
         'retry-after': String(started.wait),

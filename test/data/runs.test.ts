@@ -211,6 +211,22 @@ describe('the script-run routes', () => {
     }
   })
 
+  it.each([
+    ['lies in a file', () => join(folder, 'file', 'data'), 'made (ENOTDIR)'],
+    ['is a file', () => join(folder, 'file'), 'made (EEXIST)'],
+  ])('say what is wrong where DATA_DIR %s', async (_what, place, reason) => {
+    writeFileSync(join(folder, 'file'), '')
+    const message = `DATA_DIR is "${place()}", which cannot be ${reason}; set it to a folder that this user may write to`
+    const { get } = await start({ DATA_DIR: place() })
+    const reply = await get('/v1/run/kcomebacks')
+    expect(reply.status).toBe(503)
+    expect(await reply.json()).toEqual({ status: `not configured: ${message}` })
+    expect(lines.map((line) => JSON.parse(line).msg)).toContain(`kcomebacks: not started: ${message}`)
+    const { output, run } = updateByHand({ DATA_DIR: place() })
+    expect(await run).toBe(1)
+    expect(output.join('')).toBe(`kcomebacks: failed: ${message}\n`)
+  })
+
   it('stop their runs when the service stops', async () => {
     const { get, close } = await start()
     const held = hold(archive)

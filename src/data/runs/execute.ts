@@ -1,11 +1,11 @@
-import { mkdir } from 'node:fs/promises'
 import type { Clock } from '../../clock.ts'
 import { type SettingValues, settings } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
 import { type Counts, noCounts, type Progress, type RunResult, type Script } from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream.ts'
+import { openFolder } from './folder.ts'
 import { addRun, firstErrors, type RunRecord, type Trigger } from './history.ts'
-import { takeLock } from './lock.ts'
+import { type RunLock, takeLock } from './lock.ts'
 import { createRedactor, redactedLog } from './redact.ts'
 
 /** Longest run, milliseconds. */
@@ -80,14 +80,16 @@ async function runScript(order: RunOrder, log: Log, release: () => Promise<void>
   }
 }
 
+/** In a folder that is not there no other run is under way, and a dry run does not make one. */
+const noLock: RunLock = { async release() {} }
+
 /**
  * Starts a run, unless one of the same script is under way, in this process or another one on the same folder.
- * @throws Error where the folder cannot be made or written
+ * @throws DataDirError where the folder cannot be made or written to
  */
 export async function startRun(order: RunOrder): Promise<Run | 'already running'> {
   const { script, values, dataDir, trigger, clock, dryRun } = order
-  await mkdir(dataDir, { recursive: true })
-  const lock = await takeLock(dataDir, script.name)
+  const lock = (await openFolder(dataDir, dryRun)) ? await takeLock(dataDir, script.name) : noLock
   if (lock === undefined) return 'already running'
   const redact = createRedactor(values)
   const log = redactedLog(order.log, redact)

@@ -6,12 +6,15 @@ import type { ScriptFigures } from '../../figures.ts'
 import type { Log } from '../../log.ts'
 import { noProgress, type Outcome, outcomes, type Script } from '../scripts/script.ts'
 import { missingOf, type Run, startRun } from './execute.ts'
+import { DataDirError } from './folder.ts'
 import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
 import { isLocked } from './lock.ts'
 
 export type StartReply =
   | { readonly state: 'started' | 'already running' }
   | { readonly state: 'not configured'; readonly missing: readonly string[] }
+  /** DATA_DIR is no folder to work in. */
+  | { readonly state: 'no folder'; readonly reason: string }
   /** Whole seconds. */
   | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
 
@@ -103,7 +106,14 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
     const early = tooSoon(name)
     if (early !== undefined) return early
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal }
-    const run = await startRun({ ...order, full: false, dryRun: false, force: false })
+    const run = await startRun({ ...order, full: false, dryRun: false, force: false }).catch((error: unknown) => {
+      if (error instanceof DataDirError) return error
+      throw error
+    })
+    if (run instanceof DataDirError) {
+      log.error({ script: name }, `${name}: not started: ${run.message}`)
+      return { state: 'no folder', reason: run.message }
+    }
     if (run === 'already running') return { state: run }
     running.set(
       name,

@@ -368,6 +368,8 @@ describe('the update of the comebacks', () => {
     expect(await update({ dryRun: true })).toBe(0)
     expect(readdirSync(folder)).toEqual([])
     expect(output.join('')).toContain('A dry run: nothing was changed.')
+    expect(await update({ dryRun: true }, { DATA_DIR: join(folder, 'none') })).toBe(0)
+    expect(readdirSync(folder)).toEqual([])
   })
 
   it('stops soon when told to, and publishes nothing', async () => {
