@@ -44,8 +44,10 @@ const RunList = Type.Object(
         missing: Type.Array(Type.String(), { description: 'Settings without which it cannot run' }),
         next_run: Type.Optional(Time),
         last_success: Type.Optional(Time),
-        last_start: Type.Optional(Time),
-        last_end: Type.Optional(Time),
+        last_start: Type.Optional(Type.String({ format: 'date-time', description: 'Of the run under way, else of the last' })),
+        last_end: Type.Optional(
+          Type.String({ format: 'date-time', description: 'Of the last run that has ended, as all that follows' }),
+        ),
         duration: Type.Optional(Type.Number({ description: 'Seconds' })),
         trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
         outcome: Type.Optional(RunRecord.properties.outcome),
@@ -59,7 +61,7 @@ const RunList = Type.Object(
   { title: 'Script runs' },
 )
 
-function shown({ script, state, missing, last, lastSuccess }: ScriptStatus, nextRun: number | undefined) {
+function shown({ script, state, runningSince, missing, last, lastSuccess }: ScriptStatus, nextRun: number | undefined) {
   return {
     script,
     path: routes.find(([name]) => name === script)?.[1] ?? '',
@@ -67,8 +69,8 @@ function shown({ script, state, missing, last, lastSuccess }: ScriptStatus, next
     missing,
     ...(nextRun !== undefined && { next_run: new Date(nextRun).toISOString() }),
     ...(lastSuccess !== undefined && { last_success: lastSuccess }),
+    ...((runningSince ?? last?.started) !== undefined && { last_start: runningSince ?? last?.started }),
     ...(last && {
-      last_start: last.started,
       last_end: last.ended,
       duration: last.duration,
       trigger: last.trigger,

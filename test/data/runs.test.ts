@@ -103,7 +103,11 @@ describe('the script-run routes', () => {
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(reply.headers.get('cache-control')).toBe('no-store')
     expect(reply.headers.get('access-control-allow-origin')).toBeNull()
-    expect((await script('kcomebacks'))?.state).toBe('running')
+    const running = await script('kcomebacks')
+    expect(running).toEqual({
+      ...{ script: 'kcomebacks', path: '/v1/run/kcomebacks', state: 'running', missing: [] },
+      last_start: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
     const before = await (await get('/metrics')).text()
     expect(before).toContain('tickwarden_script_running{script="kcomebacks"} 1')
     // Each outcome is there before its first run, so that Prometheus sees it rise.
@@ -115,6 +119,7 @@ describe('the script-run routes', () => {
     held.release()
     await until(async () => (await script('kcomebacks'))?.state === 'succeeded')
     expect(await script('kcomebacks')).toMatchObject({
+      last_start: running?.last_start,
       trigger: 'request',
       outcome: 'done',
       counts: { read: 5, added: 2, changed: 0, unchanged: 0, rejected: 3 },
@@ -165,14 +170,24 @@ describe('the script-run routes', () => {
     const first = updateByHand()
     await until(held.asked)
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
-    expect((await script('kcomebacks'))?.state).toBe('running')
+    const running = await script('kcomebacks')
+    expect(running).toMatchObject({ state: 'running', last_start: expect.stringMatching(/Z$/) })
+    const shown = 'tickwarden_script_running{script="kcomebacks"} 1'
+    await until(async () => (await (await get('/metrics')).text()).includes(shown))
     held.release()
     expect(await first.run).toBe(0)
-    expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', trigger: 'command' })
+    expect(await script('kcomebacks')).toMatchObject({
+      state: 'succeeded',
+      trigger: 'command',
+      last_start: running?.last_start,
+    })
 
     const again = hold(archive)
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
     await until(again.asked)
+    const next = await script('kcomebacks')
+    expect(next).toMatchObject({ state: 'running', outcome: 'done', trigger: 'command' })
+    expect(String(next?.last_start) > String(next?.last_end)).toBe(true)
     const second = updateByHand()
     expect(await second.run).toBe(1)
     expect(second.output.join('')).toBe('kcomebacks: already running\n')

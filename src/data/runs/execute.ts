@@ -31,6 +31,8 @@ export interface RunOrder {
 
 /** A run under way; `ended` never rejects. */
 export interface Run {
+  /** ISO 8601. */
+  readonly started: string
   readonly ended: Promise<RunRecord>
 }
 
@@ -49,8 +51,15 @@ function resultOf(error: unknown, reached: Counts): RunResult {
   return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
 }
 
-/** Runs the script to its end, its limit or the abort, whichever is first; the lock is kept until the script is over. */
-async function runScript(order: RunOrder, log: Log, release: () => Promise<void>): Promise<RunResult> {
+/** How a run ended. */
+interface End {
+  readonly result: RunResult
+  /** Given where the script heeded neither its limit nor the abort: done when it does end after all. Never rejects. */
+  readonly lingers?: Promise<unknown>
+}
+
+/** Runs the script to its end, its limit or the abort, whichever is first. */
+async function runScript(order: RunOrder, log: Log): Promise<End> {
   const { script, clock, signal } = order
   const limit = new AbortController()
   const cancelLimit = clock.after(runLimit, () => limit.abort())
@@ -63,17 +72,16 @@ async function runScript(order: RunOrder, log: Log, release: () => Promise<void>
     log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
     return resultOf(error, counts)
   })
-  const released = over.then(release)
   let cancelGrace = () => {}
-  const abandoned = new Promise<RunResult>((resolve) => {
+  const abandoned = new Promise<End>((resolve) => {
     const begin = () => {
-      cancelGrace = clock.after(grace, () => resolve(stopped()))
+      cancelGrace = clock.after(grace, () => resolve({ result: stopped(), lingers: over }))
     }
     if (stop.aborted) begin()
     else stop.addEventListener('abort', begin, { once: true })
   })
   try {
-    return await Promise.race([released.then(() => over), abandoned])
+    return await Promise.race([over.then((result) => ({ result })), abandoned])
   } finally {
     cancelLimit()
     cancelGrace()
@@ -89,19 +97,21 @@ const noLock: RunLock = { async release() {} }
  */
 export async function startRun(order: RunOrder): Promise<Run | 'already running'> {
   const { script, values, dataDir, trigger, clock, dryRun } = order
-  const lock = (await openFolder(dataDir, dryRun)) ? await takeLock(dataDir, script.name) : noLock
+  const isThere = await openFolder(dataDir, dryRun)
+  const [wall, start] = [clock.wall(), clock.now()]
+  const lock = isThere ? await takeLock(dataDir, script.name, wall) : noLock
   if (lock === undefined) return 'already running'
   const redact = createRedactor(values)
   const log = redactedLog(order.log, redact)
-  const [started, start] = [clock.wall(), clock.now()]
+  const started = new Date(wall).toISOString()
   log.info({ script: script.name, trigger }, `${script.name}: started`)
 
-  async function run(release: () => Promise<void>): Promise<RunRecord> {
-    const result = await runScript(order, log, release)
+  async function run(): Promise<RunRecord> {
+    const { result, lingers } = await runScript(order, log)
     const record: RunRecord = {
       script: script.name,
       trigger,
-      started: new Date(started).toISOString(),
+      started,
       ended: new Date(clock.wall()).toISOString(),
       duration: Math.round(clock.now() - start) / 1000,
       outcome: result.outcome,
@@ -114,9 +124,12 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
       { script: script.name, outcome: record.outcome, ...record.counts, error: record.errors[0] },
       `${script.name}: ended`,
     )
+    // Before the lock is given back: who finds none finds the record.
     if (!dryRun) await addRun(dataDir, record, log)
+    if (lingers === undefined) await release()
+    else void lingers.then(release)
     return record
   }
   const release = () => lock.release().catch((error: unknown) => log.error({ err: error }, `${script.name}: lock not given back`))
-  return { ended: run(release) }
+  return { started, ended: run() }
 }

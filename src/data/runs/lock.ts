@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { lock } from 'proper-lockfile'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
 /** Who holds a lock. */
@@ -13,7 +13,10 @@ const Holder = Type.Object({
   pid: Type.Integer(),
   /** When the process started, in the kernel's own count: a process id is given out again, this is not. */
   since: Type.String(),
+  /** When it took the lock, ISO 8601. */
+  taken: Type.Optional(Type.String()),
 })
+export type Holder = Static<typeof Holder>
 
 export interface RunLock {
   release(): Promise<void>
@@ -59,17 +62,18 @@ function isAlive(pid: number): boolean {
 
 const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
-/** True while a process that is alive holds it, this one included. */
-export async function isLocked(folder: string, name: string): Promise<boolean> {
+/** The process that holds it and is alive, this one included. */
+export async function holderOf(folder: string, name: string): Promise<Holder | undefined> {
   const path = pathOf(folder, name)
   try {
     const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
     const holder: unknown = JSON.parse(text)
-    if (!Value.Check(Holder, holder)) return false
-    if (holder.machine === machine) return isAlive(holder.pid) && startOf(holder.pid) === holder.since
-    return Date.now() - mtimeMs < longestSilence
+    if (!Value.Check(Holder, holder)) return undefined
+    const isHere = holder.machine === machine
+    const alive = isHere ? isAlive(holder.pid) && startOf(holder.pid) === holder.since : Date.now() - mtimeMs < longestSilence
+    return alive ? holder : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -99,18 +103,19 @@ async function alone<T>(folder: string, name: string, action: () => Promise<T>):
 /**
  * Takes the lock of a name in a folder, against every process that uses the folder. That of a process that was killed is
  * taken over at once, or from another machine after a minute without a sign of life.
+ * @param taken Unix milliseconds that others are told it was taken at
  * @returns undefined where another run holds it
  */
-export async function takeLock(folder: string, name: string): Promise<RunLock | undefined> {
+export async function takeLock(folder: string, name: string, taken: number): Promise<RunLock | undefined> {
   const path = pathOf(folder, name)
-  const own = JSON.stringify({ machine, pid: process.pid, since: startOf(process.pid) })
-  const taken = await alone(folder, name, async () => {
-    if (await isLocked(folder, name)) return false
+  const own = JSON.stringify({ machine, pid: process.pid, since: startOf(process.pid), taken: new Date(taken).toISOString() })
+  const free = await alone(folder, name, async () => {
+    if ((await holderOf(folder, name)) !== undefined) return false
     await writeFile(`${path}.new`, own)
     await rename(`${path}.new`, path)
     return true
   })
-  if (!taken) return undefined
+  if (!free) return undefined
   const beating = setInterval(() => {
     const now = new Date()
     // The file is gone only where somebody removed it by hand.

@@ -8,7 +8,7 @@ import { noProgress, type Outcome, outcomes, type Script } from '../scripts/scri
 import { missingOf, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
 import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
-import { isLocked } from './lock.ts'
+import { type Holder, holderOf } from './lock.ts'
 
 export type StartReply =
   | { readonly state: 'started' | 'already running' }
@@ -21,8 +21,11 @@ export type StartReply =
 export interface ScriptStatus {
   readonly script: ScriptName
   readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
+  /** Of the run under way, where it is known: when it started, ISO 8601. */
+  readonly runningSince: string | undefined
   /** What must be set before it can run. */
   readonly missing: readonly string[]
+  /** The last that has ended. */
   readonly last: RunRecord | undefined
   readonly lastSuccess: string | undefined
 }
@@ -49,7 +52,10 @@ export interface RunsOptions {
 export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions): Runs {
   const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
   const stop = new AbortController()
-  const running = new Map<ScriptName, Promise<void>>()
+  /** The runs of this process. */
+  const running = new Map<ScriptName, { readonly started: string; readonly over: Promise<void> }>()
+  /** Who held the lock at the last look: another process on the folder, or a run here that outlasts its end. */
+  const holders = new Map<ScriptName, Holder>()
   const last = new Map<ScriptName, RunRecord>()
   const lastSuccess = new Map<ScriptName, string>()
   const ended = new Map<ScriptName, Map<Outcome, number>>(
@@ -59,6 +65,12 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
   /** Another process on the folder has runs too. */
   async function learn(): Promise<void> {
     if (dataDir === undefined) return
+    // First: a run goes on record before it gives back its lock.
+    for (const { name } of scripts) {
+      const holder = await holderOf(dataDir, name)
+      if (holder === undefined) holders.delete(name)
+      else holders.set(name, holder)
+    }
     const history = await readHistory(dataDir)
     for (const { name } of scripts) {
       const newest = history.runs.findLast(({ script }) => script === name)
@@ -85,6 +97,8 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
     const counts = ended.get(name)
     counts?.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
     await onEnd?.(record).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
+    holders.delete(name)
+    void learnAgain()
   }
 
   function tooSoon(name: ScriptName): StartReply | undefined {
@@ -102,7 +116,7 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
     const missing = missingOf(script, values)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
     await learnAgain()
-    if (await isLocked(dataDir, name)) return { state: 'already running' }
+    if ((await holderOf(dataDir, name)) !== undefined) return { state: 'already running' }
     const early = tooSoon(name)
     if (early !== undefined) return early
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal }
@@ -115,10 +129,7 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
       return { state: 'no folder', reason: run.message }
     }
     if (run === 'already running') return { state: run }
-    running.set(
-      name,
-      follow(name, run).finally(() => running.delete(name)),
-    )
+    running.set(name, { started: run.started, over: follow(name, run).finally(() => running.delete(name)) })
     return { state: 'started' }
   }
 
@@ -136,21 +147,20 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
     },
     async status() {
       await learnAgain()
-      return Promise.all(
-        scripts.map(async (script): Promise<ScriptStatus> => {
-          const { name } = script
-          const record = last.get(name)
-          const busy = running.has(name) || (dataDir !== undefined && (await isLocked(dataDir, name)))
-          const ended = record === undefined ? 'idle' : isSuccess(record) ? 'succeeded' : 'failed'
-          return {
-            script: name,
-            state: busy ? 'running' : ended,
-            missing: missingOf(script, values),
-            last: record,
-            lastSuccess: lastSuccess.get(name),
-          }
-        }),
-      )
+      return scripts.map((script): ScriptStatus => {
+        const { name } = script
+        const record = last.get(name)
+        const busy = running.has(name) || holders.has(name)
+        const ended = record === undefined ? 'idle' : isSuccess(record) ? 'succeeded' : 'failed'
+        return {
+          script: name,
+          state: busy ? 'running' : ended,
+          runningSince: running.get(name)?.started ?? holders.get(name)?.taken,
+          missing: missingOf(script, values),
+          last: record,
+          lastSuccess: lastSuccess.get(name),
+        }
+      })
     },
     figures() {
       // For the next time: a scrape does not wait for a file.
@@ -159,7 +169,7 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
         const [record, success] = [last.get(name), lastSuccess.get(name)]
         return {
           script: name,
-          running: running.has(name),
+          running: running.has(name) || holders.has(name),
           runs: Object.fromEntries(ended.get(name) ?? []),
           ...(success !== undefined && { lastSuccess: Date.parse(success) / 1000 }),
           ...(record !== undefined && { duration: record.duration }),
@@ -169,7 +179,7 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
     async close() {
       stop.abort()
       await Promise.allSettled(starting.values())
-      await Promise.allSettled(running.values())
+      await Promise.allSettled([...running.values()].map(({ over }) => over))
     },
   }
 }

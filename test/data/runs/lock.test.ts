@@ -49,7 +49,7 @@ it('gives back the guard that it holds and no other', async () => {
 
 it('takes and gives back many locks of one folder at once', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `script-${index}`)
-  const locks = await Promise.all(names.map((name) => takeLock(folder, name)))
+  const locks = await Promise.all(names.map((name) => takeLock(folder, name, 0)))
   expect(locks).not.toContain(undefined)
   await Promise.all(locks.map((lock) => lock?.release()))
   expect(readdirSync(folder)).toEqual([])
