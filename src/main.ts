@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { createInterface } from 'node:readline/promises'
 import closeWithGrace from 'close-with-grace'
 import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
@@ -87,15 +86,6 @@ async function reported(action: () => Promise<number>): Promise<void> {
   }
 }
 
-async function ask(question: string, signal: AbortSignal): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return await terminal.question(question, { signal })
-  } finally {
-    terminal.close()
-  }
-}
-
 settleEngine()
 
 // Each command is loaded when it is run: all that the service needs takes most of a second.
@@ -142,7 +132,13 @@ withSettings(
   .action((service, _options, command: Command) =>
     reported(async () => {
       const { runAuthorise } = await import('./commands/authorise.ts')
-      return runAuthorise(service, configOf(command), { print: console.log, ask, signal: stopSignal() })
+      const { createPrompt } = await import('./commands/prompt.ts')
+      const { ask, close } = createPrompt(process.stdin, process.stdout)
+      try {
+        return await runAuthorise(service, configOf(command), { print: console.log, ask, signal: stopSignal() })
+      } finally {
+        close()
+      }
     }),
   )
 

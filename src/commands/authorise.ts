@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -7,16 +6,17 @@ import writeFileAtomic from 'write-file-atomic'
 import { systemClock } from '../clock.ts'
 import { type SettingName, settings } from '../config/settings.ts'
 import type { Config } from '../config.ts'
+import { openFolder } from '../data/runs/folder.ts'
 import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
 import type { MusicService } from '../data/scripts/liked-songs/services.ts'
 import { basicAuthorization } from '../data/scripts/liked-songs/spotify.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
+import type { Prompt } from './prompt.ts'
 
 /** The person at the terminal. */
 export interface AuthoriseIo {
   print(line: string): void
-  /** One line that the person types; rejects when the signal is aborted. */
-  ask(question: string, signal: AbortSignal): Promise<string>
+  readonly ask: Prompt['ask']
   readonly signal: AbortSignal
 }
 
@@ -98,7 +98,13 @@ async function authoriseSpotify({ values }: Config, { print, ask, signal }: Auth
     print(
       'On this machine that is all. From another one, the browser ends on a page that it cannot reach: paste its address here.',
     )
-    const pasted = ask('Address or code: ', AbortSignal.any([signal, asking.signal])).then((line) => codeOf(line, state))
+    const typed = async () => {
+      for (;;) {
+        const line = await ask('Address or code: ', AbortSignal.any([signal, asking.signal]))
+        if (line.trim() !== '') return codeOf(line, state)
+      }
+    }
+    const pasted = typed()
     pasted.catch(() => {})
     const code = await Promise.race([waiting.code, pasted])
     const { json } = await upstream.request({
@@ -175,10 +181,11 @@ export async function runAuthorise(name: MusicService, config: Config, io: Autho
   }
   const upstream = createUpstream({ name: title, baseUrl: config.values[baseUrl] ?? '', signal: io.signal, clock: systemClock })
   try {
+    const folder = resolve(config.values.dataDir ?? '.')
+    // Before anything is asked for: what was given could not be kept.
+    await openFolder(folder, false)
     const secret = await authorise(config, io, upstream)
     const { env } = settings[result]
-    const folder = resolve(config.values.dataDir ?? '.')
-    await mkdir(folder, { recursive: true })
     const file = join(folder, env.toLowerCase().replaceAll('_', '-'))
     await writeFileAtomic(file, `${secret}\n`, { mode: 0o600 })
     io.print(`Done. It is in ${file}, which only you may read. Set ${env}_FILE=${file}`)

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -154,4 +155,53 @@ describe('authorise lastfm', () => {
     expect(printed).toContain('auth.getToken failed with its error 13')
     expect(await readdir(dataDir)).toEqual([])
   })
+})
+
+describe('the command', () => {
+  const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
+
+  /** Runs it with all that will ever be typed. */
+  async function command(service: MusicService, typed: string, env: Record<string, string> = {}) {
+    const child = spawn(process.execPath, [main, 'authorise', service], {
+      env: { PATH: process.env.PATH ?? '', ...music.env, DATA_DIR: dataDir, ...env },
+    })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        printed += chunk
+      })
+    }
+    child.stdin.end(typed)
+    return new Promise<number | null>((resolve) => child.once('close', resolve))
+  }
+  beforeEach(() => {
+    music.intercept = (_path, response, form) => {
+      if (form.get('method') === 'auth.getToken') json(response, 200, { token: 'the-token' })
+      else if (form.get('grant_type') === 'authorization_code') {
+        const right = form.get('code') === 'the-code'
+        json(response, right ? 200 : 400, right ? { refresh_token: 'secret-refresh' } : { error: 'invalid_grant' })
+      } else return false
+      return true
+    }
+  })
+
+  it.each(['spotify', 'lastfm'] as const)(
+    'says that the input has ended: %s',
+    async (service) => {
+      expect(await command(service, '')).toBe(1)
+      expect(printed).toContain('The input has ended before there was an answer. Run the command in a terminal.\n')
+      expect(await readdir(dataDir)).toEqual([])
+    },
+    20_000,
+  )
+
+  it('asks again until something is typed', async () => {
+    expect(await command('spotify', '\n  \nthe-code\n')).toBe(0)
+    await expectFile('spotify-refresh-token', 'secret-refresh')
+  }, 20_000)
+
+  it('asks for nothing that it could not keep', async () => {
+    expect(await command('spotify', 'the-code\n', { DATA_DIR: join(main, 'data') })).toBe(1)
+    expect(printed).toMatch(/^DATA_DIR is ".*", which cannot be made \(ENOTDIR\); set it to a folder/)
+    expect(music.asked).toEqual([])
+  }, 20_000)
 })
