@@ -238,6 +238,19 @@ describe('mistakes', () => {
     )
   })
 
+  it.each(['a b', 'tökén', 'a,b', '=', 'a=b', 'quoted"', ' '])(
+    'are found in a RUN_TOKEN that no header can carry: %j',
+    (token) => {
+      expect(problems({ env: { RUN_TOKEN: token } })).toEqual([
+        expect.stringMatching(/^RUN_TOKEN has a value that does not fit \(not shown\); expected a token of letters, digits/),
+      ])
+    },
+  )
+
+  it.each(['a', 'AZaz09-._~+/', 'c2VjcmV0Cg==', '\n token \n'])('are not found in the RUN_TOKEN %j', (token) => {
+    expect(load({ env: { RUN_TOKEN: token } }).values.runToken).toBe(token.trim())
+  })
+
   it('of a secret never show it', () => {
     const secret = 'hunter2-hunter2'
     const all = problems({
@@ -245,7 +258,7 @@ describe('mistakes', () => {
         MC_SERVER: 'a b',
         MC_RCON: 'x:y',
         MC_RCON_PASSWORD: secret,
-        RUN_TOKEN: ' ',
+        RUN_TOKEN: 'a token',
         MC_MANAGEMENT: 'http://x',
         MC_MANAGEMENT_SECRET: secret,
       },
@@ -488,7 +501,7 @@ describe('secrets', () => {
     })
     const config = load({ file: file(`servers:\n  - { address: x, rcon: { address: "y:1", passwordFile: "${path}" } }\n`) })
     expect(config.servers[0]?.rcon).toEqual({ address: { host: 'y', port: 1 }, password: 'from a file' })
-    expect(load({ flags: { RUN_TOKEN_FILE: path } }).values.runToken).toBe('from a file')
+    expect(load({ flags: { METRICS_TOKEN_FILE: path } }).values.metricsToken).toBe('from a file')
   })
 
   it('in a file that cannot be read stop the start', () => {

@@ -50,6 +50,12 @@ export const serverName: Kind<string> = {
   },
 }
 
+/** What the header `Authorization: Bearer` can carry: RFC 6750, section 2.1. */
+export const bearerToken: Kind<string> = {
+  expected: 'a token of letters, digits and - . _ ~ + /, with = at its end only: a header carries no other',
+  parse: (given) => (/^[A-Za-z0-9\-._~+/]+=*$/.test(given.trim()) ? given.trim() : undefined),
+}
+
 export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
   expected: `one of ${choices.join(', ')}`,
   parse: (given) => choices.find((choice) => choice === given),

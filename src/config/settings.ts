@@ -1,5 +1,6 @@
 import { defaultPorts } from '../game/protocol/address.ts'
 import {
+  bearerToken,
   duration,
   fileOrUrl,
   fingerprint,
@@ -131,7 +132,7 @@ export const settings = {
   runToken: setting({
     env: 'RUN_TOKEN',
     file: 'runs.token',
-    kind: text,
+    kind: bearerToken,
     secret: true,
     meaning: 'bearer token of the script-run routes',
   }),
