@@ -251,6 +251,20 @@ describe('mistakes', () => {
     expect(load({ env: { RUN_TOKEN: token } }).values.runToken).toBe(token.trim())
   })
 
+  it.each([
+    ['https://user:50%@example.org/p.json', '%'],
+    ['https://us%er:pass@example.org/p.json', '%'],
+    ['https://user:p%E4ss@example.org/p.json', 'Latin 1'],
+    ['https://user:pa/ss@example.org/p.json', '/'],
+    ['ftp://user:pass@example.org/p.json', 'FTP'],
+  ])('of a snapshot URL do not show the password: %s (%s)', (given) => {
+    expect(problems({ env: { PROJECTS_SNAPSHOT: given } })).toEqual([
+      expect.stringMatching(
+        /^PROJECTS_SNAPSHOT is ".{3,5}:\/\/\[hidden\]@example.org\/p.json"; expected a file path or .* % is written %25/,
+      ),
+    ])
+  })
+
   it('of a secret never show it', () => {
     const secret = 'hunter2-hunter2'
     const all = problems({

@@ -121,15 +121,26 @@ export const hostPattern: Kind<string> = {
   parse: (given) => (ipaddr.isValidCIDR(given) || isIP(given) > 0 || /^[a-z0-9*._-]+$/i.test(given) ? given : undefined),
 }
 
+/** True where every % of a URL's user name and password begins the code of a character. */
+function canDecode({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** A path, or an `https://` URL (`http://` on this machine only). */
 export const fileOrUrl: Kind<string> = {
-  expected: 'a file path or an https:// URL',
+  expected: 'a file path or an https:// URL; in its user name and password a % is written %25, a / %2F',
   parse(given) {
     if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return given || undefined
     if (!URL.canParse(given)) return undefined
-    const { protocol, hostname } = new URL(given)
+    const place = new URL(given)
+    const { protocol, hostname } = place
     const local = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-    return protocol === 'https:' || (protocol === 'http:' && local) ? given : undefined
+    const known = protocol === 'https:' || (protocol === 'http:' && local)
+    return known && canDecode(place) ? given : undefined
   },
 }
 

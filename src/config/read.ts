@@ -51,13 +51,16 @@ function find(name: SettingName, { flags, env, file }: Places, problems: string[
   return own ?? (secretFile?.text === undefined ? secretFile : readSecret(secretFile.text, secretFile, problems))
 }
 
+/** A value as a message may show it: a URL, whole or not, without its user name and password. */
+const quoted = (text: string): string => JSON.stringify(text.replace(/\/\/.*@/s, '//[hidden]@'))
+
 function parse(name: SettingName, said: Said | undefined, problems: string[]): unknown {
   const setting: Setting<unknown> = settings[name]
   const text = said === undefined ? setting.default : said.text
   if (text === undefined) return undefined
   const value = setting.kind.parse(text)
   if (value === undefined) {
-    const shown = setting.secret ? 'has a value that does not fit (not shown)' : `is ${JSON.stringify(text)}`
+    const shown = setting.secret ? 'has a value that does not fit (not shown)' : `is ${quoted(text)}`
     problems.push(`${said?.from ?? setting.env} ${shown}; expected ${setting.kind.expected}`)
   }
   return value

@@ -33,8 +33,7 @@ export function urlOrigin({
   limit = largestSnapshot,
 }: UrlOriginOptions): Origin {
   const target = new URL(url)
-  const authorization =
-    target.username && `Basic ${btoa(`${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`)}`
+  const authorization = authorizationOf(target)
   target.username = ''
   target.password = ''
   const agent = new Agent({ connect: { timeout: Math.min(timeout, 10_000) } })
@@ -71,7 +70,7 @@ export function urlOrigin({
             accept: 'application/json',
             'user-agent': `tickwarden/${version}`,
             ...(etag !== undefined && !again && { 'if-none-match': etag }),
-            ...(authorization && { authorization }),
+            ...(authorization !== undefined && { authorization }),
           },
         })
         if (response.status === 304) return undefined
@@ -112,6 +111,13 @@ export function urlOrigin({
       await agent.destroy()
     },
   }
+}
+
+/** What the user name and the password of a URL say; undefined where it has neither. */
+function authorizationOf({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
 /** The folder may lie in one that everyone can write to: only a copy of our own is worth reading. */

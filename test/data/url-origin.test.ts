@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config.ts'
 import { SnapshotError } from '../../src/data/load.ts'
 import { openStore, type Store } from '../../src/data/store.ts'
 import { urlOrigin } from '../../src/data/url-origin.ts'
-import { silentLog } from '../../src/log.ts'
+import { type Log, silentLog } from '../../src/log.ts'
 import { comeback, snapshot } from '../helpers/data-service.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { until } from '../helpers/until.ts'
@@ -51,9 +51,9 @@ const serve =
     else reply.writeHead(200, { etag, 'content-type': 'application/json' }).end(body)
   }
 
-async function open(): Promise<Store> {
+async function open(log: Log = silentLog): Promise<Store> {
   const env = { DATA_DIR: folder, KCOMEBACKS_SNAPSHOT: url, DATA_REFRESH: '1s' }
-  const store = await openStore({ config: loadConfig({ env }), clock: manualClock(), log: silentLog })
+  const store = await openStore({ config: loadConfig({ env }), clock: manualClock(), log })
   stores.push(store)
   return store
 }
@@ -89,13 +89,25 @@ it('is shown without the secrets of its URL', async () => {
   expect(asked[0]?.url).toBe('/data/kcomebacks.json?signature=secret')
 })
 
-it('sends the user and the password of the URL as a header', async () => {
-  answer = serve(text('a'), '"1"')
-  const origin = originOf({}, url.replace('http://', 'http://user:p%40ss@'))
-  await origin.read(false)
-  expect(asked[0]?.headers.authorization).toBe(`Basic ${btoa('user:p@ss')}`)
-  expect(origin.name).not.toContain('ss@')
-  await origin.close()
+it.each([
+  ['user:p%40ss', 'user:p@ss'],
+  ['user:p@ss', 'user:p@ss'],
+  ['user:100%25', 'user:100%'],
+  ['user:€ü', 'user:€ü'],
+  ['user', 'user:'],
+  [':token', ':token'],
+])('sends %s of the URL as a header, and shows it nowhere', async (given, pair) => {
+  answer = (_request, reply) => reply.writeHead(401).end()
+  url = url.replace('http://', `http://${given}@`)
+  const said: unknown[] = []
+  const say = (...line: readonly unknown[]) => void said.push(line)
+  const store = await open({ debug: say, info: say, warn: say, error: say })
+  await store.looked('kcomebacks')
+  expect(asked[0]?.headers.authorization).toBe(`Basic ${Buffer.from(pair).toString('base64')}`)
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'the server answers 401' })
+  expect(statusOf(store)?.source).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/data\/kcomebacks\.json$/)
+  expect(JSON.stringify(said)).toContain('snapshot not loaded')
+  expect(JSON.stringify(said)).not.toMatch(/@|%|€|token/)
 })
 
 it('keeps the last good copy, which a start without the server is served from', async () => {
