@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
+import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
 import type { DataFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Network } from '../src/game/network.ts'
-import { authorise } from './authorise.ts'
+import { createBearerCheck } from '../src/http/bearer.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
@@ -38,7 +39,10 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
   if (routesOn !== app) observeRequests(routesOn, histogram)
 
   routesOn.register(async (routes) => {
-    if (metricsToken !== undefined) routes.addHook('onRequest', authorise(metricsToken))
+    if (metricsToken !== undefined) {
+      const check = createBearerCheck({ token: metricsToken, env: settings.metricsToken.env, realm: 'metrics' })
+      routes.addHook('onRequest', async (request) => check(request))
+    }
     registerMetricsRoute(routes, {
       fleet,
       fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),

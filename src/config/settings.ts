@@ -228,7 +228,7 @@ export const settings = {
   metricsToken: setting({
     env: 'METRICS_TOKEN',
     file: 'metrics.token',
-    kind: text,
+    kind: bearerToken,
     secret: true,
     meaning: 'bearer token for metrics',
   }),

@@ -1,13 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
+import { settings } from '../../config/settings.ts'
 import { RequestError } from '../../errors.ts'
+import { createBearerCheck } from '../../http/bearer.ts'
 
 /** True of an address that only this machine can reach. */
-export const isLoopback = (host: string): boolean =>
+const isLoopback = (host: string): boolean =>
   host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /**
  * Who may start scripts: everybody on this machine while the service listens there only, else who has the token.
@@ -25,13 +24,5 @@ export function createProtection(host: string, token: string | undefined): (requ
       )
     }
   }
-  const expected = digest(token)
-  return (request) => {
-    const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    // Digests: of one length, and compared in a time that says nothing of where they differ.
-    if (given !== undefined && timingSafeEqual(digest(given), expected)) return
-    throw new RequestError(401, 'UNAUTHORIZED', 'Script runs need the header "Authorization: Bearer <RUN_TOKEN>".', {
-      'www-authenticate': 'Bearer realm="script runs"',
-    })
-  }
+  return createBearerCheck({ token, env: settings.runToken.env, realm: 'script runs' })
 }
