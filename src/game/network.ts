@@ -1,5 +1,6 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import net from 'node:net'
+import { abortable } from '../abortable.ts'
 import type { SrvRecord } from './protocol/srv.ts'
 
 /** What a source needs of the network. Injected, so that tests of names that fail or take their time need no internet. */
@@ -36,16 +37,6 @@ export const systemNetwork: Network = {
       lookup: (_name, _options, done) => done(null, [...addresses]),
     })
   },
-}
-
-/** The promise, or the signal's reason if that comes first. What is left of the promise is ignored. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 /**

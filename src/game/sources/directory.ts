@@ -1,3 +1,4 @@
+import { abortable } from '../../abortable.ts'
 import { integerIn, type Properties, readProperties } from '../directory-settings.ts'
 import { SourceError } from '../errors.ts'
 import type { Fields, GameMode } from '../fields.ts'
@@ -5,7 +6,6 @@ import { checkFolder, folderName, readInside, toFolderError } from '../folder.ts
 import { findLoader, type Loader } from '../loader.ts'
 import type { LogFacts } from '../log-follower.ts'
 import { createLogFollower } from '../log-follower.ts'
-import { abortable } from '../network.ts'
 import { stripFormatting } from '../protocol/text.ts'
 import type { Source, SourceContext } from './source.ts'
 

@@ -1,8 +1,8 @@
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
+import { abortable } from '../../abortable.ts'
 import { SourceError, toSourceError } from '../errors.ts'
-import { abortable } from '../network.ts'
 
 // minecraft-server-util buffers whatever a peer sends until its own timeout (2 GB claimed: 5 s of CPU and 100 MB), cannot be
 // aborted and knows no IPv6 over UDP. So it never meets a game server: it asks a relay on loopback, which asks the server,

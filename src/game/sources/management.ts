@@ -1,7 +1,8 @@
+import { abortable } from '../../abortable.ts'
 import { SourceError } from '../errors.ts'
 import type { Fields, Player } from '../fields.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from '../json-rpc.ts'
-import { abortable, systemNetwork } from '../network.ts'
+import { systemNetwork } from '../network.ts'
 import {
   eventName,
   eventParameter,

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import type { LookupAddress } from 'node:dns'
+import { abortable } from '../../abortable.ts'
 import type { Clock } from '../../clock.ts'
 import { SourceError, toSourceError } from '../errors.ts'
 import type { Fields } from '../fields.ts'
-import { abortable, systemNetwork } from '../network.ts'
+import { systemNetwork } from '../network.ts'
 import { formatHostPort, type HostPort } from '../protocol/address.ts'
 import { ProtocolError } from '../protocol/error.ts'
 import {

@@ -2,6 +2,7 @@ import { Octokit } from '@octokit/core'
 import { retry } from '@octokit/plugin-retry'
 import { throttling } from '@octokit/plugin-throttling'
 import { fetch as send } from 'undici'
+import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../log.ts'
 import { version } from '../../../package.ts'
@@ -96,16 +97,6 @@ function toGithubError(error: unknown, place: string, wall: number): GithubError
   return new GithubError('unreachable', `${place} could not be read (no whole answer, or a server error)`)
 }
 
-/** Octokit's pauses know of no signal. What is left of one after an abort ends in a request that is not sent. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
-}
-
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -153,7 +144,8 @@ export function createGithub({
       const asked = client.request(`GET ${path}`, {
         headers: { accept: 'application/vnd.github+json', ...(known && { 'if-none-match': known.etag }) },
       })
-      const { data, headers } = await unlessAborted(asked, signal)
+      // Octokit's pauses know of no signal. What is left of one after an abort ends in a request that is not sent.
+      const { data, headers } = await abortable(asked, signal)
       if (typeof data !== 'object') throw new GithubError('malformed', `${place} answered something that is not JSON`)
       if (typeof headers.etag === 'string') cache.set(path, { etag: headers.etag, body: data })
       return data
