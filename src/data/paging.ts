@@ -73,7 +73,7 @@ export const byDates = <D>(select: (db: D, start: number, end: number) => Select
 const counted = (total: number) => ({ 'x-total-count': String(total) })
 
 /** A date of the snapshot as an HTTP date. */
-export const lastModified = ({ lastUpdate }: Database) => ({ 'last-modified': new Date(lastUpdate.time * 1000).toUTCString() })
+const lastModified = ({ lastUpdate }: Database) => ({ 'last-modified': new Date(lastUpdate.time * 1000).toUTCString() })
 
 /**
  * Links to the other pages of a selection (RFC 8288); none where pages of no entries would never end.

@@ -9,7 +9,7 @@ import { type RunLock, takeLock } from './lock.ts'
 import { createRedactor, redactedLog } from './redact.ts'
 
 /** Longest run, milliseconds. */
-export const runLimit = 30 * 60_000
+const runLimit = 30 * 60_000
 /** What a script gets to end after it has been told to, milliseconds: less than the service has to close. */
 const grace = 3000
 

@@ -52,7 +52,7 @@ const History = Type.Object({
 })
 export type History = Static<typeof History>
 
-export const keptRuns = 50
+const keptRuns = 50
 
 const noHistory: History = { runs: [], lastSuccess: {} }
 

@@ -41,13 +41,13 @@ const types: readonly string[] = [
 /** What stands in the Album Type where it is not the type itself. */
 const writtenAs: Readonly<Record<string, string>> = { 'full-length': 'full-length album', mini: 'mini album' }
 
-export function readTypes(albumType: string): string[] {
+function readTypes(albumType: string): string[] {
   const text = albumType.toLowerCase()
   return types.filter((type) => text.includes(writtenAs[type] ?? type))
 }
 
 /** An absolute http(s) link; undefined for what is none. */
-export function readLink(link: string): string | undefined {
+function readLink(link: string): string | undefined {
   const absolute = link.startsWith('//') ? `https:${link}` : link.startsWith('/') ? `https://www.reddit.com${link}` : link
   return /^https?:\/\/[^\s]+$/i.test(absolute) && URL.canParse(absolute) ? absolute : undefined
 }

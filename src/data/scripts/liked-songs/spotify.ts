@@ -27,7 +27,7 @@ export class SpotifyAuthorisationError extends Error {
   override readonly name = 'SpotifyAuthorisationError'
 }
 
-export const pageSize = 50
+const pageSize = 50
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
