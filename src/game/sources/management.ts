@@ -48,8 +48,14 @@ class ManagementSource implements Source {
   /** Who is on, by name; undefined before the first list of this connection. */
   #players: Map<string, Player> | undefined
   #unpushed: Partial<Fields> | undefined
+  /** Who is on belongs to the next push: put together then, not for each of many events. */
+  #moves = false
   #lastPush = Number.NEGATIVE_INFINITY
-  #cancelPush = () => {}
+  #cancelPush: (() => void) | undefined
+  /** It reads outside of a poll, and has been given reason to do so again since. */
+  #reading = false
+  #readAgain = false
+  #cancelReading = () => {}
 
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
@@ -68,7 +74,8 @@ class ManagementSource implements Source {
     if (this.#closing.signal.aborted) return
     this.#closing.abort(new SourceError('aborted', `${this.target}: no longer watched`))
     this.#waiting?.cancel()
-    this.#cancelPush()
+    this.#cancelPush?.()
+    this.#cancelReading()
     this.#connection?.close()
     this.#connection = undefined
   }
@@ -141,8 +148,11 @@ class ManagementSource implements Source {
     this.#waiting = { error, cancel }
   }
 
-  /** Reads everything outside of a poll: after a reconnection, or when the server has started. */
+  /** Reads everything outside of a poll: after a reconnection, or when the server has started. One at a time, however often it is told. */
   async #readAndPush(): Promise<void> {
+    this.#readAgain = this.#reading
+    if (this.#reading) return
+    this.#reading = true
     const { signal, done } = this.#deadline()
     try {
       const reading = await this.#read(this.#connection ?? (await this.#connect()), signal)
@@ -151,6 +161,10 @@ class ManagementSource implements Source {
       // The next poll tells.
     } finally {
       done()
+      this.#reading = false
+      this.#cancelReading()
+      if (this.#readAgain && !this.#closing.signal.aborted)
+        this.#cancelReading = this.#context.clock.after(firstPause, () => void this.#readAndPush())
     }
   }
 
@@ -209,7 +223,7 @@ class ManagementSource implements Source {
   #notice(method: string, params: unknown): void {
     const event = eventName(method)
     if (event === 'players/joined' || event === 'players/left') this.#moved(event, parsePlayer(eventParameter(params, 'player')))
-    else if (event === 'server/status') this.#push({ ...this.#status(eventParameter(params, 'status')), ...this.#playerFields() })
+    else if (event === 'server/status') this.#push(this.#status(eventParameter(params, 'status')), true)
     else if (event === 'server/started') void this.#readAndPush()
     else if (event === 'server/stopping' || event === 'server/saved') this.#push({})
   }
@@ -223,23 +237,28 @@ class ManagementSource implements Source {
       if (players.size >= maxPlayers) return
       players.set(player.name, player)
     }
-    this.#push(this.#playerFields())
+    this.#push({}, true)
   }
 
   /** At once, unless the last one was just before. */
-  #push(fields: Partial<Fields>): void {
+  #push(fields: Partial<Fields>, moves = false): void {
     this.#unpushed = { ...this.#unpushed, ...fields }
-    this.#cancelPush()
-    const { clock, push } = this.#context
-    const send = () => {
-      const unpushed = this.#unpushed
-      this.#unpushed = undefined
-      if (unpushed === undefined || this.#closing.signal.aborted) return
-      this.#lastPush = clock.now()
-      push({ source: this.name, at: clock.now(), fields: unpushed })
-    }
+    this.#moves ||= moves
+    if (this.#cancelPush !== undefined) return
+    const { clock } = this.#context
     const wait = this.#lastPush + pushSpacing - clock.now()
-    if (wait <= 0) send()
-    else this.#cancelPush = clock.after(wait, send)
+    if (wait <= 0) this.#send()
+    else this.#cancelPush = clock.after(wait, () => this.#send())
+  }
+
+  #send(): void {
+    const fields = { ...this.#unpushed, ...(this.#moves && this.#playerFields()) }
+    this.#unpushed = undefined
+    this.#moves = false
+    this.#cancelPush = undefined
+    if (this.#closing.signal.aborted) return
+    const { clock, push } = this.#context
+    this.#lastPush = clock.now()
+    push({ source: this.name, at: clock.now(), fields })
   }
 }

@@ -166,6 +166,30 @@ describe('events', () => {
     expect(pushed.length).toBeLessThan(400)
   })
 
+  it('that ask for a new reading without end get one at a time, and one more after the last', async () => {
+    const clock = manualClock()
+    await source({}, clock).poll(never())
+    server.called.length = 0
+    const readings = async (count: number) =>
+      vi.waitUntil(
+        async () => {
+          await clock.advance(200)
+          return server.called.length >= count * readingMethods.length
+        },
+        { timeout: 5_000, interval: 10 },
+      )
+    for (let index = 0; index < 200; index++) server.notify('minecraft:notification/server/started')
+    await readings(2)
+    server.results['minecraft:serversettings/motd'] = { message: 'New' }
+    server.notify('minecraft:notification/server/started')
+    await readings(3)
+    await vi.waitUntil(async () => {
+      await clock.advance(50)
+      return pushed.some(({ fields }) => fields.motd === 'New')
+    })
+    expect(server.called.length).toBeLessThanOrEqual(5 * readingMethods.length)
+  })
+
   it('are in the snapshot of the fleet and with its subscribers as soon as they are told', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server' }],
