@@ -24,7 +24,8 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
     ([modern, old]) => ({ kind: 'overload', ticks: Number(modern || old) }),
   ],
   [/^Done \((\d+(?:[.,]\d+)?)s\)!/, ([took = '']) => ({ kind: 'started', seconds: seconds(took) })],
-  [/^Starting minecraft server version (\S{1,60})$/i, ([version = '']) => ({ kind: 'version', version })],
+  // `1.21.11`, but also `1.21.11 Pre-Release 3`
+  [/^Starting minecraft server version (\S[^\n]{0,59})$/i, ([version = '']) => ({ kind: 'version', version })],
   [
     /^Loading (?:Minecraft|for game Minecraft) \S+ with (Fabric|Quilt) Loader (\S{1,60})$/,
     ([loader = '', version = '']) => ({ kind: 'loader', loader, version }),

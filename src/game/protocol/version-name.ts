@@ -1,6 +1,9 @@
-/** `1.21.11`, `26.1`, `26.1-snapshot-2`, `1.21.11-pre3`, `25w14a`: the forms of a Java game version. */
+/**
+ * `1.21.11`, `26.1`, `26.1-snapshot-2`, `1.21.11-pre3`, `25w14a`: the forms of a Java game version. What comes before a release calls
+ * itself `1.21.11 Pre-Release 3`, `1.21.11 Release Candidate 1` or `26.1 Snapshot 2`.
+ */
 const gameVersion =
-  /(?<![\w.-])(?:1\.\d{1,2}(?:\.\d{1,2})?|(?:2[6-9]|[3-9]\d)\.\d{1,2}(?:\.\d{1,2})?|\d\dw\d\d[a-z])(?:-(?:pre|rc|snapshot)-?\d{1,3})?(?![\w.-])/g
+  /(?<![\w.-])(?:1\.\d{1,2}(?:\.\d{1,2})?|(?:2[6-9]|[3-9]\d)\.\d{1,2}(?:\.\d{1,2})?|\d\dw\d\d[a-z])(?:-(?:pre|rc|snapshot)-?\d{1,3}| (?:pre-?release|release candidate|snapshot) \d{1,3})?(?![\w.-])/gi
 
 /** A word before the version that speaks to the reader and names no software. */
 const noSoftware =

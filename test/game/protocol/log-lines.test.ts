@@ -5,6 +5,7 @@ const vanilla = '[12:34:56] [Server thread/INFO]: '
 
 it.each([
   [`${vanilla}Starting minecraft server version 1.21.11`, { kind: 'version', version: '1.21.11' }],
+  [`${vanilla}Starting minecraft server version 26.1 Snapshot 2`, { kind: 'version', version: '26.1 Snapshot 2' }],
   [
     '[12:34:56] [main/INFO]: Loading Minecraft 1.21.4 with Fabric Loader 0.16.9',
     { kind: 'loader', loader: 'Fabric', version: '0.16.9' },
