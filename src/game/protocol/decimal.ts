@@ -1,5 +1,8 @@
-/** Pattern of a decimal number as a server prints it: the JVM's locale may make the point a comma. */
-export const decimal = String.raw`\d+(?:[.,]\d+)?`
+/**
+ * Pattern of a decimal number as a server prints it: the JVM's locale may make the point a comma. A text with hundreds of digits,
+ * which would be read as infinity, is none of a server's numbers.
+ */
+export const decimal = String.raw`\d{1,12}(?:[.,]\d{1,20})?`
 
 /** A decimal with a point or a comma; NaN for no text, so that a check for a finite number catches it. */
 export const toNumber = (text: string | undefined): number => (text ? Number(text.replace(',', '.')) : Number.NaN)

@@ -128,6 +128,7 @@ describe('tick query', () => {
     `The game is running normally${newer}`,
     `The game is running normally${target}${newer} and more`,
     `The game is running normally${target}${newer}`.replace('1.2ms', 'NaNms'),
+    `The game is running normally${target}${newer}`.replace('1.2ms', `${'9'.repeat(400)}ms`),
   ])('is not understood: %j', (text) => expect(parseTickQuery(text)).toBeUndefined())
 })
 
@@ -267,6 +268,7 @@ describe('Forge and NeoForge', () => {
       },
     ],
     ['Overworld: 20.000 TPS (0.520 ms/tick)', undefined],
+    [`Overall: ${'9'.repeat(400)} TPS (0.520 ms/tick)`, undefined],
   ])('neoforge tps %j', (text, expected) => expect(parseNeoForgeTps(text)).toEqual(expected))
 })
 
