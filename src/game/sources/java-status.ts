@@ -18,6 +18,8 @@ import { createSrvCache } from './srv-cache.ts'
 const maxTargets = 4
 /** A server that sends no pong is not asked for one again for this many ms, and a legacy one not for a modern status. */
 const rememberFor = 600_000
+/** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
+const modernInLegacy = 127
 /** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
 const maxKeptBody = 65_536
 
@@ -80,9 +82,11 @@ export function createJavaReader(
     } catch (error) {
       if (!(error instanceof LegacyPeerError)) throw error
       // A server that is neither failed in the modern way first.
-      const fields = await askLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
+      const { protocol, ...fields } = await askLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
+      // One that speaks the modern way too: it hung up on us once, as a server that has just started may.
+      if (protocol === modernInLegacy) return fields
       legacyUntil = clock.now() + rememberFor
-      return fields
+      return { ...fields, ...(protocol !== undefined && { protocol }) }
     }
   }
 

@@ -3,6 +3,7 @@ import { systemClock } from '../../../src/clock.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { silentLog } from '../../../src/log.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
+import { encodeStatus } from '../../helpers/status-packets.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const poll = (port: number) =>
@@ -60,6 +61,23 @@ describe('a legacy server', () => {
     expect(server.accepted()).toBe(2)
     await source.poll(AbortSignal.timeout(2_000))
     expect(server.accepted()).toBe(3)
+  })
+
+  it('is not what a modern server is taken for that hung up once', async () => {
+    let hangUp = true
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] === 0xfe) socket.end(kick('§1\u0000127\u00001.21.11\u0000Hello\u00003\u000020'))
+        else if (hangUp) socket.end()
+        else socket.end(encodeStatus('{"version":{"name":"1.21.11","protocol":774}}'))
+      })
+    })
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const { fields } = await source.poll(AbortSignal.timeout(2_000))
+    expect(fields).toMatchObject({ version: '1.21.11', motd: 'Hello', playersOnline: 3 })
+    expect(fields).not.toHaveProperty('protocol')
+    hangUp = false
+    expect((await source.poll(AbortSignal.timeout(2_000))).fields).toMatchObject({ protocol: 774 })
   })
 
   it.each([
