@@ -1,6 +1,8 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import net from 'node:net'
 import { abortable } from '../abortable.ts'
+import { systemClock } from '../clock.ts'
+import { createNameLookup } from './name-lookup.ts'
 import type { SrvRecord } from './protocol/srv.ts'
 
 /** What a source needs of the network. Injected, so that tests of names that fail or take their time need no internet. */
@@ -13,19 +15,10 @@ export interface Network {
   connect(addresses: readonly LookupAddress[], port: number): net.Socket
 }
 
-/** The system's resolver takes one thread per lookup and has few of them: a name that is slow must not take more than one. */
-const lookups = new Map<string, Promise<readonly LookupAddress[]>>()
-
 const srvResolver = () => new dns.Resolver({ timeout: 1_000, tries: 2 })
 
 export const systemNetwork: Network = {
-  lookup(host) {
-    const underWay = lookups.get(host)
-    if (underWay) return underWay
-    const lookup = dns.lookup(host, { all: true }).finally(() => lookups.delete(host))
-    lookups.set(host, lookup)
-    return lookup
-  },
+  lookup: createNameLookup({ resolve: (host) => dns.lookup(host, { all: true }), clock: systemClock }),
   resolveSrv: (name) => srvResolver().resolveSrv(name),
   connect(addresses, port) {
     const [first] = addresses
