@@ -70,7 +70,9 @@ function ready(socket: net.Socket, event: 'connect' | 'secureConnect', target: s
     socket.on('error', (cause: Error) => {
       const error = toSourceError(cause, target)
       const isTls = event === 'secureConnect' && error.code === 'internal'
-      fail(isTls ? new SourceError('tls', `${target}: ${cause.message}`, { cause }) : error)
+      // What OpenSSL says at length, with places in its own code, has its point in the reason.
+      const reason = 'reason' in cause ? String(cause.reason) : cause.message
+      fail(isTls ? new SourceError('tls', `${target}: no trusted TLS connection (${reason})`, { cause }) : error)
     })
     socket.once('close', () => fail(new SourceError('closed', `${target}: closed before the connection was made`)))
     socket.once(event, () => settle(resolve))

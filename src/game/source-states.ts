@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { SourceError } from './errors.ts'
+import { remedyFor } from './remedies.ts'
 import type { SourceState } from './snapshot.ts'
 import type { Source, SourceName } from './sources/source.ts'
 
@@ -38,7 +39,9 @@ export function createSourceStates({ server, clock, log }: { server: string; clo
     },
     failed({ name, target }, duration, error) {
       const before = states.get(name)
-      const { code, message } = error
+      const { code } = error
+      const remedy = remedyFor(name, code)
+      const message = remedy === undefined ? error.message : `${error.message}; ${remedy}`
       if (before?.error?.code !== code) {
         log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)
       }

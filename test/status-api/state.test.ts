@@ -92,7 +92,8 @@ describe('/sources', () => {
     fleet.scripts.Server = { status: down }
     await clock.advance(5_000)
     await fleet.pollAll()
-    const failure = { code: 'refused', message: 'Server.test: connection refused', at: new Date(clock.wall()).toISOString() }
+    const message = `${down.message}; is the server running, and is this the address that players use?`
+    const failure = { code: 'refused', message, at: new Date(clock.wall()).toISOString() }
     const failed = (await (await get('/api/v1/servers/Server/sources')).json()) as { sources: unknown[] }
     expect(failed.sources[0]).toMatchObject({ state: 'failed', lastError: failure })
     fleet.scripts.Server = { status: {} }
@@ -125,6 +126,19 @@ describe('/sources', () => {
     )
     expect(fields.plugins?.setting).toBe('enable-query=true and MC_QUERY give the plugins')
     expect(fields.difficulty?.setting).toMatch(/^rcon fails .* MC_RCON_PASSWORD; or management-server.* give the difficulty$/)
+  })
+
+  it.each([
+    ['rcon', 'auth', 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties'],
+    ['management', 'tls', 'trust its certificate by MC_MANAGEMENT_FINGERPRINT or MC_MANAGEMENT_CA, or use ws:// where'],
+    ['query', 'timeout', 'are enable-query=true and this query.port in its server.properties'],
+  ] as const)('says with a failure of %s (%s) what to do', async (source, code, remedy) => {
+    const failure = new SourceError(code, 'Server.test: it failed')
+    const { get } = await buildTestApp({ scripts: { Server: { status: {}, [source]: failure } } })
+    const { sources } = (await (await get('/api/v1/sources')).json()) as {
+      sources: { source: string; lastError: { message: string } | null }[]
+    }
+    expect(sources.find((one) => one.source === source)?.lastError?.message).toContain(`Server.test: it failed; ${remedy}`)
   })
 
   it('hints at nothing that a Bedrock server does not have', async () => {
