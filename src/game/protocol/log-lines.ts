@@ -32,6 +32,8 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
   ],
   [/--fml\.neoForgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version })],
   [/--fml\.forgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
+  // Forge to 1.12.2, which leaves nothing in `libraries` that tells its version.
+  [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
   [
     /^This server is running ([A-Za-z][\w-]{0,30}) version (\S{1,100}) /,
     ([loader = '', version = '']) => ({ kind: 'loader', loader, version: build(version) }),

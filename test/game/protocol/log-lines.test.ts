@@ -15,6 +15,10 @@ it.each([
     { kind: 'loader', loader: 'Quilt', version: '0.20.0-beta.9' },
   ],
   [
+    '[12:34:56] [Server thread/INFO] [FML]: MinecraftForge v14.23.5.2860 Initialized',
+    { kind: 'loader', loader: 'Forge', version: '14.23.5.2860' },
+  ],
+  [
     '[12Mar2025 12:34:56.789] [main/INFO] [cpw.mods.modlauncher.Launcher/MODLAUNCHER]: ModLauncher running: args [--launchTarget, forgeserver, --fml.forgeVersion, 47.2.0, --fml.mcVersion, 1.20.1]',
     { kind: 'loader', loader: 'Forge', version: '47.2.0' },
   ],

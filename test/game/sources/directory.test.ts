@@ -112,6 +112,12 @@ describe('the files', () => {
     expect(await read()).toMatchObject({ loader, loaderVersion })
   })
 
+  it('tell of a Forge to 1.12.2, which only its log names', async () => {
+    write('server.properties', 'motd=x')
+    log('Starting minecraft server version 1.12.2', 'MinecraftForge v14.23.5.2860 Initialized')
+    expect(await read()).toMatchObject({ version: '1.12.2', loader: 'Forge', loaderVersion: '14.23.5.2860' })
+  })
+
   it('tell that a server without a loader is vanilla, once its log has named the version', async () => {
     write('server.properties', 'motd=x')
     expect((await read()).loader).toBeUndefined()
