@@ -19,7 +19,8 @@ export function current(watcher: Watcher, clock: Clock): { readonly snapshot: Se
   const age = ageOf(snapshot, clock)
   if (age !== undefined && age < staleAfter) return { snapshot, age }
   const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
-  throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}.`, interval / 1000)
+  const why = `/api/v1/servers/${encodeURIComponent(watcher.server)}/sources says why`
+  throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}; ${why}.`, interval / 1000)
 }
 
 let shown = { age: 0, text: '0.000' }

@@ -13,7 +13,11 @@ describe('the state of a reply', () => {
       expect(reply.status).toBe(503)
       expect(reply.headers.get('retry-after')).toBe('5')
       expect(reply.headers.get('access-control-allow-origin')).toBe('*')
-      expect(await reply.json()).toMatchObject({ code: 'SERVER_UNREACHABLE', instance: `/api/v1/${path}` })
+      expect(await reply.json()).toMatchObject({
+        code: 'SERVER_UNREACHABLE',
+        instance: `/api/v1/${path}`,
+        detail: 'The server "Server" has not been reached yet; /api/v1/servers/Server/sources says why.',
+      })
     }
     await fleet.pollAll()
     expect((await get('/api/v1/getall')).status).toBe(503)
