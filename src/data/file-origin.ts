@@ -32,6 +32,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
   return {
     kind,
     name: basename(path),
+    place: path,
     interval: pollInterval,
     async read(again) {
       try {

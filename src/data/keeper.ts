@@ -88,7 +88,7 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
     if (reason === error) return
     error = reason
     const kept = current === undefined ? 'there is no snapshot to serve' : 'the one before stays in service'
-    log.warn({ database, source: origin.name, reason }, `snapshot not loaded; ${kept}`)
+    log.warn({ database, source: origin.place, reason }, `snapshot not loaded; ${kept}`)
   }
 
   async function look(): Promise<void> {

@@ -1,8 +1,10 @@
 /** Where a snapshot comes from: a file or a URL. */
 export interface Origin {
   readonly kind: 'file' | 'url' | 'sample'
-  /** As people see it: a file name or a URL, without folders and secrets. */
+  /** As every client may see it: a file name or a URL, without folders and secrets. */
   readonly name: string
+  /** As the log has it: the whole path of a file, a URL without secrets. */
+  readonly place: string
   /** Milliseconds between two looks. */
   readonly interval: number
   /**

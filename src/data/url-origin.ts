@@ -51,10 +51,12 @@ export function urlOrigin({
     }
   }
 
+  // A query may hold a signature.
+  const shown = `${target.origin}${target.pathname}`
   return {
     kind: 'url',
-    // A query may hold a signature.
-    name: `${target.origin}${target.pathname}`,
+    name: shown,
+    place: shown,
     interval,
     async read(again): Promise<SnapshotText | undefined> {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)])

@@ -144,6 +144,8 @@ describe('a snapshot file', () => {
     expect(said.map(({ fields, message }) => [fields.reason, message])).toEqual([
       [error, 'snapshot not loaded; the one before stays in service'],
     ])
+    // In the log with the folder: which one is looked in is what a wrong DATA_DIR leaves open.
+    expect(said[0]?.fields.source).toBe(file('kcomebacks'))
     await write(one('b'))
     await opened.refresh('kcomebacks')
     expect(firstTitle(opened)).toBe('b')
