@@ -47,8 +47,12 @@ function originOf(database: DatabaseName, { config: { values }, log }: StoreOpti
     return values.dataDir === undefined ? fileOrigin(join(samples, file), 'sample') : fileOrigin(resolve(values.dataDir, file))
   }
   if (!place.includes('://')) return fileOrigin(resolve(place))
-  const cacheDir = resolve(values.dataDir ?? join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`))
-  return urlOrigin({ database, url: place, interval: values.dataRefresh ?? 300_000, cacheDir, log })
+  // A folder that was chosen may well belong to another user, as a mounted volume does.
+  const cache =
+    values.dataDir === undefined
+      ? { cacheDir: join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`), distrusted: true }
+      : { cacheDir: resolve(values.dataDir) }
+  return urlOrigin({ database, url: place, interval: values.dataRefresh ?? 300_000, ...cache, log })
 }
 
 /** Opens both databases; files have been read when it returns. */

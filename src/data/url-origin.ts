@@ -15,6 +15,8 @@ export interface UrlOriginOptions {
   readonly interval: number
   /** Folder for the last good copy. */
   readonly cacheDir: string
+  /** The folder lies in one that everyone can write to: a copy counts only where the folder is this user's own. */
+  readonly distrusted?: boolean
   readonly log: Log
   /** Milliseconds that one download may take. */
   readonly timeout?: number
@@ -28,6 +30,7 @@ export function urlOrigin({
   url,
   interval,
   cacheDir,
+  distrusted = false,
   log,
   timeout = 60_000,
   limit = largestSnapshot,
@@ -44,10 +47,14 @@ export function urlOrigin({
   async function keep(text: string, tag: string | undefined): Promise<void> {
     try {
       await mkdir(cacheDir, { recursive: true, mode: 0o700 })
-      await assertOwn(cacheDir)
+      if (distrusted) await assertOwn(cacheDir)
       await writeFileAtomic(copy, `${JSON.stringify({ etag: tag })}\n${text}`, { mode: 0o600 })
     } catch (error) {
-      log.warn({ err: error, database }, 'the copy of the snapshot could not be kept; it is served all the same')
+      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
+      log.warn(
+        { database, folder: cacheDir, reason },
+        'no copy of the snapshot could be kept, so a start needs its URL; it is served all the same. Set DATA_DIR to a folder that this user may write to',
+      )
     }
   }
 
@@ -94,7 +101,7 @@ export function urlOrigin({
     },
     async restore() {
       try {
-        await assertOwn(cacheDir)
+        if (distrusted) await assertOwn(cacheDir)
         const kept = await readFile(copy, 'utf8')
         const end = kept.indexOf('\n')
         const head = JSON.parse(kept.slice(0, end)) as { readonly etag?: unknown }
@@ -122,10 +129,10 @@ function authorizationOf({ username, password }: URL): string | undefined {
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
-/** The folder may lie in one that everyone can write to: only a copy of our own is worth reading. */
+/** @throws Error where the folder is not this user's own: anybody may have put a copy there */
 async function assertOwn(folder: string): Promise<void> {
   const { uid } = await stat(folder)
-  if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('the folder for copies belongs to another user')
+  if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('it belongs to another user')
 }
 
 async function readBody(response: Response, limit: number): Promise<string> {

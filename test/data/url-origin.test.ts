@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { SnapshotError } from '../../src/data/load.ts'
 import { openStore, type Store } from '../../src/data/store.ts'
@@ -65,7 +65,7 @@ const titleOf = (store: Store) => {
   return page.results[0]?.title
 }
 
-const originOf = (options: { limit?: number; timeout?: number } = {}, at = url) =>
+const originOf = (options: { limit?: number; timeout?: number; distrusted?: boolean; log?: Log } = {}, at = url) =>
   urlOrigin({ database: 'kcomebacks', url: at, interval: 1000, cacheDir: folder, log: silentLog, ...options })
 
 it('is fetched, asked for again with its ETag, and loaded anew only when it is another', async () => {
@@ -155,6 +155,43 @@ it('is not trusted when its copy on disk is broken', async () => {
   const second = await open()
   await until(() => statusOf(second)?.state === 'ready')
   expect(titleOf(second)).toBe('a')
+})
+
+it('keeps its copy in a DATA_DIR of another user, such as a mounted volume', async () => {
+  const me = process.getuid?.() ?? 0
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(me + 1)
+  try {
+    answer = serve(text('a'), '"1"')
+    const store = await open()
+    await until(() => statusOf(store)?.state === 'ready')
+    await store.close()
+    answer = (_request, reply) => reply.writeHead(503).end()
+    expect(titleOf(await open())).toBe('a')
+  } finally {
+    getuid.mockRestore()
+  }
+})
+
+it('neither reads nor writes a copy in a folder that anybody may have made, and says where and why', async () => {
+  const said: unknown[] = []
+  const warn = (...line: readonly unknown[]) => void said.push(line)
+  answer = serve(text('a'), '"1"')
+  const own = originOf({ distrusted: true })
+  await (await own.read(false))?.accept?.()
+  await own.close()
+  const me = process.getuid?.() ?? 0
+  const getuid = vi.spyOn(process, 'getuid').mockReturnValue(me + 1)
+  try {
+    const others = originOf({ distrusted: true, log: { ...silentLog, warn } })
+    expect(await others.restore?.()).toBeUndefined()
+    await (await others.read(true))?.accept?.()
+    await others.close()
+  } finally {
+    getuid.mockRestore()
+  }
+  expect(said).toEqual([
+    [{ database: 'kcomebacks', folder, reason: 'it belongs to another user' }, expect.stringContaining('Set DATA_DIR')],
+  ])
 })
 
 it('may be packed, and is bounded unpacked', async () => {
