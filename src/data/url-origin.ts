@@ -90,9 +90,7 @@ export function urlOrigin({
         text = await readBody(response, limit)
       } catch (error) {
         if (error instanceof SnapshotError) throw error
-        throw new SnapshotError(
-          signal.aborted ? `no whole answer within ${timeout} ms` : `it cannot be fetched (${causeOf(error)})`,
-        )
+        throw new SnapshotError(signal.aborted ? `no whole answer within ${timeout} ms` : unfetched(causeOf(error)))
       }
       // Remembered even if the text turns out broken: there is no use in fetching the same text again.
       const tag = response.headers.get('etag') ?? undefined
@@ -144,6 +142,19 @@ async function readBody(response: Response, limit: number): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** What a certificate of an authority of one's own makes the engine say. */
+const distrust = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]
+
+function unfetched(cause: string): string {
+  if (!distrust.includes(cause)) return `it cannot be fetched (${cause})`
+  return `the certificate of its server is not trusted (${cause}); start with NODE_EXTRA_CA_CERTS=<PEM file of the authority>`
 }
 
 function causeOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,8 +11,10 @@ import { SnapshotError } from '../../src/data/load.ts'
 import { openStore, type Store } from '../../src/data/store.ts'
 import { urlOrigin } from '../../src/data/url-origin.ts'
 import { type Log, silentLog } from '../../src/log.ts'
+import { selfSigned } from '../helpers/certificate.ts'
 import { comeback, snapshot } from '../helpers/data-service.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
+import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
 type Answer = (request: IncomingMessage, reply: ServerResponse) => void
@@ -192,6 +195,19 @@ it('neither reads nor writes a copy in a folder that anybody may have made, and 
   expect(said).toEqual([
     [{ database: 'kcomebacks', folder, reason: 'it belongs to another user' }, expect.stringContaining('Set DATA_DIR')],
   ])
+})
+
+it.skipIf(!hasTool('openssl'))('says what to set where the certificate of its server is not trusted', async () => {
+  const { key, cert, folder: certificates } = selfSigned()
+  const tls = createTlsServer({ key, cert }, (_request, reply) => reply.end(text('a')))
+  await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve))
+  const origin = originOf({}, `https://127.0.0.1:${(tls.address() as AddressInfo).port}/kcomebacks.json`)
+  await expect(origin.read(false)).rejects.toThrow(
+    /certificate of its server is not trusted \(.+\); start with NODE_EXTRA_CA_CERTS=/,
+  )
+  await origin.close()
+  tls.close()
+  await rm(certificates, { recursive: true })
 })
 
 it('may be packed, and is bounded unpacked', async () => {
