@@ -153,6 +153,18 @@ describe('tickwarden', () => {
     other.close()
   })
 
+  it('says which port of the demo server is taken, and how another one is chosen', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const running = run(['demo', '--query-port', String(port), '--rcon-port', String(port)])
+    expect(await running.exit).toBe(1)
+    expect(running.output()).toBe(
+      `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: --rcon-port=${port + 1}\n`,
+    )
+    other.close()
+  })
+
   it('runs a demo server alone, which another service can watch', async () => {
     const demo = run(['demo', '--era', '26.1', '--players', '3'])
     const [, address = ''] = await demo.until(/MC_SERVER=(\S+)/)
@@ -166,6 +178,7 @@ describe('tickwarden', () => {
 
   it.each([
     [['demo', '--era', '9'], 2, /--era is "9"; expected 1\.12\.2/],
+    [['demo', '--listen', 'no.such.name.invalid'], 1, /no address no\.such\.name\.invalid\. Set --listen to one that it has/],
     [['demo', '--players', 'many'], 2, /--players is "many"; expected 0 to 5000/],
     [['update', 'nothing'], 2, /Allowed choices are kcomebacks, projects, likedsongs/],
     [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],

@@ -5,20 +5,20 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-interface Settings {
+export interface ListenSettings {
   /** What to set where the host is wrong. */
   readonly host: string
   /** What to set for another address. */
   readonly another: (address: HostPort) => string
 }
 
-/** The two addresses of the service, by the settings that they come from. */
+/** The addresses of the service, by the settings that they come from. */
 export const listenSettings = {
   service: { host: 'HOST', another: ({ port }) => `PORT=${port}` },
   metrics: { host: 'the host of METRICS_LISTEN', another: (address) => `METRICS_LISTEN=${formatHostPort(address)}` },
-} as const satisfies Record<string, Settings>
+} as const satisfies Record<string, ListenSettings>
 
-function explain(code: string | undefined, { host, port }: HostPort, settings: Settings): string | undefined {
+function explain(code: string | undefined, { host, port }: HostPort, settings: ListenSettings): string | undefined {
   const shown = formatHostPort({ host, port })
   const another = (other: number) => settings.another({ host, port: other })
   if (code === 'EADDRINUSE') {
@@ -31,15 +31,20 @@ function explain(code: string | undefined, { host, port }: HostPort, settings: S
   return undefined
 }
 
+/** The system's error as a ListenError with it as the cause, where that can say what to do, else as it is. */
+export function toListenError(error: unknown, address: HostPort, settings: ListenSettings): unknown {
+  const message = explain((error as NodeJS.ErrnoException).code, address, settings)
+  return message === undefined ? error : new ListenError(message, { cause: error })
+}
+
 /**
  * Waits for `listening`.
- * @throws ListenError in place of the system's error, which is its cause, where it can say what to do
+ * @throws ListenError in place of the system's error, where it can say what to do
  */
-export async function explained<T>(listening: Promise<T>, address: HostPort, settings: Settings): Promise<T> {
+export async function explained<T>(listening: Promise<T>, address: HostPort, settings: ListenSettings): Promise<T> {
   try {
     return await listening
   } catch (error) {
-    const message = explain((error as NodeJS.ErrnoException).code, address, settings)
-    throw message === undefined ? error : new ListenError(message, { cause: error })
+    throw toListenError(error, address, settings)
   }
 }
