@@ -92,6 +92,7 @@ settleEngine()
 const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)
+  .showHelpAfterError('--help lists what there is.')
   .configureOutput({ outputError: (text, write) => write(usageError(text)) })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
 
@@ -111,10 +112,10 @@ demo.action((values) =>
 
 withSettings(program.command('update').description('run an update script and show how it goes'))
   .addArgument(new Argument('<script>').choices(scripts))
-  .option('--full', 'read everything again, not only what may have changed', false)
-  .option('--force', 'publish the result even if it looks broken', false)
-  .option('--dry-run', 'ask the upstreams, but change nothing', false)
-  .action((script, { full, force, dryRun }, command: Command) =>
+  .option('--full', 'read everything again, not only what may have changed')
+  .option('--force', 'publish the result even if it looks broken')
+  .option('--dry-run', 'ask the upstreams, but change nothing')
+  .action((script, { full = false, force = false, dryRun = false }, command: Command) =>
     reported(async () => {
       const { runUpdate } = await import('./commands/update.ts')
       const [order, signal] = [{ script, full, force, dryRun }, stopSignal()]

@@ -122,10 +122,14 @@ describe('tickwarden', () => {
     }
   })
 
-  it.each([[['--no-such-flag']], [['no-such-command']]])('refuses %j with exit code 2', async (args) => {
+  it.each([
+    [['--no-such-flag'], /unknown option '--no-such-flag'\n--help lists what there is/],
+    [['no-such-command'], /there is no such command.*; the commands are serve, demo, update and authorise\n--help lists/],
+    [['demo', 'more'], /too many arguments for 'demo'.*\n--help lists/],
+  ])('refuses %j with exit code 2', async (args, message) => {
     const running = run(args)
     expect(await running.exit).toBe(2)
-    expect(running.output()).toMatch(/unknown option|unknown command|too many arguments/)
+    expect(running.output()).toMatch(message)
   })
 
   it.each([

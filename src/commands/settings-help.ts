@@ -13,7 +13,7 @@ export function settingsHelp(): string {
   return [
     '',
     'Settings, with their defaults in brackets. Each is an environment variable and a flag (MC_SERVER is --mc-server);',
-    'tickwarden.yaml, or the file that TICKWARDEN_CONFIG names, holds the same for many servers.',
+    'tickwarden.yaml, or the file that --config or TICKWARDEN_CONFIG names, holds most of them too, and many servers (see README.md).',
     'A flag wins over the environment, the environment over the file. A password, secret, token or key is never a flag:',
     `set it, or set NAME_FILE (${flagOf(settings.rconPassword)}) to a file that holds it.`,
     '',
