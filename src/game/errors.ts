@@ -24,27 +24,36 @@ export class SourceError extends Error {
   }
 }
 
-/** Of the network; EACCES and EPERM are a firewall's or the system's own refusal to send there. */
-const systemCodes: Readonly<Record<string, SourceErrorCode>> = {
-  ECONNREFUSED: 'refused',
-  ECONNRESET: 'closed',
-  EPIPE: 'closed',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-  EADDRNOTAVAIL: 'unreachable',
-  EAFNOSUPPORT: 'unreachable',
-  EACCES: 'unreachable',
-  EPERM: 'unreachable',
-  ETIMEDOUT: 'timeout',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  ESERVFAIL: 'dns',
+const closed = ['closed', 'the other end closed the connection'] as const
+const noWay = ['unreachable', 'this machine has no way there'] as const
+const denied = ['unreachable', 'the system or firewall of this machine does not let it send there'] as const
+const unresolved = ['dns', 'the name server gives no answer'] as const
+
+/** Of the network, with what it means. */
+const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> = {
+  ECONNREFUSED: ['refused', 'nothing listens there'],
+  ECONNRESET: closed,
+  EPIPE: closed,
+  EHOSTUNREACH: noWay,
+  ENETUNREACH: noWay,
+  EADDRNOTAVAIL: noWay,
+  EAFNOSUPPORT: noWay,
+  EACCES: denied,
+  EPERM: denied,
+  ETIMEDOUT: ['timeout', 'no answer'],
+  ENOTFOUND: ['dns', 'there is no such host name'],
+  EAI_AGAIN: unresolved,
+  ESERVFAIL: unresolved,
 }
 
 /** Any thrown value as a SourceError that names `target`, e.g. `mc.example.org:25565`. */
 export function toSourceError(error: unknown, target: string): SourceError {
   if (error instanceof SourceError) return error
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  const reason = error instanceof Error ? error.message : String(error)
-  return new SourceError(systemCodes[code] ?? 'internal', `${target}: ${reason}`, { cause: error })
+  const said = error instanceof Error ? error.message : String(error)
+  const known = systemCodes[code]
+  if (known === undefined) return new SourceError('internal', `${target}: ${said || code}`, { cause: error })
+  const [kind, meaning] = known
+  // The system's words name the very address, but of several addresses together it says nothing.
+  return new SourceError(kind, `${target}: ${meaning} (${said || code})`, { cause: error })
 }
