@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+
+it('the package holds what runs and what is read, and nothing of how it was made', () => {
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: 'pipe' }),
+  ) as [{ readonly files: readonly { readonly path: string }[] }]
+  const paths = packed.files.map(({ path }) => path)
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      ...['README.md', 'LICENSE', 'CHANGELOG.md', 'exporter/README.md', 'dist/src/main.js', 'dist/exporter/register.js'],
+      ...['src/data/sample/projects.json', 'src/data/sample/kcomebacks.json'],
+      ...['grafana/dashboards/fleet.json', 'grafana/dashboards/server.json', 'grafana/alerts/tickwarden.rules.yaml'],
+    ]),
+  )
+  expect(paths.filter((path) => /\.(ts|map|tsbuildinfo)$|^(test|bench)\/|node_modules|-lock/.test(path))).toEqual([])
+})
