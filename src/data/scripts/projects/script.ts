@@ -24,7 +24,10 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
       return { outcome: 'failed', counts: noCounts, errors: error.problems }
     }
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    const help = `there is no ${basename(file)}: list your projects there, or set PROJECTS_CONFIG to the file that does`
+    const help =
+      values.projectsConfig === undefined
+        ? `there is no ${basename(file)} in DATA_DIR: list your projects there, or set PROJECTS_CONFIG to the file that does`
+        : `there is no ${basename(file)} where PROJECTS_CONFIG says: list your projects there, or set it to the file that does`
     return { outcome: 'not_configured', counts: noCounts, errors: [help] }
   }
 }

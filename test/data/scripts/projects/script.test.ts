@@ -289,6 +289,9 @@ describe('the projects script', () => {
     await write('[')
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('is not JSON')] })
     dataDir = join(dataDir, 'none')
-    expect(await run()).toMatchObject({ outcome: 'not_configured', errors: [expect.stringContaining('PROJECTS_CONFIG')] })
+    const missing = (message: RegExp) => ({ outcome: 'not_configured', errors: [expect.stringMatching(message)] })
+    expect(await run()).toMatchObject(missing(/no projects\.config\.json in DATA_DIR: .* or set PROJECTS_CONFIG/))
+    const elsewhere = { PROJECTS_CONFIG: join(dataDir, 'mine.json') }
+    expect(await run({}, elsewhere)).toMatchObject(missing(/no mine\.json where PROJECTS_CONFIG says: /))
   })
 })
