@@ -147,7 +147,7 @@ export const settings = {
     env: 'UPDATE_SCHEDULE',
     file: 'runs.schedule',
     kind: schedule,
-    otherwise: 'daily at 03:00 UTC, for scripts that are configured',
+    otherwise: 'daily between 03:00 and 03:15 UTC, for scripts that are set up',
     meaning: 'when the update scripts run',
   }),
   projectsConfig: setting({
