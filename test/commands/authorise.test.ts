@@ -184,24 +184,20 @@ describe('the command', () => {
     }
   })
 
-  it.each(['spotify', 'lastfm'] as const)(
-    'says that the input has ended: %s',
-    async (service) => {
-      expect(await command(service, '')).toBe(1)
-      expect(printed).toContain('The input has ended before there was an answer. Run the command in a terminal.\n')
-      expect(await readdir(dataDir)).toEqual([])
-    },
-    20_000,
-  )
+  it.each(['spotify', 'lastfm'] as const)('says that the input has ended: %s', async (service) => {
+    expect(await command(service, '')).toBe(1)
+    expect(printed).toContain('The input has ended before there was an answer. Run the command in a terminal.\n')
+    expect(await readdir(dataDir)).toEqual([])
+  })
 
   it('asks again until something is typed', async () => {
     expect(await command('spotify', '\n  \nthe-code\n')).toBe(0)
     await expectFile('spotify-refresh-token', 'secret-refresh')
-  }, 20_000)
+  })
 
   it('asks for nothing that it could not keep', async () => {
     expect(await command('spotify', 'the-code\n', { DATA_DIR: join(main, 'data') })).toBe(1)
     expect(printed).toMatch(/^DATA_DIR is ".*", which cannot be made \(ENOTDIR\); set it to a folder/)
     expect(music.asked).toEqual([])
-  }, 20_000)
+  })
 })

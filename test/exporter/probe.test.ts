@@ -18,6 +18,7 @@ import { createSources } from '../../src/game/sources/create.ts'
 import { silentLog } from '../../src/log.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
 
 const publicAddress = '93.184.216.34'
 const closers: (() => unknown)[] = []
@@ -78,10 +79,6 @@ async function startSilent(): Promise<{ server: Server; port: number; sockets: S
     return new Promise((resolve) => server.close(resolve))
   })
   return { server, port: (server.address() as AddressInfo).port, sockets }
-}
-
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 const silentSettings = (name: string, port: number): ServerSettings => ({
@@ -232,10 +229,10 @@ describe('/probe', () => {
 
   it('gives up in time for the scraper, and closes the connection', async () => {
     const { port, sockets } = await startSilent()
-    const service = await startProbe([silentSettings('silent', port)])
+    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '10s' })
     const started = performance.now()
     const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
-    expect(performance.now() - started).toBeLessThan(2_500)
+    expect(performance.now() - started).toBeLessThan(9_000)
     expect(text).toContain('\nminecraft_polls_total{outcome="timeout"} 1\n')
     await until(() => sockets.every((socket) => socket.readableEnded))
   })
@@ -391,6 +388,6 @@ describe('createAllowList', () => {
     const { mayAllow } = createAllowList([`${'*a'.repeat(100)}b`])
     const started = performance.now()
     expect(mayAllow('a'.repeat(250))).toBe(false)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 })

@@ -26,5 +26,5 @@ it('closes within seconds, whatever its clients do', async () => {
   expect(await (await waiting).text()).toBe('done')
   await closed
   await Promise.all(ended)
-  expect(performance.now() - asked).toBeLessThan(5000)
+  expect(performance.now() - asked).toBeLessThan(15_000)
 })

@@ -18,7 +18,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'projects.config.json'), JSON.stringify([{ title: 'A', gh_api: 'someone/a' }]))
   github.replies.set('/repos/someone/a', (_request: unknown, response: import('node:http').ServerResponse) =>
     response
-      .writeHead(429, { 'content-type': 'application/json', 'retry-after': '40' })
+      .writeHead(429, { 'content-type': 'application/json', 'retry-after': '55' })
       .end('{"message":"You have exceeded a secondary rate limit"}'),
   )
 })
@@ -56,7 +56,7 @@ describe('a run that waits for the upstream', () => {
     expect(await exit).toBe(0)
     expect(recorded()).toMatchObject([{ script: 'projects', outcome: 'failed', errors: ['stopped'] }])
     expect(existsSync(join(folder, '.projects.lock'))).toBe(false)
-  }, 20_000)
+  })
 
   it('ends at Ctrl+C, and is recorded', async () => {
     const { child, output, exit } = run('update', 'projects')
@@ -66,5 +66,5 @@ describe('a run that waits for the upstream', () => {
     expect(output()).toContain('stopped')
     expect(recorded()).toMatchObject([{ script: 'projects', trigger: 'command', errors: ['stopped'] }])
     expect(existsSync(join(folder, '.projects.lock'))).toBe(false)
-  }, 20_000)
+  })
 })

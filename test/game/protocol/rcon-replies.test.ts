@@ -201,7 +201,7 @@ describe('list', () => {
     const text = `There are 9 of a max of 20 players online: ${'a (11111111-2222-3333-4444-55555555555), '.repeat(25_000)}`
     const started = performance.now()
     expect(parsePlayerList(text)).toEqual({ online: 9, max: 20 })
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 })
 

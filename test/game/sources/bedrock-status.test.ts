@@ -4,11 +4,12 @@ import { systemNetwork } from '../../../src/game/network.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { silentLog } from '../../../src/log.ts'
 import { bedrockServer, magic, pong } from '../../helpers/bedrock-server.ts'
+import { never } from '../../helpers/never.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('UDP')).length
-const poll = (port: number, host = '127.0.0.1', timeout = 2_000) =>
-  createStatusSource({ edition: 'bedrock', host, port }, context).poll(AbortSignal.timeout(timeout))
+const poll = (port: number, signal = never()) =>
+  createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context).poll(signal)
 
 describe('a Bedrock server', () => {
   const full = 'MCPE;§aDedicated Server;924;1.21.130;2;10;1234;Bedrock level;Creative;1;19132;19133;'
@@ -37,7 +38,7 @@ describe('a Bedrock server', () => {
     await using server = await bedrockServer((reply) => reply(pong(full)), '::1')
     const network = { ...systemNetwork, lookup: async () => [{ address: '::1', family: 6 }] }
     const source = createStatusSource({ edition: 'bedrock', host: 'mc.example.org', port: server.port }, { ...context, network })
-    expect((await source.poll(AbortSignal.timeout(2_000))).fields.ip).toBe('::1')
+    expect((await source.poll(never())).fields.ip).toBe('::1')
   })
 
   it('may leave out what comes after the counts', async () => {
@@ -83,9 +84,7 @@ describe('a Bedrock server', () => {
 
   it('that says nothing ends at the deadline, with every socket closed', async () => {
     await using server = await bedrockServer(() => {})
-    const started = performance.now()
-    await expect(poll(server.port, '127.0.0.1', 200)).rejects.toThrow()
-    expect(performance.now() - started).toBeLessThan(2_000)
+    await expect(poll(server.port, AbortSignal.timeout(200))).rejects.toThrow()
     // The server’s own is left.
     await expect.poll(sockets).toBe(1)
   })

@@ -11,6 +11,7 @@ import { silentLog } from '../../../src/log.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
 import { alice, bob, type ManagementServer, managementServer } from '../../helpers/management-server.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
+import { never } from '../../helpers/never.ts'
 
 let server: ManagementServer
 let pushed: Reading[]
@@ -24,8 +25,6 @@ afterEach(async () => {
   for (const source of open.splice(0)) source.close()
   await server.close()
 })
-
-const never = () => new AbortController().signal
 
 function source(more: Record<string, unknown> = {}, clock: Parameters<typeof createManagementSource>[1]['clock'] = systemClock) {
   const made = createManagementSource(

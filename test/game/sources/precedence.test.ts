@@ -14,6 +14,7 @@ import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { silentLog } from '../../../src/log.ts'
 import { bedrockServer, pong } from '../../helpers/bedrock-server.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
+import { never } from '../../helpers/never.ts'
 import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
 import { encodeStatus } from '../../helpers/status-packets.ts'
 
@@ -23,7 +24,7 @@ const context = { clock: systemClock, log: silentLog, random: () => 0, push() {}
 async function read(source: Source, polls = 1): Promise<string[]> {
   onTestFinished(() => source.close())
   const fields: string[] = []
-  for (let poll = 0; poll < polls; poll++) fields.push(...Object.keys((await source.poll(AbortSignal.timeout(5_000))).fields))
+  for (let poll = 0; poll < polls; poll++) fields.push(...Object.keys((await source.poll(never())).fields))
   return fields
 }
 

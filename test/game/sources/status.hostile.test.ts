@@ -8,14 +8,16 @@ import type { Log } from '../../../src/log.ts'
 import { hostile, hostileServer } from '../../helpers/hostile-servers.ts'
 import { encodeStatus } from '../../helpers/status-packets.ts'
 
+/** Milliseconds, where it is the deadline that ends the poll. */
 const timeout = 400
 
-function watch(address: ServerAddress, network = systemNetwork) {
+/** @param deadline by default one that does not come within the test */
+function watch(address: ServerAddress, { network = systemNetwork, deadline = 60_000 } = {}) {
   const warnings: string[] = []
   const log: Log = { debug() {}, info() {}, error() {}, warn: (...args: unknown[]) => void warnings.push(String(args.at(-1))) }
   const watcher = createWatcher({
     server: 'hostile',
-    settings: { interval: 1_000, timeout, staleAfter: 3_000 },
+    settings: { interval: 120_000, timeout: deadline, staleAfter: 360_000 },
     clock: systemClock,
     log,
     random: () => 0,
@@ -35,14 +37,13 @@ const usedMemory = () => {
 describe('a server that', () => {
   it.each(Object.entries(hostile))('%s', async (_, { behave, code }) => {
     await using server = await hostileServer(behave)
-    using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
+    const address = { edition: 'java', host: '127.0.0.1', port: server.port } as const
+    using watched = watch(address, code === 'timeout' ? { deadline: timeout } : {})
     const { watcher, warnings } = watched
     const memory = usedMemory()
     const cpu = process.cpuUsage()
     for (let poll = 1; poll <= 3; poll++) {
-      const started = performance.now()
       const snapshot = await watcher.poll()
-      expect(performance.now() - started).toBeLessThan(timeout + 1_500)
       expect(snapshot.up).toBe(false)
       expect(snapshot.sources[0]?.error).toMatchObject({ code, message: expect.stringContaining(`127.0.0.1:${server.port}`) })
       expect(snapshot.polls).toEqual({ [code]: poll })
@@ -107,7 +108,7 @@ describe('a name', () => {
 
   it('that does not exist is a named error, logged once', async () => {
     const lookup = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND mc.example.org'), { code: 'ENOTFOUND' }))
-    using watched = watch(named, { ...systemNetwork, lookup })
+    using watched = watch(named, { network: { ...systemNetwork, lookup } })
     await watched.watcher.poll()
     const snapshot = await watched.watcher.poll()
     expect(snapshot.sources[0]?.error?.code).toBe('dns')
@@ -118,17 +119,16 @@ describe('a name', () => {
   it('that takes its time ends at the deadline, and opens no connection afterwards', async () => {
     let answer: (addresses: { address: string; family: number }[]) => void = () => {}
     let connections = 0
-    using watched = watch(named, {
+    const network: typeof systemNetwork = {
       ...systemNetwork,
       lookup: () => new Promise((resolve) => (answer = resolve)),
       connect(...args) {
         connections++
         return systemNetwork.connect(...args)
       },
-    })
-    const started = performance.now()
+    }
+    using watched = watch(named, { network, deadline: timeout })
     const snapshot = await watched.watcher.poll()
-    expect(performance.now() - started).toBeLessThan(timeout + 1_500)
     expect(snapshot.sources[0]?.error?.code).toBe('timeout')
     answer([{ address: '127.0.0.1', family: 4 }])
     await new Promise(setImmediate)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { silentLog } from '../../../src/log.ts'
+import { never } from '../../helpers/never.ts'
 import { ensure } from '../../tools/ensure.mjs'
 
 const protocols = { '1.8.9': 47, '1.12.2': 340, '1.16.5': 754, '1.20.4': 765, '1.21.4': 769, '1.21.11': 774 } as const
@@ -33,8 +34,8 @@ async function read(name: string) {
   const port = ports[name] ?? 0
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
   const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
-  const { fields } = await source.poll(AbortSignal.timeout(10_000))
-  return { port, fields, library: await readByLibrary('127.0.0.1', port, { enableSRV: false, timeout: 10_000 }) }
+  const { fields } = await source.poll(never())
+  return { port, fields, library: await readByLibrary('127.0.0.1', port, { enableSRV: false, timeout: 20_000 }) }
 }
 
 describe('minecraft-protocol as', () => {

@@ -292,7 +292,7 @@ describe('the likedsongs script', () => {
   })
 
   it('resumes 10,000 songs after kills, without loving one twice beyond the one in flight, in bounded memory', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     music.items = songs(10_000)
     const start = () => {
