@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { unavailable } from '../../src/errors.ts'
 import { createHttpApp } from '../../src/http/app.ts'
 import { prepareJson, sendPrepared } from '../../src/http/reply.ts'
@@ -41,6 +41,12 @@ beforeAll(async () => {
   })
   base = await app.listen({ host: '127.0.0.1', port: 0 })
 })
+beforeEach(() => {
+  log.length = 0
+  told.length = 0
+  number = 0
+  down = false
+})
 afterAll(() => app.close())
 
 const pick = ({ status, headers }: Response) => [
@@ -68,7 +74,6 @@ it('answers as the route does, with what differs per request, and tells of it', 
 })
 
 it('leaves other methods, other paths and errors to the app', async () => {
-  told.length = 0
   const head = await fetch(`${base}/things/a`, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
   expect((await fetch(`${base}/things/a`, { method: 'POST', body: 'x' })).status).toBe(405)
@@ -80,8 +85,6 @@ it('leaves other methods, other paths and errors to the app', async () => {
 })
 
 it('knows a path with any query, and leaves to the app what its reply does not know', async () => {
-  told.length = 0
-  down = false
   const numbers = ['/things/some?known', '/things/some?else', '/things/some'].map(async (path) =>
     (await fetch(base + path)).headers.get('x-number'),
   )
@@ -92,7 +95,6 @@ it('knows a path with any query, and leaves to the app what its reply does not k
 it.each(['/unsendable', '/unsendable/', '/unsendable/later'])(
   'answers an error where %s cannot be written, and goes on',
   async (path) => {
-    log.length = 0
     for (const headers of [{}, { 'if-none-match': '*' }]) {
       const reply = await fetch(base + path, { headers })
       expect([reply.status, reply.statusText, reply.headers.get('access-control-allow-origin')]).toEqual([
@@ -107,7 +109,6 @@ it.each(['/unsendable', '/unsendable/', '/unsendable/later'])(
 )
 
 it('sends a reply that could not be counted', async () => {
-  log.length = 0
   const reply = await fetch(`${base}/unseen`)
   expect([reply.status, await reply.text()]).toEqual([200, '["value"]'])
   expect(log).toEqual(['request failed'])
