@@ -11,11 +11,13 @@ import { type FakeMusic, fakeMusic, json, secrets } from '../data/scripts/liked-
 let music: FakeMusic
 let dataDir: string
 let printed: string
+let questions: string[]
 
 beforeEach(async () => {
   music = await fakeMusic()
   dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-authorise-'))
   printed = ''
+  questions = []
 })
 afterEach(() => music.close())
 
@@ -37,13 +39,14 @@ function authorise(
       printed += `${line}\n`
       sees?.(line)
     },
-    ask: (_question, asked) =>
-      types
-        ? Promise.resolve(types())
-        : new Promise((_, reject) => {
-            if (asked.aborted) reject(asked.reason)
-            asked.addEventListener('abort', () => reject(asked.reason), { once: true })
-          }),
+    ask(question, asked) {
+      questions.push(question)
+      if (types) return Promise.resolve(types())
+      return new Promise((_, reject) => {
+        if (asked.aborted) reject(asked.reason)
+        asked.addEventListener('abort', () => reject(asked.reason), { once: true })
+      })
+    },
   })
 }
 const urlIn = (line: string) => new URL(/https?:\/\/\S+(?:authorize|auth\/)\?\S+/.exec(line)?.[0] ?? 'x:')
@@ -146,6 +149,7 @@ describe('authorise lastfm', () => {
     expect(await authorise('lastfm', { types: () => '' })).toBe(0)
     expect(printed).toContain('https://www.last.fm/api/auth/?')
     expect(printed).toContain('not agreed yet')
+    expect(questions).toEqual(Array(2).fill('Then press Enter here: '))
     expect(printed).not.toContain(secrets.LASTFM_API_SECRET)
     await expectFile('lastfm-session-key', key)
   })

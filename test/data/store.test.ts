@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -151,6 +151,15 @@ describe('a snapshot file', () => {
     expect(firstTitle(opened)).toBe('b')
     expect(comebacksOf(opened)?.state).toBe('ready')
     expect(comebacksOf(opened)?.error).toBeUndefined()
+  })
+
+  it('that is larger than a snapshot may be is not even read', async () => {
+    await write(one('a'))
+    const opened = await open()
+    await truncate(file('kcomebacks'), 256 * 1024 * 1024 + 1)
+    await opened.refresh('kcomebacks')
+    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 268435457 bytes, more than 268435456' })
+    expect(firstTitle(opened)).toBe('a')
   })
 
   it('that goes away and comes back as it was is in good state again', async () => {

@@ -53,20 +53,22 @@ it('keeps values that are 0, false or empty: they are known', () => {
 
 it('fills in the ids of players that another source knows, and nobody else', () => {
   const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+  const other = '61699b2e-d327-4a01-9f1e-0ea8c3f06bc6'
   const merged = merge([
-    reading('query', { players: { players: [{ name: 'Al' }, { name: 'Bob' }], complete: true } }),
+    reading('query', { players: { players: [{ name: 'Al' }, { name: 'Bob' }, { name: 'Cy', id: other }], complete: true } }),
     reading('status', {
       players: {
         players: [
           { name: 'Al', id },
           { name: 'Eve', id },
+          { name: 'Cy', id },
         ],
         complete: false,
       },
     }),
   ])
   expect(merged.players).toEqual({
-    value: { players: [{ name: 'Al', id }, { name: 'Bob' }], complete: true },
+    value: { players: [{ name: 'Al', id }, { name: 'Bob' }, { name: 'Cy', id: other }], complete: true },
     source: 'query',
     at: 1,
   })

@@ -115,6 +115,23 @@ describe('when it polls', () => {
   })
 })
 
+it('asks nothing more once it is closed while the sources are looked up', async () => {
+  const clock = manualClock(0)
+  const status = scriptedSource('status', clock, { motd: 'Hi' })
+  let found = () => {}
+  const refresh = () =>
+    new Promise<void>((resolve) => {
+      found = resolve
+    })
+  const { watcher } = watch(clock, () => [status], { refresh })
+  const poll = watcher.poll()
+  watcher.close()
+  found()
+  expect((await poll).fields).toEqual({})
+  expect(status.polledAt).toEqual([])
+  expect(clock.pending).toBe(0)
+})
+
 describe('a source that fails', () => {
   it('takes only its own fields along, once they are stale, and brings them back', async () => {
     const clock = manualClock(0)

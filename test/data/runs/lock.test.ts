@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -53,6 +53,24 @@ it('takes and gives back many locks of one folder at once', async () => {
   expect(locks).not.toContain(undefined)
   await Promise.all(locks.map((lock) => lock?.release()))
   expect(readdirSync(folder)).toEqual([])
+})
+
+it('believes a process of another user to be alive', async () => {
+  await takeLock(folder, 'runs', 0)
+  const path = join(folder, '.runs.lock')
+  const own = JSON.parse(readFileSync(path, 'utf8')) as object
+  // The first process of a system may not be sent a signal, unless by root.
+  const since = existsSync('/proc/1/stat')
+    ? readFileSync('/proc/1/stat', 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[19]
+    : ''
+  writeFileSync(path, JSON.stringify({ ...own, pid: 1, since }))
+  expect(await takeLock(folder, 'runs', 0)).toBeUndefined()
+  writeFileSync(path, JSON.stringify({ ...own, pid: 1, since: '1' }))
+  const lock = await takeLock(folder, 'runs', 0)
+  expect(lock).toBeDefined()
+  await lock?.release()
 })
 
 it('outlives a guard that somebody removed', async () => {

@@ -240,6 +240,14 @@ describe('a run', () => {
     finish()
   })
 
+  it('leaves no timer behind', async () => {
+    const { runs, status } = await start({})
+    const before = clock.pending
+    await runs.start('kcomebacks', 'request')
+    await until(async () => (await status()).state === 'succeeded')
+    expect(clock.pending).toBe(before)
+  })
+
   it('that throws is a failed one, and its secrets are hidden', async () => {
     const { runs, status } = await start(credentials, async ({ counts }) => {
       counts.read++

@@ -107,6 +107,23 @@ describe('the management protocol of the demo server', () => {
     expect(await client.until(({ method }) => method === 'minecraft:notification/players/left')).toMatchObject({ params })
   })
 
+  it('tells of activity at a join, at most every half minute', async () => {
+    const clock = manualClock()
+    const server = await start({ clock })
+    const client = await dial(server)
+    const join = async () => {
+      const { name } = server.world.join()
+      await client.until(({ method, params }) => method?.endsWith('/joined') === true && JSON.stringify(params).includes(name))
+    }
+    const told = () => client.messages.filter(({ method }) => method === 'minecraft:notification/server/activity').length
+    await join()
+    await join()
+    expect(told()).toBe(1)
+    await clock.advance(30_000)
+    await join()
+    expect(told()).toBe(2)
+  })
+
   it('tells that it saved, its status every heartbeat, and that it stops', async () => {
     const clock = manualClock()
     const server = await start({ clock, heartbeat: 2, players: 0 })

@@ -101,6 +101,11 @@ describe('a poll', () => {
     expect(fields.defaultGameMode).toBeUndefined()
   })
 
+  it('writes the ids of players in one way, whichever the server has', async () => {
+    server.results['minecraft:players'] = [{ ...bob, id: bob.id.replaceAll('-', '').toUpperCase() }]
+    expect((await source().poll(never())).fields.players?.players).toEqual([bob])
+  })
+
   it('hands over what it has at the deadline', async () => {
     server.results['minecraft:serversettings/motd'] = 'silent'
     const deadline = new AbortController()

@@ -333,6 +333,7 @@ describe('the update of the comebacks', () => {
       'set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET',
     ],
     ['gets half of the credentials', { REDDIT_CLIENT_SECRET: undefined }, 4, 'not configured: set REDDIT_CLIENT_SECRET'],
+    ['gets the other half of them', { REDDIT_CLIENT_ID: undefined }, 4, 'not configured: set REDDIT_CLIENT_ID'],
     ['has no folder to write to', { DATA_DIR: undefined }, 4, 'not configured: set DATA_DIR'],
   ])('says what to do where Reddit %s', async (_what, env, code, message) => {
     expect(await update({}, env)).toBe(code)

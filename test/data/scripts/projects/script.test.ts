@@ -107,6 +107,20 @@ describe('the projects script', () => {
     expect(github.log.filter((line) => line.endsWith(' 304'))).toEqual([])
   })
 
+  it('asks anew for what a damaged cache does not hold', async () => {
+    await run()
+    const file = join(dataDir, 'projects.cache.json')
+    const { origin, replies } = JSON.parse(await readFile(file, 'utf8')) as { origin: string; replies: Record<string, object> }
+    const damaged = [null, 5, {}, { etag: 7, body: {} }, { etag: '"a"' }]
+    const paths = Object.keys(replies)
+    const broken = Object.fromEntries(paths.map((path, index) => [path, index in damaged ? damaged[index] : replies[path]]))
+    await writeFile(file, JSON.stringify({ origin, replies: broken }))
+    github.log.length = 0
+    expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 3, unchanged: 3 } })
+    expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(paths.length - damaged.length)
+    expect(await published()).toBe(whole)
+  })
+
   it('sends the token and keeps it out of everything that is written', async () => {
     const token = 'ghp_averysecrettoken'
     github.replies.set('/repos/someone/new', (_: unknown, response: { writeHead: (s: number) => { end: () => void } }) =>
@@ -275,8 +289,8 @@ describe('the projects script', () => {
       { title: 1, categories: 'a', gh_api: 'a b', colour: 'red' },
       7,
       { description: 'x' },
-      { title: 'a', gh_api: 'x/y' },
-      { title: 'b', gh_api: 'X/y' },
+      { title: 'a', gh_api: 'X/y' },
+      { title: 'b', gh_api: 'x/Y' },
     ])
     expect((await run()).errors).toEqual([
       expect.stringContaining('[0].colour: there is no such field'),
@@ -285,7 +299,7 @@ describe('the projects script', () => {
       'projects.config.json: [0].gh_api is "a b"; expected <owner>/<repository>, or empty',
       'projects.config.json: [1] is 7; expected a project',
       'projects.config.json: [2].title is missing; expected a text',
-      expect.stringContaining('[4].gh_api is "X/y", the same as [3]'),
+      expect.stringContaining('[4].gh_api is "x/Y", the same as [3]'),
     ])
     await write('[')
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('is not JSON')] })
