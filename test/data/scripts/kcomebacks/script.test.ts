@@ -2,12 +2,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Clock } from '../../../../src/clock.ts'
 import { runUpdate, type UpdateOrder } from '../../../../src/commands/update.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { noCounts } from '../../../../src/data/scripts/script.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
-import { fastClock } from '../../../helpers/fast-clock.ts'
+import { type FastClock, fastClock } from '../../../helpers/fast-clock.ts'
 
 /** The service has a February of 2024 that the wiki is at, too. */
 const today = Date.UTC(2024, 1, 20, 12)
@@ -17,7 +16,7 @@ const row = (day: string, artist: string, title: string) =>
 
 let reddit: FakeReddit
 let folder: string
-let clock: Clock
+let clock: FastClock
 let output: string[]
 
 beforeEach(async () => {
@@ -187,7 +186,7 @@ describe('the update of the comebacks', () => {
     ['a 5xx', (response) => response.writeHead(502).end('bad gateway'), 2],
     ['a 429', (response) => response.writeHead(429, { 'retry-after': '4' }).end(), 1],
     ['a cut connection', (response) => response.destroy(), 2],
-    ['a hang', () => undefined, 1],
+    ['a hang', () => clock.expire(), 1],
     ['an expired token', (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'), 1],
   ])('gets over %s', async (_what, answer, times) => {
     reddit.instead.set(
