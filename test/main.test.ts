@@ -62,7 +62,7 @@ describe('tickwarden', () => {
     const url = await listening(running)
     await running.until(/demo server runs on/)
     await expect
-      .poll(async () => (await fetch(`${url}/api/v1/getall`)).json(), { timeout: 20_000 })
+      .poll(async () => (await fetch(`${url}/api/v1/getall`)).json())
       .toMatchObject({ SERVER_NAME: 'Server', SERVER_IP: '127.0.0.1' })
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('minecraft_up{server="Server"} 1')
     expect(running.output().match(/demo server/g)).toHaveLength(1)
@@ -173,7 +173,7 @@ describe('tickwarden', () => {
     const [, address = ''] = await demo.until(/MC_SERVER=(\S+)/)
     const service = run([], { PORT: '0', MC_SERVER: address, MC_NAME: 'mine', POLL_INTERVAL: '500ms' })
     const url = await listening(service)
-    await expect.poll(async () => (await fetch(`${url}/api/v1/minecraftversion`)).text(), { timeout: 20_000 }).toBe('["26.1"]')
+    await expect.poll(async () => (await fetch(`${url}/api/v1/minecraftversion`)).text()).toBe('["26.1"]')
     expect(service.output()).not.toContain('demo server')
     demo.child.kill('SIGINT')
     expect(await demo.exit).toBe(0)

@@ -37,9 +37,7 @@ async function replaceForever(service: DataService, done: () => boolean): Promis
   return written
 }
 
-it('answers every request while the file is replaced, sometimes by a broken one, and never from two snapshots', {
-  timeout: 120_000,
-}, async () => {
+it('answers every request while the file is replaced, sometimes by a broken one, and never from two snapshots', async () => {
   const service = await startDataService({ kcomebacks: version(0) })
   const agent = new Agent({ connections: 8 })
   const seen = new Set<string>()

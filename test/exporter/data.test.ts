@@ -42,10 +42,9 @@ it('tells of a snapshot that goes away while the one before stays in service, an
   const known = { entries: 1, rejected_entries: 0, ...lastUpdate }
   await rm(join(service.folder, 'projects.json'))
   await service.write('kcomebacks', snapshot([comeback()]).slice(0, -3))
-  for (const database of ['projects', 'kcomebacks'])
-    await expect.poll(() => figures(database), { timeout: 20_000 }).toEqual({ up: 0, ...known })
+  for (const database of ['projects', 'kcomebacks']) await expect.poll(() => figures(database)).toEqual({ up: 0, ...known })
   await service.write('projects', snapshot([project()]))
   await service.write('kcomebacks', snapshot([comeback(), comeback()]))
-  await expect.poll(() => figures('projects'), { timeout: 20_000 }).toEqual({ up: 1, ...known })
-  await expect.poll(() => figures('kcomebacks'), { timeout: 20_000 }).toEqual({ up: 1, ...known, entries: 2 })
+  await expect.poll(() => figures('projects')).toEqual({ up: 1, ...known })
+  await expect.poll(() => figures('kcomebacks')).toEqual({ up: 1, ...known, entries: 2 })
 })

@@ -44,6 +44,8 @@ async function listen(server: Server): Promise<string> {
   return `${address}:${port}`
 }
 
+const ups = { busy: 1, forge: 1, lagging: 1, frozen: 1, down: 0 }
+
 /** Panels of what this fleet does not have: the log of a server's directory. */
 const withoutData = new Set(['Overload warnings'])
 
@@ -125,19 +127,21 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect
       .poll(async () => fits(await prometheus.query(expression)), { timeout: 60_000, interval: 500, message: expression })
       .toBe(true)
+  /** What a machine that is busy at first gets wrong for a moment must come right. */
+  const untilValues = (expression: string, label: string, expected: Readonly<Record<string, number>>) =>
+    expect
+      .poll(async () => values(await prometheus.query(expression), label), {
+        timeout: 60_000,
+        interval: 500,
+        message: expression,
+      })
+      .toEqual(expected)
   const some = (result: readonly Sample[]) => result.length > 0
   const values = (result: readonly Sample[], label = 'server') =>
     Object.fromEntries(result.map(({ metric, value }) => [metric[label], Number(value[1])]))
 
-  it('sees the servers as they are', { timeout: 120_000 }, async () => {
-    await until('minecraft_up{job="tickwarden"}', (result) => result.length === 5)
-    expect(values(await prometheus.query('minecraft_up{job="tickwarden"}'))).toEqual({
-      busy: 1,
-      forge: 1,
-      lagging: 1,
-      frozen: 1,
-      down: 0,
-    })
+  it('sees the servers as they are', async () => {
+    await untilValues('minecraft_up{job="tickwarden"}', 'server', ups)
     await until('server:minecraft_tick_rate:ratio{server="lagging"}', (result) => Number(result[0]?.value[1]) < 0.9)
     await until('server:minecraft_tick_rate:ratio{server="forge"}', (result) => Number(result[0]?.value[1]) > 0.9)
     await until(
@@ -148,7 +152,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect(values(await prometheus.query('up'), 'job').tickwarden).toBe(1)
   })
 
-  it('raises the alerts of the server that is down and of the one that lags, and of no other', { timeout: 120_000 }, async () => {
+  it('raises the alerts of the server that is down and of the one that lags, and of no other', async () => {
     const firing = (alert: string) => `count by (server) (ALERTS{alertname="${alert}",server!=""})`
     await until(firing('ServerDown'), some)
     await until(firing('ServerLagging'), (result) => result.some(({ metric }) => metric.server === 'lagging'))
@@ -176,7 +180,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     for (const { expr } of annotations.list ?? []) if (expr !== undefined) await prometheus.query(fill(expr, server))
   })
 
-  it('knows how long ago a script succeeded', { timeout: 120_000 }, async () => {
+  it('knows how long ago a script succeeded', async () => {
     const since = 'time() - max by (script) (tickwarden_script_last_success_timestamp_seconds)'
     await until(since, some)
     const [result] = await prometheus.query(since)
@@ -185,22 +189,9 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect(Number(result?.value[1])).toBeLessThan(600)
   })
 
-  it('discovers the servers by /sd and probes each by /probe', { timeout: 120_000 }, async () => {
-    await until('probe_success{job="probe"}', (result) => result.length === 5)
-    expect(values(await prometheus.query('probe_success{job="probe"}'), 'instance')).toEqual({
-      busy: 1,
-      forge: 1,
-      lagging: 1,
-      frozen: 1,
-      down: 0,
-    })
-    expect(values(await prometheus.query('minecraft_up{job="probe"}'), 'instance')).toEqual({
-      busy: 1,
-      forge: 1,
-      lagging: 1,
-      frozen: 1,
-      down: 0,
-    })
+  it('discovers the servers by /sd and probes each by /probe', async () => {
+    await untilValues('probe_success{job="probe"}', 'instance', ups)
+    await untilValues('minecraft_up{job="probe"}', 'instance', ups)
     expect(await prometheus.query('minecraft_up{job="probe",server!=""}')).toEqual([])
     // It takes two polls, as the alert rules and exporter/README.md say.
     expect(await prometheus.query('minecraft_tick_rate{job="probe"}')).toEqual([])
@@ -208,9 +199,12 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
   })
 
   it('finds nothing to complain of in a scrape', async () => {
-    const { activeTargets } = (await prometheus.get('/api/v1/targets')) as {
-      activeTargets: { health: string; lastError: string }[]
+    const healths = async () => {
+      const { activeTargets } = (await prometheus.get('/api/v1/targets')) as {
+        activeTargets: { health: string; lastError: string }[]
+      }
+      return [...new Set(activeTargets.map(({ health, lastError }) => `${health} ${lastError}`))]
     }
-    expect(activeTargets.map(({ health, lastError }) => [health, lastError])).toEqual(activeTargets.map(() => ['up', '']))
+    await expect.poll(healths, { interval: 500 }).toEqual(['up '])
   })
 })

@@ -44,7 +44,7 @@ function run(...args: readonly string[]) {
 
 const recorded = () => JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8')).runs
 
-// Each ends within the test's time, which is less than what is left of the upstream's pause.
+// Each ends within the upstream's pause: after it there would be another request.
 describe('a run that waits for the upstream', () => {
   it('ends with the service, and is recorded', async () => {
     const { child, output, exit } = run()
@@ -54,6 +54,7 @@ describe('a run that waits for the upstream', () => {
     await until(() => github.log.length === 1)
     child.kill('SIGTERM')
     expect(await exit).toBe(0)
+    expect(github.log).toHaveLength(1)
     expect(recorded()).toMatchObject([{ script: 'projects', outcome: 'failed', errors: ['stopped'] }])
     expect(existsSync(join(folder, '.projects.lock'))).toBe(false)
   })
@@ -63,6 +64,7 @@ describe('a run that waits for the upstream', () => {
     await until(() => github.log.length === 1)
     child.kill('SIGINT')
     expect(await exit).toBe(1)
+    expect(github.log).toHaveLength(1)
     expect(output()).toContain('stopped')
     expect(recorded()).toMatchObject([{ script: 'projects', trigger: 'command', errors: ['stopped'] }])
     expect(existsSync(join(folder, '.projects.lock'))).toBe(false)

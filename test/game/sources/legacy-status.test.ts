@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { createStatusSource } from '../../../src/game/sources/status.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -44,7 +44,7 @@ describe('a legacy server', () => {
       port: server.port,
       latency: expect.any(Number),
     })
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
   })
 
   it('to 1.3 tells no version', async () => {
@@ -88,7 +88,7 @@ describe('a legacy server', () => {
   ])('that answers with %s fails as it did in the modern way', async (_, bytes, code) => {
     await using server = await legacyServer(bytes)
     await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code })
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
   })
 
   it('that claims 128 kB and streams without end is bounded', async () => {
@@ -106,7 +106,7 @@ describe('a legacy server', () => {
     const cpu = process.cpuUsage()
     await expect(poll(server.port)).rejects.toMatchObject({ code: 'closed' })
     expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(5_000)
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
   })
 
   it('that falls silent ends at the deadline', async () => {
@@ -117,6 +117,6 @@ describe('a legacy server', () => {
     })
     const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     await expect(source.poll(AbortSignal.timeout(300))).rejects.toThrow()
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
   })
 })

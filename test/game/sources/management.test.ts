@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { demoSettings, startDemoServer } from '../../../src/game/demo/server.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
@@ -12,6 +12,8 @@ import { selfSigned } from '../../helpers/certificate.ts'
 import { alice, bob, type ManagementServer, managementServer } from '../../helpers/management-server.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { never } from '../../helpers/never.ts'
+import { hasTool } from '../../helpers/require-tool.ts'
+import { until } from '../../helpers/until.ts'
 
 let server: ManagementServer
 let pushed: Reading[]
@@ -110,10 +112,10 @@ describe('a poll', () => {
     server.results['minecraft:serversettings/motd'] = 'silent'
     const deadline = new AbortController()
     const poll = source().poll(deadline.signal)
-    await vi.waitUntil(() => server.called.length === readingMethods.length)
+    await until(() => server.called.length === readingMethods.length)
     // It comes after the answers on the same connection.
     server.notify('minecraft:notification/server/saved')
-    await vi.waitUntil(() => pushed.length === 1)
+    await until(() => pushed.length === 1)
     deadline.abort(new Error('late'))
     expect((await poll).fields).toMatchObject({ playersMax: 20 })
   })
@@ -127,9 +129,9 @@ describe('events', () => {
   ])('take players in and out at once: %s', async (_, joined, came, went) => {
     await source().poll(never())
     server.notify(joined, came)
-    await vi.waitUntil(() => lists().length === 1)
+    await until(() => lists().length === 1)
     server.notify(joined.replace('joined', 'left'), went)
-    await vi.waitUntil(() => lists().length === 2)
+    await until(() => lists().length === 2)
     expect(lists()).toEqual([['Alice', 'Bob'], ['Alice']])
     expect(pushed[0]?.fields.playersOnline).toBe(2)
   })
@@ -142,7 +144,7 @@ describe('events', () => {
     server.notify('minecraft:notification/players/left', [{ name: 'Nobody' }])
     server.notify('toString', [])
     server.notify('minecraft:notification/players/joined', [bob])
-    await vi.waitUntil(() => lists().length === 1)
+    await until(() => lists().length === 1)
     expect(lists()).toEqual([['Alice', 'Bob']])
   })
 
@@ -150,10 +152,10 @@ describe('events', () => {
     await source().poll(never())
     server.results['minecraft:serversettings/motd'] = { message: 'New' }
     server.notify('minecraft:notification/server/started')
-    await vi.waitUntil(() => pushed.some(({ fields }) => fields.motd === 'New'))
+    await until(() => pushed.some(({ fields }) => fields.motd === 'New'))
     const before = pushed.length
     server.notify('minecraft:notification/server/stopping', [])
-    await vi.waitUntil(() => pushed.length > before)
+    await until(() => pushed.length > before)
     expect(pushed.at(-1)?.fields).toEqual({})
   })
 
@@ -163,7 +165,7 @@ describe('events', () => {
     for (let index = 0; index < 500; index++) server.notify('minecraft:notification/players/joined', [{ name: `P${index}` }])
     server.results['minecraft:players'] = [alice]
     server.notify('minecraft:notification/players/left', [{ name: 'P0' }])
-    await vi.waitUntil(async () => {
+    await until(async () => {
       await clock.advance(50)
       return lists().at(-1)?.length === 500
     })
@@ -174,21 +176,19 @@ describe('events', () => {
     const clock = manualClock()
     await source({}, clock).poll(never())
     server.called.length = 0
+    // In small steps: the answers come in real time, and a call has ten seconds of the clock's.
     const readings = async (count: number) =>
-      vi.waitUntil(
-        async () => {
-          await clock.advance(200)
-          return server.called.length >= count * readingMethods.length
-        },
-        { timeout: 5_000, interval: 10 },
-      )
+      until(async () => {
+        await clock.advance(10)
+        return server.called.length >= count * readingMethods.length
+      })
     for (let index = 0; index < 200; index++) server.notify('minecraft:notification/server/started')
     await readings(2)
     server.results['minecraft:serversettings/motd'] = { message: 'New' }
     server.notify('minecraft:notification/server/started')
     await readings(3)
-    await vi.waitUntil(async () => {
-      await clock.advance(50)
+    await until(async () => {
+      await clock.advance(10)
       return pushed.some(({ fields }) => fields.motd === 'New')
     })
     expect(server.called.length).toBeLessThanOrEqual(5 * readingMethods.length)
@@ -224,11 +224,11 @@ describe('a connection that is lost', () => {
     const management = source({}, clock)
     await management.poll(never())
     for (const ws of server.sockets) ws.close(code)
-    await vi.waitUntil(() => clock.pending === 1)
+    await until(() => clock.pending === 1)
     await expect(management.poll(never())).rejects.toMatchObject({ code: 'closed' })
     expect(server.authorizations).toHaveLength(1)
     await clock.advance(1000)
-    await vi.waitUntil(() => pushed.length === 1)
+    await until(() => pushed.length === 1)
     expect(server.authorizations).toHaveLength(2)
     expect(pushed[0]?.fields.players?.players).toEqual([alice])
     await management.poll(never())
@@ -237,7 +237,7 @@ describe('a connection that is lost', () => {
   it('rejects what is pending', async () => {
     server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
     const poll = source().poll(never())
-    await vi.waitUntil(() => server.called.length === readingMethods.length)
+    await until(() => server.called.length === readingMethods.length)
     for (const ws of server.sockets) ws.terminate()
     await expect(poll).rejects.toMatchObject({ code: 'closed' })
   })
@@ -254,11 +254,11 @@ describe('a connection that is lost', () => {
       await expect(management.poll(never())).rejects.toMatchObject({ code: 'refused' })
       await clock.advance(1)
       // The attempt is real: it ends, and the next pause begins.
-      await vi.waitUntil(() => clock.pending === 1)
+      await until(() => clock.pending === 1)
     }
     server = await managementServer(undefined, port)
     await clock.advance(30_000)
-    await vi.waitUntil(() => pushed.length > 0)
+    await until(() => pushed.length > 0)
     expect((await management.poll(never())).fields.version).toBe('1.21.11')
   })
 
@@ -268,10 +268,10 @@ describe('a connection that is lost', () => {
     const management = source({}, clock)
     const poll = management.poll(never())
     const failed = expect(poll).rejects.toMatchObject({ code: 'timeout' })
-    await vi.waitUntil(() => server.called.length === readingMethods.length)
+    await until(() => server.called.length === readingMethods.length)
     await clock.advance(10_000)
     await failed
-    await vi.waitUntil(() => server.sockets.size === 0)
+    await until(() => server.sockets.size === 0)
   })
 })
 
@@ -296,17 +296,19 @@ describe('a peer that cannot be trusted', () => {
     server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
     const poll = source().poll(never())
     const failed = expect(poll).rejects.toMatchObject({ code })
-    await vi.waitUntil(() => server.called.length === readingMethods.length)
+    await until(() => server.called.length === readingMethods.length)
     server.send(text)
     await failed
   })
 })
 
-describe('over TLS', () => {
-  const certificate = selfSigned()
-  const other = selfSigned()
+describe.skipIf(!hasTool('openssl'))('over TLS', () => {
+  let certificate: ReturnType<typeof selfSigned>
+  let other: ReturnType<typeof selfSigned>
   let secure: ManagementServer
   beforeAll(async () => {
+    certificate = selfSigned()
+    other = selfSigned()
     secure = await managementServer(certificate)
   })
   afterAll(async () => {
@@ -315,32 +317,31 @@ describe('over TLS', () => {
   })
 
   it.each([
-    ['a pinned fingerprint', { fingerprint: certificate.fingerprint }],
-    ['a CA file', { caFile: certificate.certFile }],
+    ['a pinned fingerprint', () => ({ fingerprint: certificate.fingerprint })],
+    ['a CA file', () => ({ caFile: certificate.certFile })],
   ])('trusts a self-signed certificate by %s', async (_, trust) => {
-    const { fields } = await source({ url: secure.url, ...trust }).poll(never())
+    const { fields } = await source({ url: secure.url, ...trust() }).poll(never())
     expect(fields.version).toBe('1.21.11')
   })
 
   it.each([
-    ['without either', {}],
-    ['with another fingerprint', { fingerprint: other.fingerprint }],
-    ['with another CA file', { caFile: other.certFile }],
-    ['with a CA file that is gone', { caFile: '/nonexistent.pem' }],
+    ['without either', () => ({})],
+    ['with another fingerprint', () => ({ fingerprint: other.fingerprint })],
+    ['with another CA file', () => ({ caFile: other.certFile })],
+    ['with a CA file that is gone', () => ({ caFile: '/nonexistent.pem' })],
   ])('refuses it %s, and never shows it the secret', async (_, trust) => {
     const before = secure.authorizations.length
-    await expect(source({ url: secure.url, ...trust }).poll(never())).rejects.toMatchObject({ code: 'tls' })
+    await expect(source({ url: secure.url, ...trust() }).poll(never())).rejects.toMatchObject({ code: 'tls' })
     expect(secure.authorizations).toHaveLength(before)
   })
 })
 
 describe('of the demo server', () => {
-  const certificate = selfSigned()
-  afterAll(() => rmSync(certificate.folder, { recursive: true }))
-
-  it.each(['array', 'object'] as const)(
+  it.skipIf(!hasTool('openssl')).each(['array', 'object'] as const)(
     'a join and a leave are in the fleet at once, told in an %s over TLS',
     async (notificationParams) => {
+      const certificate = selfSigned()
+      rmSync(certificate.folder, { recursive: true })
       const tls = { key: String(certificate.key), cert: String(certificate.cert) }
       const demo = await startDemoServer({ managementTls: tls, notificationParams })
       const fleet = createFleet({
@@ -363,11 +364,11 @@ describe('of the demo server', () => {
           .snapshot()
           .fields.players?.value.players.map(({ name }) => name)
       const { name, id } = demo.world.join('Newcomer')
-      await vi.waitUntil(() => names()?.includes('Newcomer'))
+      await until(() => names()?.includes('Newcomer') === true)
       expect(fleet.get('Server')!.snapshot().fields.players).toMatchObject({ source: 'management', value: { complete: true } })
       expect(fleet.get('Server')!.snapshot().fields.players?.value.players).toContainEqual({ name, id })
       demo.world.leave('Newcomer')
-      await vi.waitUntil(() => !names()?.includes('Newcomer'))
+      await until(() => !names()?.includes('Newcomer'))
       expect(fleet.get('Server')!.snapshot()).toMatchObject({ joins: 1, leaves: 1 })
       fleet.close()
       await demo.close()

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { systemNetwork } from '../../../src/game/network.ts'
 import type { ServerAddress } from '../../../src/game/protocol/address.ts'
@@ -49,7 +49,7 @@ describe('a server that', () => {
       expect(snapshot.polls).toEqual({ [code]: poll })
     }
     expect(warnings).toEqual([expect.stringContaining(`(${code})`)])
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
     const { user, system } = process.cpuUsage(cpu)
     expect((user + system) / 1_000).toBeLessThan(5_000)
     expect(usedMemory() - memory).toBeLessThan(120_000_000)
@@ -69,7 +69,7 @@ describe('a server that', () => {
     const { fields, up } = await watched.watcher.poll()
     expect(up).toBe(true)
     for (const [name, value] of Object.entries(expected)) expect(fields[name as 'motd']?.value).toBe(value)
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
   })
 
   it('sends no pong is asked for one once only', async () => {
@@ -88,17 +88,17 @@ describe('a server that', () => {
     expect(requests).toBe(2)
     expect((await watched.watcher.poll()).up).toBe(true)
     expect(requests).toBe(3)
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
   })
 
   it('is closed in the middle of a poll leaves nothing behind', async () => {
     await using server = await hostileServer((socket) => void socket.resume())
     using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
     const poll = watched.watcher.poll()
-    await vi.waitFor(() => expect(server.open()).toBe(1))
+    await expect.poll(server.open).toBe(1)
     watched.watcher.close()
     await poll
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await expect.poll(server.open).toBe(0)
     expect(watched.warnings).toEqual([])
   })
 })

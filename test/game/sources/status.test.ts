@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { type Network, systemNetwork } from '../../../src/game/network.ts'
 import { createFrameReader } from '../../../src/game/protocol/frames.ts'
@@ -183,7 +183,7 @@ it('sees a server go down and come back within one interval each way', async () 
   watcher.start()
   const interval = async (up: boolean) => {
     await clock.advance(5_000)
-    await vi.waitFor(() => expect(watcher.snapshot().up).toBe(up))
+    await expect.poll(() => watcher.snapshot().up).toBe(up)
   }
   await interval(true)
   await first[Symbol.asyncDispose]()
