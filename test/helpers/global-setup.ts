@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,6 +10,8 @@ import { join } from 'node:path'
 export default function setup(): () => void {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-tests-'))
+  // A test that root runs reads as another user, who must get there.
+  chmodSync(folder, 0o711)
   process.env.TMPDIR = folder
   return () => rmSync(folder, { recursive: true, force: true })
 }
