@@ -488,7 +488,8 @@ describe('the config file', () => {
     const path = file(`# Servers\nservers:\n  - address: x\n    rcon:\n      address: r\n      password: ${given}\n`)
     const [first, ...others] = problems({ file: path })
     expect(first).toBe(`${path}, line 6, column ${column + 2}: ${advice}`)
-    expect([first, ...others].join()).not.toMatch(/sek/i)
+    // The path is made of random letters.
+    expect([first, ...others].join().replaceAll(path, '')).not.toMatch(/sek/i)
   })
 
   it.each([

@@ -150,7 +150,8 @@ describe('the texts of an era', () => {
   })
 
   it.each([
-    ['paper', 'tps', /^§6TPS from last 1m, 5m, 15m: §a20\.0§r, §a20\.0§r, §a20\.0\n$/],
+    // A tick near the turn of a second may count for the next one.
+    ['paper', 'tps', /^§6TPS from last 1m, 5m, 15m: (§a(20\.0|19\.9[5-9])(§r, )?){3}\n$/],
     ['paper', 'mspt', /^§6Server tick times §e\(.*§e:\n§6◴ (§a\d+\.\d§7\/){2}§a\d+\.\d§e, .*\n$/],
     ['paper', 'version', /^This server is running Paper version 1\.21\.11 /],
     ['paper', 'minecraft:list', /^There are 5 of a max of 20 players online: /],
