@@ -7,8 +7,8 @@ import type { Source } from '../src/game/sources/source.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
 
-const { createStatusSource } = await built<typeof import('../src/game/sources/status.ts')>('game/sources/status.js')
-const { createRconSource } = await built<typeof import('../src/game/sources/rcon.ts')>('game/sources/rcon.js')
+const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
+const { createRconSource } = await built<typeof import('../src/game/sources/rcon/index.ts')>('game/sources/rcon/index.js')
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
 /** Pollers at once: as many servers as are watched, so that waiting for an answer does not count as time of work. */

@@ -6,8 +6,8 @@ import type { DemoServer } from '../src/game/demo/server.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
 
-const { createStatusSource } = await built<typeof import('../src/game/sources/status.ts')>('game/sources/status.js')
-const { createWatcher } = await built<typeof import('../src/game/watcher.ts')>('game/watcher.js')
+const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
+const { createWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
 const rounds = 5

@@ -4,7 +4,7 @@ import type { Network } from './network.ts'
 import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
-import { createWatcher, type Watcher } from './watcher.ts'
+import { createWatcher, type Watcher } from './watcher/index.ts'
 
 /** Starting a server's watcher this many ms after the one before spreads a large fleet over its interval. */
 const startSpacing = 5

@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns'
 import net from 'node:net'
 import { abortable } from '../abortable.ts'
 import { systemClock } from '../clock.ts'
-import { createNameLookup } from './name-lookup.ts'
+import { createNameLookup } from './names/name-lookup.ts'
 import type { SrvRecord } from './protocol/srv.ts'
 
 /** What a source needs of the network. Injected, so that tests of names that fail or take their time need no internet. */

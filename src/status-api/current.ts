@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { unavailable } from '../errors.ts'
 import type { FieldName } from '../game/fields.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Watcher } from '../game/watcher.ts'
+import type { Watcher } from '../game/watcher/index.ts'
 import { sourceNames } from './providers.ts'
 
 /** Milliseconds since the server was last reached; undefined where it never was. */

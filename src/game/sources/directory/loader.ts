@@ -1,0 +1,47 @@
+import { buildNumber } from '../../protocol/log-lines.ts'
+import { listInside, readInside } from './folder.ts'
+
+export interface Loader {
+  readonly loader: string
+  /** Number only. */
+  readonly version: string
+}
+
+const libraries: readonly (readonly [loader: string, path: string, version: (name: string) => string])[] = [
+  ['NeoForge', 'libraries/net/neoforged/neoforge', (name) => name],
+  // `1.20.1-47.2.0`, in older versions `1.7.10-10.13.4.1614-1.7.10`
+  ['Forge', 'libraries/net/minecraftforge/forge', (name) => name.split('-')[1] ?? name],
+  ['Quilt', 'libraries/org/quiltmc/quilt-loader', (name) => name],
+  ['Fabric', 'libraries/net/fabricmc/fabric-loader', (name) => name],
+  ['Fabric', '.fabric/remappedJars', (name) => /-(\d[\w.]*)$/.exec(name)?.[1] ?? ''],
+]
+
+const byNumber = new Intl.Collator('en', { numeric: true })
+
+/**
+ * The mod loader or server software by what it leaves in the server's folder: the newest where an update left older ones behind.
+ * Undefined where there is none of those that are known.
+ */
+export async function findLoader(folder: string): Promise<Loader | undefined> {
+  for (const [loader, path, versionOf] of libraries) {
+    const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^\d[\w.+-]{0,60}$/.test(version))
+    const newest = versions.sort(byNumber.compare).at(-1)
+    if (newest !== undefined) return { loader, version: newest }
+  }
+  const history = await readInside(folder, 'version_history.json', 64 * 1024)
+  return history && parseHistory(history.toString('utf8'))
+}
+
+/** Paper and its forks: `git-Paper-196 (MC: 1.20.1)`, from 1.20.5 `1.21.4-232-12d8fe0 (MC: 1.21.4)` without the name. */
+function parseHistory(text: string): Loader | undefined {
+  let current: unknown
+  try {
+    current = (JSON.parse(text) as { currentVersion?: unknown } | null)?.currentVersion
+  } catch {
+    return undefined
+  }
+  if (typeof current !== 'string') return undefined
+  const version = buildNumber(current.replace(/ .*$/s, ''))
+  if (!/^\d{1,9}$/.test(version)) return undefined
+  return { loader: /^git-([A-Za-z]{1,30})-/.exec(current)?.[1] ?? 'Paper', version }
+}

@@ -1,0 +1,189 @@
+import { WebSocket } from 'ws'
+import type { Clock } from '../../../clock.ts'
+import { SourceError, toSourceError } from '../../errors.ts'
+import type { Network } from '../../network.ts'
+import { openSocket, type Trust } from './secure-socket.ts'
+
+/** A list of 10,000 players is about 1 MB. */
+const maxMessage = 4 * 1024 * 1024
+
+/** The other side answered a call with an error object (https://www.jsonrpc.org/specification#error_object). */
+export class JsonRpcError extends Error {
+  override readonly name = 'JsonRpcError'
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export const methodNotFound = -32601
+
+export interface JsonRpcOptions {
+  /** `ws://` or `wss://`. */
+  readonly url: string
+  /** Sent as a bearer token; never part of a message. */
+  readonly secret: string
+  readonly trust: Trust
+  readonly network: Network
+  readonly clock: Clock
+  /** Milliseconds that one call may take. */
+  readonly callTimeout: number
+  readonly onNotification: (method: string, params: unknown) => void
+  /** Called once, when the connection ends for another reason than `close()`. Everything pending has been rejected then. */
+  readonly onClose: (error: SourceError) => void
+}
+
+export interface JsonRpc {
+  /** Messages received so far: tells a slow peer from a dead one. */
+  readonly received: number
+  /** @throws SourceError (deadline, connection lost), JsonRpcError (the peer refused), or the signal's reason */
+  call(method: string, signal: AbortSignal): Promise<unknown>
+  /** Ends it at once; pending calls reject with `aborted`. */
+  close(): void
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * JSON-RPC 2.0 over one WebSocket (RFC 6455), as the game's management protocol speaks it: https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
+ * @throws SourceError `auth` for a wrong secret, `tls` for a certificate that is not trusted, `unsupported` for no WebSocket server
+ */
+export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
+  const url = new URL(options.url)
+  const target = url.host
+  const socket = await openSocket(url, options.trust, options.network, signal)
+  const ws = new WebSocket(url, {
+    createConnection: () => socket,
+    headers: { authorization: `Bearer ${options.secret}` },
+    maxPayload: maxMessage,
+    perMessageDeflate: false,
+    // One message per turn of the event loop: what awaits a reply must run before the event that came after it.
+    allowSynchronousEvents: false,
+  })
+  await opened(ws, target, signal)
+  return speak(ws, target, options)
+}
+
+function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      signal.removeEventListener('abort', abort)
+      if (error === undefined) return resolve()
+      reject(error)
+      ws.terminate()
+    }
+    const abort = () => settle(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    ws.on('error', (cause) => settle(toWebSocketError(cause, target)))
+    ws.once('open', () => settle())
+    ws.once('close', () => settle(new SourceError('closed', `${target}: closed during the handshake`)))
+    ws.once('unexpected-response', (request, { statusCode }) => {
+      request.destroy()
+      settle(
+        statusCode === 401 || statusCode === 403
+          ? new SourceError('auth', `${target}: the management secret is not accepted (HTTP ${statusCode})`)
+          : new SourceError('unsupported', `${target}: HTTP ${statusCode} instead of a WebSocket`),
+      )
+    })
+  })
+}
+
+function toWebSocketError(cause: Error, target: string): SourceError {
+  const code = 'code' in cause ? String(cause.code) : ''
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
+    return new SourceError('too_large', `${target}: a message of more than ${maxMessage} bytes`, { cause })
+  if (code.startsWith('WS_ERR') || code.startsWith('HPE_'))
+    return new SourceError('malformed', `${target}: ${cause.message}`, { cause })
+  if (/^(Invalid|Unexpected|Server sent|Missing)/.test(cause.message))
+    return new SourceError('malformed', `${target}: ${cause.message}`, { cause })
+  return toSourceError(cause, target)
+}
+
+function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotification, onClose }: JsonRpcOptions): JsonRpc {
+  const pending = new Map<number, Pending>()
+  let lastId = 0
+  let received = 0
+  let ended: SourceError | undefined
+
+  function end(error: SourceError, quietly = false): void {
+    if (ended !== undefined) return
+    ended = error
+    ws.terminate()
+    for (const { reject } of [...pending.values()]) reject(error)
+    if (!quietly) onClose(error)
+  }
+
+  function receive(message: unknown): void {
+    if (!isRecord(message)) throw new TypeError('a message that is no JSON-RPC object')
+    const { id, method, result, error } = message
+    if (typeof method === 'string') {
+      // A request to us, with an id, has no place in this protocol.
+      if (id === undefined || id === null) onNotification(method, message.params)
+      return
+    }
+    const call = typeof id === 'number' ? pending.get(id) : undefined
+    if (isRecord(error)) {
+      const code = typeof error.code === 'number' ? error.code : 0
+      call?.reject(new JsonRpcError(code, String(error.message ?? '').slice(0, 200)))
+    } else call?.resolve(result)
+  }
+
+  ws.on('message', (data) => {
+    if (ended !== undefined) return
+    received++
+    try {
+      const message: unknown = JSON.parse(String(data))
+      for (const part of Array.isArray(message) ? message : [message]) receive(part)
+    } catch (cause) {
+      end(new SourceError('malformed', `${target}: a message that is not JSON-RPC`, { cause }))
+    }
+  })
+  ws.on('error', (cause) => end(toWebSocketError(cause, target)))
+  ws.on('close', (code) => end(new SourceError('closed', `${target}: the connection was closed (code ${code})`)))
+
+  return {
+    get received() {
+      return received
+    },
+    call(method, signal) {
+      return new Promise((resolve, reject) => {
+        if (ended !== undefined) return reject(ended)
+        if (signal.aborted) return reject(signal.reason)
+        const id = ++lastId
+        const settle = () => {
+          pending.delete(id)
+          cancel()
+          signal.removeEventListener('abort', abort)
+        }
+        const fail = (error: unknown) => {
+          settle()
+          reject(error)
+        }
+        const abort = () => fail(signal.reason)
+        const cancel = clock.after(callTimeout, () =>
+          fail(new SourceError('timeout', `${target}: no answer to ${method} within ${callTimeout} ms`)),
+        )
+        signal.addEventListener('abort', abort, { once: true })
+        pending.set(id, {
+          reject: fail,
+          resolve(value) {
+            settle()
+            resolve(value)
+          },
+        })
+        ws.send(JSON.stringify({ jsonrpc: '2.0', id, method, params: [] }))
+      })
+    },
+    close: () => end(new SourceError('aborted', `${target}: no longer watched`), true),
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

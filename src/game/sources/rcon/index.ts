@@ -1,0 +1,83 @@
+import { type SourceErrorCode, toSourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
+import { formatHostPort } from '../../protocol/address.ts'
+import type { Source, SourceContext } from '../source.ts'
+import type { RconConnection } from './connection.ts'
+import { createRconMemory, logOnce } from './planner.ts'
+import { createRconSession, type RconSettings } from './session.ts'
+import { createTickRate } from './tick-rate.ts'
+import { createRconSilence, logSilence } from './unanswered-commands.ts'
+
+/** How a command may end that takes the connection along, but not what was answered before it. */
+const endings: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
+
+/**
+ * RCON: what the server's own commands tell, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
+ * sent, at most four in a poll; some in every one (ticks, players), others in turn. Where one of them is not answered, a
+ * poll has what was answered before it.
+ */
+export function createRconSource(settings: RconSettings, context: SourceContext): Source {
+  const { clock, log } = context
+  const target = formatHostPort(settings.address)
+  const session = createRconSession(settings, context)
+  const notUnderstood = logOnce(log, target)
+  let learnedOver: RconConnection | undefined
+  const silence = createRconSilence(logSilence(log, target))
+  let memory = createRconMemory(silence, notUnderstood)
+  let tickRate = createTickRate()
+
+  async function read(signal: AbortSignal): Promise<Partial<Fields>> {
+    const connection = await session.connection(signal)
+    if (connection !== learnedOver) {
+      // Behind a new connection may be another server, or the same after a pause of unknown length.
+      learnedOver = connection
+      memory = createRconMemory(silence, notUnderstood)
+      tickRate = createTickRate()
+    }
+    const now: Partial<Fields> = {}
+    let longest = 0
+    let answered = 0
+    for (const { command, take } of memory.plan(clock.now())) {
+      const asked = clock.now()
+      try {
+        Object.assign(now, take(await connection.request(command, signal)))
+      } catch (thrown) {
+        const { code } = toSourceError(thrown, target)
+        if (!endings.has(code)) throw thrown
+        if (answered === 0) {
+          silence.doubt(command)
+          throw thrown
+        }
+        // Where the others have used up most of the time, it is the server that is slow.
+        if (code !== 'timeout' || clock.now() - asked >= 3 * longest) silence.unanswered(command, clock.now())
+        break
+      }
+      silence.answered(command)
+      answered++
+      longest = Math.max(longest, clock.now() - asked)
+    }
+    return { ...memory.fields(), ...rateOf(now) }
+  }
+
+  function rateOf({ tickCount, playersOnline, tickFrozen, tickSprinting, tickRateTarget }: Partial<Fields>): Partial<Fields> {
+    if (tickCount === undefined) return {}
+    return tickRate({ ...tickCount, playersOnline, frozen: tickFrozen, sprinting: tickSprinting, target: tickRateTarget })
+  }
+
+  return {
+    name: 'rcon',
+    target,
+    async poll(signal) {
+      try {
+        const fields = await read(signal)
+        session.settled()
+        return { source: 'rcon', at: clock.now(), fields }
+      } catch (thrown) {
+        const error = toSourceError(thrown, target)
+        session.settled(error)
+        throw error
+      }
+    },
+    close: () => session.close(),
+  }
+}

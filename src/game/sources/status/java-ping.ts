@@ -1,0 +1,144 @@
+import type { Socket } from 'node:net'
+import type { Clock } from '../../../clock.ts'
+import { SourceError, toSourceError } from '../../errors.ts'
+import { ProtocolError } from '../../protocol/error.ts'
+import { createFrameReader, type Frame } from '../../protocol/frames.ts'
+import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
+
+const pingPayload = 0x7469636b77617264n
+const ping = encodePing(pingPayload)
+
+export interface JavaPing {
+  readonly json: string
+  /** The address that answered. */
+  readonly address: string | undefined
+  /** Milliseconds from ping to pong, or from request to reply where no pong came. */
+  readonly latency: number
+  /** False where the server was asked for a pong and sent none. */
+  readonly ponged: boolean
+}
+
+export interface JavaPingOptions {
+  /** A connection under way; destroyed on every path. */
+  readonly socket: Socket
+  /** Of encodeHello(). */
+  readonly hello: Buffer
+  /**
+   * Reads the reply; throws what a frame that is none ends in.
+   * Its body is a view that does not outlive the call.
+   */
+  readonly decode: (reply: Frame) => string
+  /** For messages. */
+  readonly target: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** False: does not ask for a pong. */
+  readonly ping: boolean
+}
+
+/** The peer speaks as servers to 1.6 do: it was reached, and either hung up without a byte or sent their way of saying so. */
+export class LegacyPeerError extends SourceError {}
+
+/** What opens the connection: the handshake, which says what was asked for, and the request of the status. */
+export function encodeHello(host: string, port: number): Buffer {
+  return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest])
+}
+
+/**
+ * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
+ * @throws SourceError
+ */
+export function pingJava({ socket, hello, decode, target, clock, signal, ping: wantsPong }: JavaPingOptions): Promise<JavaPing> {
+  return new Promise((resolve, reject) => {
+    const frames = createFrameReader()
+    let connected = false
+    let heard = false
+    let address: string | undefined
+    let sent = 0
+    let status: { readonly json: string; readonly took: number } | undefined
+    let cancelPatience = () => {}
+
+    const end = () => {
+      signal.removeEventListener('abort', onAbort)
+      cancelPatience()
+      socket.destroy()
+    }
+    const fail = (error: unknown) => {
+      end()
+      reject(toSourceError(error, target))
+    }
+    const succeed = (pong?: number) => {
+      if (status === undefined) return
+      end()
+      resolve({ json: status.json, address, latency: pong ?? status.took, ponged: pong !== undefined })
+    }
+    function onAbort() {
+      // The status is there, only its pong is missing: that is no failure.
+      if (status === undefined) fail(signal.reason)
+      else succeed()
+    }
+    const onFrame = (frame: Frame) => {
+      const took = clock.now() - sent
+      if (status !== undefined) {
+        succeed(decodePing(frame) === pingPayload ? took : undefined)
+        return
+      }
+      status = { json: decode(frame), took }
+      if (!wantsPong) {
+        succeed()
+        return
+      }
+      cancelPatience = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => succeed())
+      sent = clock.now()
+      socket.write(ping)
+    }
+    const onEnd = () => {
+      if (status !== undefined) succeed()
+      else if (connected && !heard) fail(new LegacyPeerError('closed', `${target}: the connection was closed without an answer`))
+      else fail(new SourceError('closed', `${target}: the connection was closed within the answer`))
+    }
+
+    if (signal.aborted) {
+      socket.on('error', () => {})
+      onAbort()
+      return
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    socket.on('connect', () => {
+      connected = true
+      address = socket.remoteAddress
+      sent = clock.now()
+      socket.write(hello)
+    })
+    socket.on('data', (chunk: Buffer) => {
+      if (socket.destroyed) return
+      try {
+        if (!heard && isLegacyKick(chunk)) {
+          throw new LegacyPeerError('malformed', `${target}: the answer is that of a server to 1.6`)
+        }
+        heard = true
+        frames.push(chunk)
+        for (let frame = frames.next(); frame !== undefined && !socket.destroyed; frame = frames.next()) onFrame(frame)
+      } catch (error) {
+        if (status === undefined) fail(protocolFailure(error, target))
+        else succeed()
+      }
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (status !== undefined) succeed()
+      else if (error.code === 'ECONNRESET' && connected) onEnd()
+      else fail(error)
+    })
+    socket.on('end', onEnd)
+    socket.on('close', onEnd)
+  })
+}
+
+/** FF and a length below 256 units: no modern server writes a VarInt so. */
+function isLegacyKick(chunk: Buffer): boolean {
+  return chunk[0] === 0xff && chunk[1] === 0
+}
+
+function protocolFailure(error: unknown, target: string): unknown {
+  return error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
+}

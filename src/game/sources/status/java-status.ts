@@ -1,0 +1,148 @@
+import { isIP } from 'node:net'
+import { abortable } from '../../../abortable.ts'
+import { SourceError, toSourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
+import { createSrvCache } from '../../names/srv-cache.ts'
+import { addressesOf, type Network } from '../../network.ts'
+import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
+import { ProtocolError } from '../../protocol/error.ts'
+import type { Frame } from '../../protocol/frames.ts'
+import { orderSrv } from '../../protocol/srv.ts'
+import { decodeStatus, packetIds } from '../../protocol/status.ts'
+import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
+import type { SourceContext } from '../source.ts'
+import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
+import { readLegacyStatus } from './legacy-status.ts'
+
+/** More SRV targets than these are not tried in one poll. */
+const maxTargets = 4
+/** A server that sends no pong is not asked for one again for this many ms, and a legacy one not for a modern status. */
+const rememberFor = 600_000
+/** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
+const modernInLegacy = 127
+/** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
+const maxKeptBody = 65_536
+
+/**
+ * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
+ * @throws SourceError from the function returned
+ */
+export function createJavaReader(
+  address: HostPort,
+  { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
+  network: Network,
+): (signal: AbortSignal) => Promise<Partial<Fields>> {
+  const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
+  const srv = hasSrv ? createSrvCache(`_minecraft._tcp.${address.host}`, network, clock) : undefined
+  const replies = createReplyReader()
+  const own = [address]
+  let hello = { ...address, bytes: encodeHello(address.host, address.port) }
+  let pingAgainAt = Number.NEGATIVE_INFINITY
+  let legacyUntil = Number.NEGATIVE_INFINITY
+
+  /** Where the server may be, best first. */
+  async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
+    if (srv === undefined) return own
+    const targets = orderSrv(await abortable(srv.records(), signal), random).slice(0, maxTargets)
+    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : own
+  }
+
+  function helloTo(host: string, port: number): Buffer {
+    if (host !== hello.host || port !== hello.port) hello = { host, port, bytes: encodeHello(host, port) }
+    return hello.bytes
+  }
+
+  async function ask({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
+    const addresses = await addressesOf(host, network, signal)
+    const target = formatHostPort({ host, port })
+    const askLegacy = async () => ({
+      ...(await readLegacyStatus(network.connect(addresses, port), { target, signal, now: clock.now })),
+      port,
+    })
+    if (clock.now() < legacyUntil) return await askLegacy()
+    const wantsPong = clock.now() >= pingAgainAt
+    try {
+      const socket = network.connect(addresses, port)
+      const reply = await pingJava({
+        socket,
+        hello: helloTo(host, port),
+        decode: replies.decode,
+        target,
+        clock,
+        signal,
+        ping: wantsPong,
+      })
+      if (wantsPong && !reply.ponged) pingAgainAt = clock.now() + rememberFor
+      return {
+        ...replies.read(reply.json, target),
+        ...(reply.address !== undefined && { ip: reply.address }),
+        port,
+        latency: reply.latency / 1_000,
+      }
+    } catch (error) {
+      if (!(error instanceof LegacyPeerError)) throw error
+      // A server that is neither failed in the modern way first.
+      const { protocol, ...fields } = await askLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
+      // One that speaks the modern way too: it hung up on us once, as a server that has just started may.
+      if (protocol === modernInLegacy) return fields
+      legacyUntil = clock.now() + rememberFor
+      return { ...fields, ...(protocol !== undefined && { protocol }) }
+    }
+  }
+
+  return async (signal) => {
+    let failure: SourceError | undefined
+    for (const endpoint of await endpoints(signal)) {
+      try {
+        return await ask(endpoint, signal)
+      } catch (error) {
+        legacyUntil = Number.NEGATIVE_INFINITY
+        failure = toSourceError(error, formatHostPort(endpoint))
+        // Another target is only for one that cannot be reached.
+        if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break
+      }
+    }
+    throw failure ?? new SourceError('internal', `${formatHostPort(address)}: nothing to ask`)
+  }
+}
+
+interface ReplyReader {
+  /** @throws ProtocolError */
+  decode(frame: Frame): string
+  /** @throws SourceError */
+  read(json: string, target: string): StatusReply
+}
+
+/**
+ * Reads replies and remembers the last one: a server on which nothing happens sends the same bytes again, and its icon is the
+ * same Buffer as long as it has the same bytes, so that what is made from it can be kept.
+ */
+function createReplyReader(): ReplyReader {
+  let decoded: { readonly body: Buffer; readonly json: string } | undefined
+  let last: { readonly json: string; readonly reply: StatusReply } | undefined
+  return {
+    decode(frame) {
+      if (frame.id === packetIds.status && decoded?.body.equals(frame.body)) return decoded.json
+      const json = decodeStatus(frame)
+      // A copy: the body is a view of all that was received with it.
+      decoded = frame.body.length <= maxKeptBody ? { body: Buffer.from(frame.body), json } : undefined
+      return json
+    },
+    read(json, target) {
+      if (last?.json === json) return last.reply
+      const read = parse(json, target)
+      const kept = last?.reply.favicon
+      const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
+      last = { json, reply }
+      return reply
+    },
+  }
+}
+
+function parse(json: string, target: string): StatusReply {
+  try {
+    return parseStatusReply(json)
+  } catch (error) {
+    throw error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
+  }
+}

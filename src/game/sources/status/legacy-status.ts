@@ -1,0 +1,40 @@
+import type { Socket } from 'node:net'
+import { statusLegacy } from 'minecraft-server-util'
+import { SourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
+import { stripFormatting } from '../../protocol/text.ts'
+import { parseVersionName } from '../../protocol/version-name.ts'
+import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts'
+
+/** The game's own answers hold at most 256 characters. */
+const maxAnswer = 8_192
+
+const isCount = (value: number | null | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+/**
+ * The status of a server from beta 1.8 to 1.6, which answers FE 01 with one text
+ * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
+ * @param socket a connection under way; destroyed on every path
+ * @throws SourceError
+ */
+export async function readLegacyStatus(socket: Socket, options: GuardOptions): Promise<Partial<Fields>> {
+  const { value, address, latency } = await guardTcp(socket, maxAnswer, options, (port) =>
+    statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
+  )
+  const { version, players, motd } = value
+  // The library splits any text that comes after FF: without the counts it was none.
+  if (!isCount(players.online) || !isCount(players.max)) {
+    throw new SourceError('malformed', `${options.target}: the answer is no legacy status`)
+  }
+  return {
+    edition: 'java',
+    ...(version?.name && parseVersionName(stripFormatting(version.name))),
+    ...(isCount(version?.protocol) && { protocol: version.protocol }),
+    motd: stripFormatting(motd.raw),
+    playersOnline: players.online,
+    playersMax: players.max,
+    ...(players.online === 0 && { players: { players: [], complete: true } }),
+    ...(address !== undefined && { ip: address }),
+    latency: latency / 1_000,
+  }
+}

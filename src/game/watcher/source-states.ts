@@ -1,0 +1,65 @@
+import type { Clock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import type { SourceError } from '../errors.ts'
+import { remedyFor } from '../remedies.ts'
+import type { SourceState } from '../snapshot.ts'
+import type { Source, SourceName } from '../sources/source.ts'
+
+/** How the sources of one server fare, for `/sources`, and in the log when that changes. */
+export interface SourceStates {
+  /** `pending` for one that has not ended a poll yet. */
+  of(source: Source): SourceState
+  /** @param duration seconds the poll took */
+  ok(source: Source, duration: number): void
+  /** @param duration seconds the poll took */
+  failed(source: Source, duration: number, error: SourceError): void
+  /** Forgets what was of a source with another target than now: its settings have changed. */
+  keepOnly(sources: readonly Source[]): void
+}
+
+export function createSourceStates({ server, clock, log }: { server: string; clock: Clock; log: Log }): SourceStates {
+  const states = new Map<SourceName, SourceState>()
+  /** Of each source what its last poll threw: a source that only waits to try again throws the same once more. */
+  const thrownBy = new Map<SourceName, SourceError>()
+
+  return {
+    of: ({ name, target }) => states.get(name) ?? { source: name, target, state: 'pending' },
+    ok({ name, target }, duration) {
+      const before = states.get(name)
+      if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} answers again (${target})`)
+      states.set(name, {
+        source: name,
+        target,
+        state: 'ok',
+        duration,
+        lastSuccess: clock.wall(),
+        ...(before?.lastError && { lastError: before.lastError }),
+      })
+      thrownBy.delete(name)
+    },
+    failed({ name, target }, duration, error) {
+      const before = states.get(name)
+      const { code } = error
+      const remedy = remedyFor(name, code)
+      const message = remedy === undefined ? error.message : `${error.message}; ${remedy}`
+      if (before?.error?.code !== code) {
+        log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)
+      }
+      const isSame = before?.lastError !== undefined && thrownBy.get(name) === error
+      states.set(name, {
+        source: name,
+        target,
+        state: 'failed',
+        duration,
+        error: { code, message },
+        lastError: isSame ? before.lastError : { code, message, at: clock.wall() },
+        ...(before?.lastSuccess !== undefined && { lastSuccess: before.lastSuccess }),
+      })
+      thrownBy.set(name, error)
+    },
+    keepOnly(sources) {
+      const targets = new Map(sources.map(({ name, target }) => [name, target]))
+      for (const [name, { target }] of states) if (targets.get(name) !== target) states.delete(name)
+    },
+  }
+}

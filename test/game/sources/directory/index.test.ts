@@ -1,0 +1,469 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import pino from 'pino'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { buildApp } from '../../../../src/app.ts'
+import { loadConfig } from '../../../../src/config.ts'
+import type { SourceError } from '../../../../src/game/errors.ts'
+import { createFleet } from '../../../../src/game/fleet.ts'
+import type { ServerSettings } from '../../../../src/game/server.ts'
+import { createDirectorySource } from '../../../../src/game/sources/directory/index.ts'
+import { createSources } from '../../../../src/game/sources/index.ts'
+import type { Source, SourceSet } from '../../../../src/game/sources/source.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { selfSigned } from '../../../helpers/certificate.ts'
+import { managementServer } from '../../../helpers/management-server.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
+import { hasTool } from '../../../helpers/require-tool.ts'
+import { until } from '../../../helpers/until.ts'
+
+let base: string
+let folder: string
+let source: Source
+const warn = vi.fn()
+const clock = manualClock()
+const context = { clock, log: { ...silentLog, warn }, random: () => 0, push() {} }
+
+beforeEach(() => {
+  warn.mockClear()
+  base = mkdtempSync(join(tmpdir(), 'tickwarden-directory-'))
+  folder = join(base, 'server')
+  mkdirSync(folder)
+  source = createDirectorySource(folder, context)
+})
+afterEach(() => {
+  source.close()
+  rmSync(base, { recursive: true })
+})
+
+const write = (path: string, text: string | Buffer) => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+const line = (message: string) => `[12:34:56] [Server thread/INFO]: ${message}\n`
+const log = (...messages: string[]) => {
+  mkdirSync(join(folder, 'logs'), { recursive: true })
+  appendFileSync(join(folder, 'logs/latest.log'), messages.map(line).join(''))
+}
+const read = async () => (await source.poll(new AbortController().signal)).fields
+/** Root may read everything: then it is done as a user who may not. */
+async function asAnybody<T>(action: () => Promise<T>): Promise<T> {
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    return await action()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+}
+const overload = "Can't keep up! Is the server overloaded? Running 2034ms or 40 ticks behind"
+
+describe('the files', () => {
+  it('tell the settings', async () => {
+    write(
+      'server.properties',
+      'motd=\\u00A7aHi\nserver-ip=192.0.2.7\nserver-port=25570\ngamemode=adventure\nmax-players=50\nlevel-name=my world\ndifficulty=hard\nview-distance=12\npause-when-empty-seconds=-1\n',
+    )
+    write('server-icon.png', Buffer.from('icon'))
+    expect(await read()).toEqual({
+      edition: 'java',
+      motd: 'Hi',
+      ip: '192.0.2.7',
+      port: 25570,
+      defaultGameMode: 'ADVENTURE',
+      playersMax: 50,
+      levelName: 'my world',
+      difficulty: 'hard',
+      viewDistance: 12,
+      pauseWhenEmpty: -1,
+      favicon: Buffer.from('icon'),
+    })
+  })
+
+  it('of old servers name modes by number; values that make no sense are left out', async () => {
+    write('server.properties', 'gamemode=1\ndifficulty=0\nmax-players=lots\nserver-port=0\nserver-ip=\n')
+    expect(await read()).toEqual({ edition: 'java', defaultGameMode: 'CREATIVE', difficulty: 'peaceful' })
+  })
+
+  it.each([
+    [
+      'Fabric',
+      '0.16.10',
+      'libraries/net/fabricmc/fabric-loader/0.16.9/x.jar',
+      'libraries/net/fabricmc/fabric-loader/0.16.10/x.jar',
+    ],
+    ['Quilt', '0.20.0', 'libraries/org/quiltmc/quilt-loader/0.20.0/x.jar', 'libraries/net/fabricmc/fabric-loader/0.14.0/x.jar'],
+    ['NeoForge', '21.1.77', 'libraries/net/neoforged/neoforge/21.1.77/x.jar'],
+    ['Forge', '47.2.0', 'libraries/net/minecraftforge/forge/1.20.1-47.2.0/x.jar'],
+  ])('tell %s %s', async (loader, loaderVersion, ...paths) => {
+    write('server.properties', 'motd=x')
+    for (const path of paths) write(path, '')
+    expect(await read()).toMatchObject({ loader, loaderVersion, software: loader })
+  })
+
+  it.each([
+    ['1.21.4-232-12d8fe0 (MC: 1.21.4)', 'Paper', '232'],
+    ['git-Paper-196 (MC: 1.20.1)', 'Paper', '196'],
+    ['git-Purpur-2062 (MC: 1.20.1)', 'Purpur', '2062'],
+  ])('tell of %s', async (currentVersion, loader, loaderVersion) => {
+    write('version_history.json', JSON.stringify({ oldVersion: null, currentVersion }))
+    expect(await read()).toMatchObject({ loader, loaderVersion })
+  })
+
+  it('tell of a Forge to 1.12.2, which only its log names', async () => {
+    write('server.properties', 'motd=x')
+    log('Starting minecraft server version 1.12.2', 'MinecraftForge v14.23.5.2860 Initialized')
+    expect(await read()).toMatchObject({ version: '1.12.2', loader: 'Forge', loaderVersion: '14.23.5.2860' })
+  })
+
+  it('tell that a server without a loader is vanilla, once its log has named the version', async () => {
+    write('server.properties', 'motd=x')
+    expect((await read()).loader).toBeUndefined()
+    log('Starting minecraft server version 1.21.11')
+    const fields = await read()
+    expect(fields).toMatchObject({ loader: 'vanilla', version: '1.21.11' })
+    expect(fields.loaderVersion).toBeUndefined()
+  })
+
+  it('are missing: the error names the folder', async () => {
+    await expect(read()).rejects.toMatchObject({
+      code: 'unsupported',
+      message: 'server: there is no server.properties, or nothing in it',
+    })
+  })
+
+  it('are gone with their folder: told without its path, by the failed poll alone', async () => {
+    write('server.properties', 'motd=x')
+    write('libraries/net/fabricmc/fabric-loader/0.16.10/x.jar', '')
+    log('Starting minecraft server version 1.21.11')
+    await read()
+    rmSync(folder, { recursive: true })
+    await expect(read()).rejects.toMatchObject({
+      code: 'unreachable',
+      message: 'server: the folder is not there; is it mounted?',
+    })
+    writeFileSync(folder, '')
+    await expect(read()).rejects.toMatchObject({ code: 'unreachable' })
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  it('may not be read: told without their path', async () => {
+    write('server.properties', 'motd=x')
+    chmodSync(base, 0o755)
+    chmodSync(join(folder, 'server.properties'), 0)
+    const message = 'server: server.properties may not be read by the user that runs this service'
+    await expect(asAnybody(read)).rejects.toMatchObject({ code: 'refused', message })
+    // Whether a folder may be entered is asked for the user that a process is really of, which stays root.
+    if (process.getuid?.() === 0) return
+    chmodSync(folder, 0)
+    const denied = 'server: the folder may not be read by the user that runs this service'
+    await expect(read()).rejects.toMatchObject({ code: 'refused', message: denied })
+    chmodSync(folder, 0o700)
+  })
+})
+
+describe('the log', () => {
+  const counts = async () => {
+    const { overloadWarnings, overloadSkippedTicks, logJoins, logLeaves } = await read()
+    return [overloadWarnings, overloadSkippedTicks, logJoins, logLeaves]
+  }
+
+  it('tells of the start what was there before, and counts what comes after', async () => {
+    log('Starting minecraft server version 1.21.11', 'Done (3.5s)! For help, type "help"', 'Alice joined the game', overload)
+    expect(await read()).toMatchObject({ version: '1.21.11', startupDuration: 3.5, overloadWarnings: 0, logJoins: 0 })
+    log('Bob joined the game', overload, overload, 'Alice left the game')
+    expect(await counts()).toEqual([2, 80, 1, 1])
+    expect(await counts()).toEqual([2, 80, 1, 1])
+  })
+
+  it('is read line by line, also where a line comes in two parts', async () => {
+    log('Starting')
+    await read()
+    const whole = line('Bob joined the game')
+    appendFileSync(join(folder, 'logs/latest.log'), whole.slice(0, 40))
+    expect(await counts()).toEqual([0, 0, 0, 0])
+    appendFileSync(join(folder, 'logs/latest.log'), whole.slice(40))
+    expect(await counts()).toEqual([0, 0, 1, 0])
+  })
+
+  it('is followed across a rotation, with what was written to the old file last', async () => {
+    log('Starting minecraft server version 1.21.10', 'Done (9s)!')
+    await read()
+    log('Bob joined the game')
+    renameSync(join(folder, 'logs/latest.log'), join(folder, 'logs/2025-01-01-1.log'))
+    expect(await counts()).toEqual([0, 0, 1, 0])
+    log('Starting minecraft server version 1.21.11', 'Alice joined the game')
+    expect(await read()).toMatchObject({ version: '1.21.11', logJoins: 2 })
+    expect((await read()).startupDuration).toBeUndefined()
+  })
+
+  it('is followed across a truncation', async () => {
+    log('Starting minecraft server version 1.21.10', overload, overload)
+    await read()
+    truncateSync(join(folder, 'logs/latest.log'))
+    log('Bob joined the game')
+    expect(await counts()).toEqual([0, 0, 1, 0])
+  })
+
+  it('is counted from its first line where it was not there at first', async () => {
+    write('server.properties', 'motd=x')
+    expect((await read()).overloadWarnings).toBeUndefined()
+    log('Bob joined the game')
+    expect(await counts()).toEqual([0, 0, 1, 0])
+  })
+
+  it('of any size and content is read in bounded steps', async () => {
+    log('Starting minecraft server version 1.21.11')
+    await read()
+    appendFileSync(join(folder, 'logs/latest.log'), Buffer.alloc(9 * 1024 * 1024, 'x'))
+    log('', 'Bob joined the game')
+    const seen: unknown[] = []
+    for (let poll = 0; poll < 4; poll++) seen.push((await read()).logJoins)
+    expect(seen).toEqual([0, 0, 1, 1])
+  })
+})
+
+describe('nothing outside of the folder is read', () => {
+  it.each(['server.properties', 'server-icon.png', 'logs/latest.log', 'version_history.json'])(
+    'through a link: %s',
+    async (path) => {
+      writeFileSync(join(base, 'outside'), 'motd=secret\n[12:34:56] [main/INFO]: Starting minecraft server version 9\n')
+      write('level.txt', '')
+      mkdirSync(join(folder, 'logs'))
+      symlinkSync(join(base, 'outside'), join(folder, path))
+      const messages = () => warn.mock.calls.map(([, message]) => message)
+      const thrown = await read().then(
+        () => Promise.reject(new Error('it should have failed')),
+        (error: SourceError) => error,
+      )
+      expect(thrown.code).toBe('unsupported')
+      await expect(read()).rejects.toThrow(thrown.message)
+      const told = [...messages(), thrown.message].filter((message) => message.includes('leads out of the folder'))
+      expect(told).toEqual([`server: ${path} leads out of the folder; it is not read`])
+    },
+  )
+
+  it('through a folder that is a link', async () => {
+    mkdirSync(join(base, 'logs'))
+    writeFileSync(join(base, 'logs/latest.log'), line('Starting minecraft server version 9'))
+    symlinkSync(join(base, 'logs'), join(folder, 'logs'))
+    write('server.properties', 'motd=x')
+    expect(await read()).toEqual({ edition: 'java', motd: 'x' })
+  })
+
+  it('but a link within it is followed', async () => {
+    write('config/real.properties', 'motd=x')
+    symlinkSync('config/real.properties', join(folder, 'server.properties'))
+    expect((await read()).motd).toBe('x')
+  })
+
+  it('nor a pipe, nor a file that is too large', async () => {
+    execFileSync('mkfifo', [join(folder, 'server.properties')])
+    write('server-icon.png', Buffer.alloc(2 * 1024 * 1024))
+    write('version_history.json', '{"currentVersion":"git-Paper-1 (MC: 1.20.1)"}')
+    expect(await read()).toEqual({ edition: 'java', loader: 'Paper', loaderVersion: '1', software: 'Paper' })
+    expect(warn).toHaveBeenCalledTimes(2)
+    await read()
+    expect(warn).toHaveBeenCalledTimes(2)
+  })
+})
+
+it('leaves no file open', async () => {
+  const openFiles = () =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder)
+      } catch {
+        return false
+      }
+    })
+  write('server.properties', 'motd=x')
+  log('Starting')
+  for (let poll = 0; poll < 50; poll++) await read()
+  expect(openFiles()).toHaveLength(1)
+  source.close()
+  await until(() => openFiles().length === 0)
+})
+
+describe('a folder that alone tells of a server', () => {
+  /** What the log and /api/v1/sources say after two polls. */
+  async function watched(settings: Partial<ServerSettings> = {}) {
+    const fleet = createFleet({
+      servers: [{ name: 'survival', directory: folder, ...settings }],
+      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+      clock,
+      log: context.log,
+      createSources,
+    })
+    const app = await buildApp({ config: loadConfig({ env: {} }), fleet, clock, logger: pino({ level: 'silent' }) })
+    onTestFinished(async () => {
+      fleet.close()
+      await app.close()
+    })
+    for (let poll = 0; poll < 2; poll++) await fleet.watchers[0]!.poll()
+    const reply = (await app.inject('/api/v1/sources')).body
+    expect(reply).not.toContain(base)
+    const { sources } = JSON.parse(reply) as { sources: { source: string; state: string; lastError: { message: string } }[] }
+    return {
+      logged: warn.mock.calls.map(([, message]) => String(message)),
+      directory: sources.find(({ source }) => source === 'directory'),
+    }
+  }
+
+  it('but has no server.properties says so once, and what to do', async () => {
+    log('Starting minecraft server version 1.21.11')
+    const { logged, directory } = await watched()
+    expect(directory).toMatchObject({ state: 'failed', target: 'server', lastError: { code: 'unsupported' } })
+    expect(directory?.lastError.message).toMatch(/there is no server\.properties.*set the server's address/)
+    expect(logged).toEqual([expect.stringContaining(`survival: directory failed (unsupported): ${directory?.lastError.message}`)])
+  })
+
+  it('but has it elsewhere says so once, and what to do', async () => {
+    log('Starting minecraft server version 1.21.11')
+    writeFileSync(join(base, 'outside'), 'server-port=25570')
+    symlinkSync(join(base, 'outside'), join(folder, 'server.properties'))
+    const { logged, directory } = await watched()
+    expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unsupported' } })
+    expect(directory?.lastError.message).toMatch(/server\.properties leads out of the folder.*set the server's address/)
+    expect(logged).toEqual([expect.stringContaining('survival: ')])
+  })
+
+  it('and has lost its properties since goes on with what they told', async () => {
+    write('server.properties', 'server-port=1')
+    const fleet = createFleet({
+      servers: [{ name: 'survival', directory: folder }],
+      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+      clock,
+      log: silentLog,
+      createSources,
+    })
+    onTestFinished(() => fleet.close())
+    await fleet.watchers[0]!.poll()
+    log('Starting minecraft server version 1.21.11')
+    write('server.properties', '')
+    const { sources } = await fleet.watchers[0]!.poll()
+    expect(sources).toMatchObject([
+      { source: 'status', target: '127.0.0.1:1' },
+      { source: 'directory', state: 'ok' },
+    ])
+  })
+
+  it('is read without them where the address is set, and told once to have none', async () => {
+    log('Starting minecraft server version 1.21.11')
+    const { logged, directory } = await watched({ address: { edition: 'java', host: '127.0.0.1', port: 1 } })
+    expect(directory).toMatchObject({ state: 'ok' })
+    expect(logged.filter((message) => message.includes('server.properties'))).toHaveLength(1)
+  })
+
+  it('and is gone says so in one line, without its path', async () => {
+    rmSync(folder, { recursive: true })
+    const { logged, directory } = await watched()
+    mkdirSync(folder)
+    expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unreachable' } })
+    expect(logged).toEqual(['survival: directory failed (unreachable): server: the folder is not there; is it mounted?'])
+  })
+})
+
+describe('the settings it completes', () => {
+  let set: SourceSet | undefined
+  afterEach(() => {
+    set?.close()
+    set = undefined
+  })
+  const targets = async (settings: Partial<ServerSettings> = {}) => {
+    set ??= createSources({ name: 'Server', directory: folder, ...settings }, context)
+    await set.refresh?.()
+    return Object.fromEntries(set.list().map(({ name, target }) => [name, target]))
+  }
+  const everything = [
+    'server-port=25570',
+    'enable-rcon=true',
+    'rcon.port=25580',
+    'rcon.password=pass',
+    'enable-query=true',
+    'query.port=25571',
+    'management-server-enabled=true',
+    'management-server-port=25590',
+    'management-server-secret=secret',
+    'management-server-tls-enabled=false',
+  ].join('\n')
+
+  it('are all of them, from the folder alone', async () => {
+    write('server.properties', everything)
+    expect(await targets()).toEqual({
+      status: '127.0.0.1:25570',
+      rcon: '127.0.0.1:25580',
+      management: 'ws://127.0.0.1:25590',
+      query: '127.0.0.1:25571',
+      directory: 'server',
+    })
+  })
+
+  it('are those only that the server has switched on', async () => {
+    write('server.properties', everything.replaceAll('=true', '=false').concat('\nserver-ip=192.0.2.7'))
+    expect(await targets()).toEqual({ status: '192.0.2.7:25570', directory: 'server' })
+  })
+
+  it('never replace what is set explicitly', async () => {
+    write('server.properties', everything)
+    const given = await targets({
+      address: { edition: 'java', host: '192.0.2.1', port: 1 },
+      partial: { rcon: { host: '192.0.2.2', port: 2 } },
+      query: { host: '192.0.2.3', port: 3 },
+      management: { url: 'ws://192.0.2.4:4/', secret: 'x' },
+    })
+    expect(given).toEqual({
+      status: '192.0.2.1:1',
+      rcon: '192.0.2.2:2',
+      query: '192.0.2.3:3',
+      management: 'ws://192.0.2.4:4',
+      directory: 'server',
+    })
+  })
+
+  it('are taken anew when the properties change, and kept while they are being written', async () => {
+    write('server.properties', everything)
+    await targets()
+    const [status, rcon] = set!.list()
+    write('server.properties', '')
+    expect(Object.keys(await targets())).toHaveLength(5)
+    write('server.properties', everything.replace('25580', '25581').replace('enable-query=true', 'enable-query=false'))
+    expect(await targets()).toEqual({
+      status: '127.0.0.1:25570',
+      rcon: '127.0.0.1:25581',
+      management: 'ws://127.0.0.1:25590',
+      directory: 'server',
+    })
+    expect(set!.list()[0]).toBe(status)
+    await expect(rcon!.poll(new AbortController().signal)).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  it.skipIf(!hasTool('openssl'))('pin the certificate of the server by its own keystore', async () => {
+    const certificate = selfSigned()
+    const server = await managementServer(certificate)
+    write('keystore.p12', execFileSync('cat', [certificate.keystore]))
+    write(
+      'server.properties',
+      `management-server-enabled=true\nmanagement-server-port=${server.port}\nmanagement-server-secret=${server.secret}\nmanagement-server-tls-keystore=keystore.p12\nmanagement-server-tls-keystore-password=${certificate.keystorePassword}\n`,
+    )
+    await targets()
+    const management = set!.list().find(({ name }) => name === 'management')!
+    expect((await management.poll(new AbortController().signal)).fields.version).toBe('1.21.11')
+    await server.close()
+    rmSync(certificate.folder, { recursive: true })
+  })
+})

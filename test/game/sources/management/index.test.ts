@@ -1,0 +1,387 @@
+import { rmSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { demoSettings, startDemoServer } from '../../../../src/game/demo/server.ts'
+import { createFleet } from '../../../../src/game/fleet.ts'
+import { readingMethods } from '../../../../src/game/protocol/management.ts'
+import { createSources } from '../../../../src/game/sources/index.ts'
+import { createManagementSource } from '../../../../src/game/sources/management/index.ts'
+import type { Reading, Source } from '../../../../src/game/sources/source.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { selfSigned } from '../../../helpers/certificate.ts'
+import { alice, bob, type ManagementServer, managementServer } from '../../../helpers/management-server.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
+import { never } from '../../../helpers/never.ts'
+import { hasTool } from '../../../helpers/require-tool.ts'
+import { until } from '../../../helpers/until.ts'
+
+let server: ManagementServer
+let pushed: Reading[]
+const open: Source[] = []
+
+beforeEach(async () => {
+  server = await managementServer()
+  pushed = []
+})
+afterEach(async () => {
+  for (const source of open.splice(0)) source.close()
+  await server.close()
+})
+
+function source(more: Record<string, unknown> = {}, clock: Parameters<typeof createManagementSource>[1]['clock'] = systemClock) {
+  const made = createManagementSource(
+    { url: server.url, secret: server.secret, ...more },
+    { clock, log: silentLog, random: () => 0.5, push: (reading) => pushed.push(reading) },
+  )
+  open.push(made)
+  return made
+}
+
+const lists = () => pushed.flatMap(({ fields }) => (fields.players ? [fields.players.players.map(({ name }) => name)] : []))
+
+describe('a poll', () => {
+  it('reads players, version and settings, and calls nothing that could change the server', async () => {
+    const { fields } = await source().poll(never())
+    expect(fields).toEqual({
+      edition: 'java',
+      version: '1.21.11',
+      protocol: 774,
+      players: { players: [alice], complete: true },
+      playersOnline: 1,
+      playersMax: 20,
+      motd: 'A Minecraft Server',
+      defaultGameMode: 'ADVENTURE',
+      pauseWhenEmpty: 60,
+      difficulty: 'easy',
+      viewDistance: 10,
+    })
+    expect(new Set(server.called)).toEqual(new Set(readingMethods))
+    for (const method of readingMethods)
+      expect(method).not.toMatch(/\/(set|add|remove|clear|kick|stop|save|update|system_message)/)
+  })
+
+  it('keeps one connection', async () => {
+    const management = source()
+    await management.poll(never())
+    await management.poll(never())
+    expect(server.authorizations).toHaveLength(1)
+  })
+
+  it('understands results that are the bare value, as another version may give them', async () => {
+    Object.assign(server.results, {
+      'minecraft:serversettings/game_mode': 'creative',
+      'minecraft:serversettings/motd': 'Hi',
+      'minecraft:serversettings/max_players': 5,
+      'minecraft:players': { players: [bob] },
+    })
+    const { fields } = await source().poll(never())
+    expect(fields).toMatchObject({ defaultGameMode: 'CREATIVE', motd: 'Hi', playersMax: 5, players: { players: [bob] } })
+  })
+
+  it('skips a method that the server does not know until the connection is renewed, and keeps the rest', async () => {
+    const management = source()
+    delete server.results['minecraft:serversettings/view_distance']
+    delete server.results['minecraft:players']
+    const { fields } = await management.poll(never())
+    expect(fields).toMatchObject({ playersMax: 20, players: { players: [alice] } })
+    expect(fields.viewDistance).toBeUndefined()
+    await management.poll(never())
+    expect(server.called.filter((method) => method === 'minecraft:serversettings/view_distance')).toHaveLength(1)
+  })
+
+  it('leaves out what one method fails at, and what makes no sense', async () => {
+    Object.assign(server.results, {
+      'minecraft:serversettings/motd': new Error('internal'),
+      'minecraft:serversettings/max_players': { max: 'many' },
+      'minecraft:serversettings/game_mode': { mode: 7 },
+      'minecraft:players': [{ id: 'not an id', name: 'Carol' }, { id: alice.id }, null, 5],
+    })
+    const { fields } = await source().poll(never())
+    expect(fields).toMatchObject({ difficulty: 'easy', players: { players: [{ name: 'Carol' }] } })
+    expect(Object.keys(fields)).not.toEqual(expect.arrayContaining(['motd']))
+    expect(fields.playersMax).toBeUndefined()
+    expect(fields.defaultGameMode).toBeUndefined()
+  })
+
+  it('writes the ids of players in one way, whichever the server has', async () => {
+    server.results['minecraft:players'] = [{ ...bob, id: bob.id.replaceAll('-', '').toUpperCase() }]
+    expect((await source().poll(never())).fields.players?.players).toEqual([bob])
+  })
+
+  it('hands over what it has at the deadline', async () => {
+    server.results['minecraft:serversettings/motd'] = 'silent'
+    const deadline = new AbortController()
+    const poll = source().poll(deadline.signal)
+    await until(() => server.called.length === readingMethods.length)
+    // It comes after the answers on the same connection.
+    server.notify('minecraft:notification/server/saved')
+    await until(() => pushed.length === 1)
+    deadline.abort(new Error('late'))
+    expect((await poll).fields).toMatchObject({ playersMax: 20 })
+  })
+})
+
+describe('events', () => {
+  it.each([
+    ['in an array', 'minecraft:notification/players/joined', [bob], [bob]],
+    ['in an object', 'minecraft:notification/players/joined', { player: bob }, { player: bob }],
+    ['of the first form of the name', 'notification:players/joined', [{ player: bob }], bob],
+  ])('take players in and out at once: %s', async (_, joined, came, went) => {
+    await source().poll(never())
+    server.notify(joined, came)
+    await until(() => lists().length === 1)
+    server.notify(joined.replace('joined', 'left'), went)
+    await until(() => lists().length === 2)
+    expect(lists()).toEqual([['Alice', 'Bob'], ['Alice']])
+    expect(pushed[0]?.fields.playersOnline).toBe(2)
+  })
+
+  it('survive those that make no sense', async () => {
+    const management = source()
+    await management.poll(never())
+    for (const params of [null, [], [null], {}, 'Bob', [5], [{ name: '' }]])
+      server.notify('minecraft:notification/players/joined', params)
+    server.notify('minecraft:notification/players/left', [{ name: 'Nobody' }])
+    server.notify('toString', [])
+    server.notify('minecraft:notification/players/joined', [bob])
+    await until(() => lists().length === 1)
+    expect(lists()).toEqual([['Alice', 'Bob']])
+  })
+
+  it('read everything anew when the server has started, and mark contact when it saves or stops', async () => {
+    await source().poll(never())
+    server.results['minecraft:serversettings/motd'] = { message: 'New' }
+    server.notify('minecraft:notification/server/started')
+    await until(() => pushed.some(({ fields }) => fields.motd === 'New'))
+    const before = pushed.length
+    server.notify('minecraft:notification/server/stopping', [])
+    await until(() => pushed.length > before)
+    expect(pushed.at(-1)?.fields).toEqual({})
+  })
+
+  it('that flood in are told together', async () => {
+    const clock = manualClock()
+    await source({}, clock).poll(never())
+    for (let index = 0; index < 500; index++) server.notify('minecraft:notification/players/joined', [{ name: `P${index}` }])
+    server.results['minecraft:players'] = [alice]
+    server.notify('minecraft:notification/players/left', [{ name: 'P0' }])
+    await until(async () => {
+      await clock.advance(50)
+      return lists().at(-1)?.length === 500
+    })
+    expect(pushed.length).toBeLessThan(400)
+  })
+
+  it('that ask for a new reading without end get one at a time, and one more after the last', async () => {
+    const clock = manualClock()
+    await source({}, clock).poll(never())
+    server.called.length = 0
+    // In small steps: the answers come in real time, and a call has ten seconds of the clock's.
+    const readings = async (count: number) =>
+      until(async () => {
+        await clock.advance(10)
+        return server.called.length >= count * readingMethods.length
+      })
+    for (let index = 0; index < 200; index++) server.notify('minecraft:notification/server/started')
+    await readings(2)
+    server.results['minecraft:serversettings/motd'] = { message: 'New' }
+    server.notify('minecraft:notification/server/started')
+    await readings(3)
+    await until(async () => {
+      await clock.advance(10)
+      return pushed.some(({ fields }) => fields.motd === 'New')
+    })
+    expect(server.called.length).toBeLessThanOrEqual(5 * readingMethods.length)
+  })
+
+  it('are in the snapshot of the fleet and with its subscribers as soon as they are told', async () => {
+    const fleet = createFleet({
+      servers: [{ name: 'Server' }],
+      poll: { interval: 3_600_000, timeout: 3000, staleAfter: 3_600_000 },
+      clock: systemClock,
+      log: silentLog,
+      createSources(_, context) {
+        const management = createManagementSource({ url: server.url, secret: server.secret }, context)
+        return { list: () => [management], close: () => management.close() }
+      },
+    })
+    const watcher = fleet.get('Server')!
+    await watcher.poll()
+    const told = new Promise<readonly string[]>((resolve) => {
+      fleet.subscribe(({ fields }) => resolve(fields.players?.value.players.map(({ name }) => name) ?? []))
+    })
+    server.notify('minecraft:notification/players/joined', [bob])
+    // No poll comes for an hour: only the event can have told it.
+    expect(await told).toEqual(['Alice', 'Bob'])
+    expect(watcher.snapshot()).toMatchObject({ joins: 1, fields: { playersOnline: { value: 2, source: 'management' } } })
+    fleet.close()
+  })
+})
+
+describe('a connection that is lost', () => {
+  it.each([1000, 1011])('is renewed after a pause, also after close code %s, and everything is read', async (code) => {
+    const clock = manualClock()
+    const management = source({}, clock)
+    await management.poll(never())
+    for (const ws of server.sockets) ws.close(code)
+    await until(() => clock.pending === 1)
+    await expect(management.poll(never())).rejects.toMatchObject({ code: 'closed' })
+    expect(server.authorizations).toHaveLength(1)
+    await clock.advance(1000)
+    await until(() => pushed.length === 1)
+    expect(server.authorizations).toHaveLength(2)
+    expect(pushed[0]?.fields.players?.players).toEqual([alice])
+    await management.poll(never())
+  })
+
+  it('rejects what is pending', async () => {
+    server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
+    const poll = source().poll(never())
+    await until(() => server.called.length === readingMethods.length)
+    for (const ws of server.sockets) ws.terminate()
+    await expect(poll).rejects.toMatchObject({ code: 'closed' })
+  })
+
+  it('is tried for again with growing pauses while the server is down, and found when it is back', async () => {
+    const clock = manualClock()
+    const management = source({}, clock)
+    const { port } = server
+    await server.close()
+    await expect(management.poll(never())).rejects.toMatchObject({ code: 'refused' })
+    for (const pause of [750, 1500, 3000]) {
+      await clock.advance(pause - 1)
+      expect(clock.pending).toBe(1)
+      await expect(management.poll(never())).rejects.toMatchObject({ code: 'refused' })
+      await clock.advance(1)
+      // The attempt is real: it ends, and the next pause begins.
+      await until(() => clock.pending === 1)
+    }
+    server = await managementServer(undefined, port)
+    await clock.advance(30_000)
+    await until(() => pushed.length > 0)
+    expect((await management.poll(never())).fields.version).toBe('1.21.11')
+  })
+
+  it('is given up where not one answer came: the peer may be dead', async () => {
+    server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
+    const clock = manualClock()
+    const management = source({}, clock)
+    const poll = management.poll(never())
+    const failed = expect(poll).rejects.toMatchObject({ code: 'timeout' })
+    await until(() => server.called.length === readingMethods.length)
+    await clock.advance(10_000)
+    await failed
+    await until(() => server.sockets.size === 0)
+  })
+})
+
+describe('a peer that cannot be trusted', () => {
+  it('is told of a wrong secret once in five minutes, without the secret in the message', async () => {
+    const clock = manualClock()
+    const management = source({ secret: 'wrong-secret' }, clock)
+    const error: Error = await management.poll(never()).catch((thrown) => thrown)
+    expect(error).toMatchObject({ code: 'auth' })
+    expect(error.message).not.toContain('wrong-secret')
+    await clock.advance(200_000)
+    // The same failure, not another one of the same kind: nothing was tried since.
+    await expect(management.poll(never())).rejects.toBe(error)
+    expect(server.authorizations).toHaveLength(1)
+  })
+
+  it.each([
+    ['malformed', 'this is not JSON'],
+    ['malformed', '5'],
+    ['too_large', `"${'x'.repeat(4 * 1024 * 1024)}"`],
+  ])('ends the connection with %s, not the process', async (code, text) => {
+    server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
+    const poll = source().poll(never())
+    const failed = expect(poll).rejects.toMatchObject({ code })
+    await until(() => server.called.length === readingMethods.length)
+    server.send(text)
+    await failed
+  })
+})
+
+describe.skipIf(!hasTool('openssl'))('over TLS', () => {
+  let certificate: ReturnType<typeof selfSigned>
+  let other: ReturnType<typeof selfSigned>
+  let secure: ManagementServer
+  beforeAll(async () => {
+    certificate = selfSigned()
+    other = selfSigned()
+    secure = await managementServer(certificate)
+  })
+  afterAll(async () => {
+    await secure.close()
+    for (const { folder } of [certificate, other]) rmSync(folder, { recursive: true })
+  })
+
+  it.each([
+    ['a pinned fingerprint', () => ({ fingerprint: certificate.fingerprint })],
+    ['a CA file', () => ({ caFile: certificate.certFile })],
+  ])('trusts a self-signed certificate by %s', async (_, trust) => {
+    const { fields } = await source({ url: secure.url, ...trust() }).poll(never())
+    expect(fields.version).toBe('1.21.11')
+  })
+
+  it.each([
+    ['without either', () => ({})],
+    ['with another fingerprint', () => ({ fingerprint: other.fingerprint })],
+    ['with another CA file', () => ({ caFile: other.certFile })],
+    ['with a CA file that is gone', () => ({ caFile: '/nonexistent.pem' })],
+  ])('refuses it %s, and never shows it the secret', async (_, trust) => {
+    const before = secure.authorizations.length
+    await expect(source({ url: secure.url, ...trust() }).poll(never())).rejects.toMatchObject({ code: 'tls' })
+    expect(secure.authorizations).toHaveLength(before)
+  })
+})
+
+describe('of the demo server', () => {
+  it.skipIf(!hasTool('openssl')).each(['array', 'object'] as const)(
+    'a join and a leave are in the fleet at once, told in an %s over TLS',
+    async (notificationParams) => {
+      const certificate = selfSigned()
+      rmSync(certificate.folder, { recursive: true })
+      const tls = { key: String(certificate.key), cert: String(certificate.cert) }
+      const demo = await startDemoServer({ managementTls: tls, notificationParams })
+      const fleet = createFleet({
+        servers: [demoSettings(demo, 'Server')],
+        poll: { interval: 3_600_000, timeout: 10_000, staleAfter: 3_600_000 },
+        clock: systemClock,
+        log: silentLog,
+        createSources,
+      })
+      const first = await fleet.get('Server')!.poll()
+      expect(first.sources.map(({ source, state }) => [source, state])).toEqual([
+        ['status', 'ok'],
+        ['rcon', 'ok'],
+        ['management', 'ok'],
+        ['query', 'ok'],
+      ])
+      const names = () =>
+        fleet
+          .get('Server')!
+          .snapshot()
+          .fields.players?.value.players.map(({ name }) => name)
+      const { name, id } = demo.world.join('Newcomer')
+      await until(() => names()?.includes('Newcomer') === true)
+      expect(fleet.get('Server')!.snapshot().fields.players).toMatchObject({ source: 'management', value: { complete: true } })
+      expect(fleet.get('Server')!.snapshot().fields.players?.value.players).toContainEqual({ name, id })
+      demo.world.leave('Newcomer')
+      await until(() => !names()?.includes('Newcomer'))
+      expect(fleet.get('Server')!.snapshot()).toMatchObject({ joins: 1, leaves: 1 })
+      fleet.close()
+      await demo.close()
+    },
+  )
+
+  it.each(['1.21.10', '1.21.11', '26.1'])('is understood as of %s', async (era) => {
+    const demo = await startDemoServer({ era })
+    const { fields } = await source({ ...demo.management }).poll(never())
+    expect(fields).toMatchObject({ version: era, playersOnline: 5, playersMax: 20, motd: 'Tickwarden demo server' })
+    expect(Object.keys(fields)).toEqual(
+      expect.arrayContaining(['defaultGameMode', 'difficulty', 'viewDistance', 'pauseWhenEmpty', 'protocol']),
+    )
+    await demo.close()
+  })
+})

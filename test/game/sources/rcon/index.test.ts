@@ -1,0 +1,673 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../../../src/clock.ts'
+import { type DemoOptions, type DemoServer, startDemoServer } from '../../../../src/game/demo/server.ts'
+import { SourceError } from '../../../../src/game/errors.ts'
+import type { Fields } from '../../../../src/game/fields.ts'
+import { rconCommands } from '../../../../src/game/protocol/rcon-commands.ts'
+import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
+import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { type Log, silentLog } from '../../../../src/log.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
+import { acceptLogin, listenRconPeer, packet, type RconPeer, type Request } from '../../../helpers/rcon-peer.ts'
+import { until } from '../../../helpers/until.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+})
+
+const context = (clock: Clock = systemClock, log: Log = silentLog) => ({ clock, log, random: () => 0, push() {} })
+
+function sourceOf(address: { host: string; port: number }, password: string, clock?: Clock, log?: Log) {
+  const source = createRconSource({ address, password }, context(clock, log))
+  cleanups.push(() => source.close())
+  return source
+}
+
+async function demo(options: DemoOptions): Promise<DemoServer & { readonly commands: string[] }> {
+  const commands: string[] = []
+  const server = await startDemoServer({ ...options, onRequest: (_protocol, command) => commands.push(command) })
+  cleanups.push(() => server.close())
+  return { ...server, commands }
+}
+
+async function peerWith(answer: (request: Request) => void, onLogin = acceptLogin): Promise<RconPeer> {
+  const peer = await listenRconPeer(answer, onLogin)
+  cleanups.push(() => peer.close())
+  return peer
+}
+
+/** A poll as the watcher makes it, with a deadline. */
+function poll(source: ReturnType<typeof sourceOf>, timeout = 20_000) {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(new SourceError('timeout', 'too late')), timeout)
+  return source.poll(deadline.signal).finally(() => clearTimeout(timer))
+}
+
+const failure = (promise: Promise<unknown>): Promise<SourceError> =>
+  promise.then(
+    () => Promise.reject(new Error('it should have failed')),
+    (error: SourceError) => error,
+  )
+
+/** Enough polls for every command to have had its turn. */
+async function pollAll(source: ReturnType<typeof sourceOf>): Promise<Partial<Fields>> {
+  let fields: Partial<Fields> = {}
+  for (let turn = 0; turn < 10; turn++) fields = (await poll(source)).fields
+  return fields
+}
+
+/** A server with these replies, the rest of the commands unknown. */
+const replying =
+  (replies: Readonly<Record<string, string>>, type = 0) =>
+  ({ socket, id, type: asked, body }: Request) => {
+    const text =
+      asked === 100 ? 'Unknown request 64' : (replies[body] ?? 'Unknown or incomplete command, see below for error<--[HERE]')
+    const count = Math.max(1, Math.ceil(text.length / 4096))
+    for (let piece = 0; piece < count; piece++) socket.write(packet(id, type, text.slice(piece * 4096, (piece + 1) * 4096)))
+  }
+
+const uuid = (index: number) => `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+const listOf = (names: readonly string[]) =>
+  `There are ${names.length} of a max of 500 players online: ${names.map((name, index) => `${name} (${uuid(index)})`).join(', ')}`
+
+describe('the replies of each era', () => {
+  const ring = '. Sample: 100'
+  const tick = (state: string, tail: string) =>
+    `${state}Target tick rate: 20.0 per second.\nAverage time per tick: 12.3ms (Target: 50.0ms)Percentiles: P50: 11.1ms P95: 19.7ms P99: 423.9ms${tail}`
+  const ticks = {
+    tickDurationMean: 0.0123,
+    tickDurationP50: 0.0111,
+    tickDurationP95: 0.0197,
+    tickDurationP99: 0.4239,
+    tickRateTarget: 20,
+    tickFrozen: false,
+    tickSprinting: false,
+  }
+  const alice = { name: 'Alice', id: uuid(0) }
+  const players = { playersOnline: 1, playersMax: 20, players: { players: [alice], complete: true } }
+  const classic = {
+    'time query gametime': 'The time is 123456',
+    'time query daytime': 'The time is 3456',
+    'time query day': 'The time is 5',
+  }
+  const clocks = {
+    'time query gametime': 'The game time is 123456 tick(s)',
+    'time query time': 'Clock minecraft:overworld is at 123456 tick(s)',
+    'time query day repetition': 'Timeline minecraft:day has passed 5 repetition(s)',
+  }
+  const world = { tickCount: { ticks: 123_456, at: expect.any(Number) }, worldTimeOfDay: 3456, worldDay: 5 }
+  const since1_16 = { 'list uuids': `There are 1 of a max of 20 players online: Alice (${uuid(0)})` }
+  const difficulty = { difficulty: 'The difficulty is Hard' }
+
+  it.each<readonly [string, Readonly<Record<string, string>>, object]>([
+    [
+      '1.12.2',
+      {
+        ...classic,
+        'time query gametime': 'Time is 123456',
+        'time query daytime': 'Time is 3456',
+        'time query day': 'Time is 5',
+        'list uuids': `There are 1/20 players online:Alice (${uuid(0)})`,
+        difficulty: 'Usage: /difficulty <new difficulty>',
+      },
+      { ...world, ...players },
+    ],
+    [
+      '1.14.4',
+      { ...classic, ...difficulty, 'list uuids': `There are 1 of a max 20 players online: Alice (${uuid(0)})` },
+      { ...world, ...players, difficulty: 'hard' },
+    ],
+    [
+      '1.20.4',
+      { ...classic, ...difficulty, ...since1_16, 'tick query': tick('The game runs normally', ', sample: 100') },
+      { ...world, ...players, ...ticks, difficulty: 'hard' },
+    ],
+    [
+      '1.21.11',
+      {
+        ...classic,
+        ...difficulty,
+        ...since1_16,
+        'tick query': tick('The game is running normally', ring),
+        version:
+          'Server version info:id = 1.21.11name = 1.21.11data = 4671series = mainprotocol = 774 (0x306)build_time = x' +
+          'pack_resource = 75.0pack_data = 94.1stable = yes',
+      },
+      { ...world, ...players, ...ticks, difficulty: 'hard', version: '1.21.11', protocol: 774 },
+    ],
+    [
+      '26.3',
+      {
+        ...clocks,
+        ...difficulty,
+        ...since1_16,
+        'tick query': tick('The game is running normally', ring).replaceAll(/(\d)\.(\d)/g, '$1,$2'),
+      },
+      { ...world, ...players, ...ticks, worldTimeOfDay: 3456, difficulty: 'hard' },
+    ],
+    [
+      'Paper 1.19.4',
+      {
+        ...classic,
+        ...difficulty,
+        ...since1_16,
+        tps: '§6TPS from last 1m, 5m, 15m: §a*20.0§r, §a19.87§r, §a18.5\n',
+        mspt: '§6Server tick times §e(§7avg§e/§7min§e/§7max§e)§6 from last 5s§7,§6 10s§7,§6 1m§e:\n§6◴ §a12.3§7/§a9.9§7/§a13.4§e, §a2.0§7/§a0.9§7/§a3.4§e, §a2.0§7/§a0.9§7/§a3.4\n',
+      },
+      {
+        ...world,
+        ...players,
+        difficulty: 'hard',
+        tickDurationMean: 0.0123,
+        paperTickRates: { '1m': 20, '5m': 19.87, '15m': 18.5 },
+      },
+    ],
+    [
+      'Forge 1.20.1',
+      {
+        ...classic,
+        ...since1_16,
+        'forge tps':
+          'Dim minecraft:overworld (minecraft:overworld): Mean tick time: 0.520 ms. Mean TPS: 20.000Overall: Mean tick time: 12.345 ms. Mean TPS: 20.000',
+      },
+      {
+        ...world,
+        ...players,
+        tickDurationMean: 0.012345,
+        dimensions: [{ name: 'minecraft:overworld', tickDurationMean: 0.00052, tickRate: 20 }],
+      },
+    ],
+    [
+      'Cuberite',
+      { 'list uuids': 'Players (2): Bot0, Bot1', tps: 'Global TPS: 20\nWorld "world": 19.96 TPS' },
+      { playersOnline: 2, players: { players: [{ name: 'Bot0' }, { name: 'Bot1' }], complete: true } },
+    ],
+  ])('%s are right to the last digit', async (name, replies, expected) => {
+    const peer = await peerWith(replying(replies, name === 'Cuberite' ? 2 : 0))
+    const { tickRate, tickPaused, ...fields } = await pollAll(sourceOf(peer.address, 'secret'))
+    expect(fields).toEqual(expected)
+  })
+
+  it('through the demo server: every era and software, with every command from the list', async () => {
+    for (const [era, software] of [
+      ['1.12.2', 'vanilla'],
+      ['1.13.2', 'vanilla'],
+      ['1.16.5', 'forge'],
+      ['1.20.2', 'paper'],
+      ['1.20.4', 'vanilla'],
+      ['1.21.8', 'neoforge'],
+      ['1.21.11', 'paper'],
+      ['26.1', 'vanilla'],
+      ['26.3', 'vanilla'],
+    ] as const) {
+      const warnings: unknown[] = []
+      const server = await demo({ era, software, scenario: 'steady', players: 7 })
+      const source = sourceOf(server.rcon.address, server.rcon.password, systemClock, {
+        ...silentLog,
+        warn: (...line: unknown[]) => warnings.push(line),
+      })
+      const fields = await pollAll(source)
+      const { world } = server
+      expect(fields.players?.players.map(({ name }) => name).sort(), era).toEqual(
+        world
+          .players()
+          .map(({ name }) => name)
+          .sort(),
+      )
+      expect(fields.tickCount?.ticks, era).toBeGreaterThan(0)
+      expect(Math.abs((fields.tickCount?.ticks ?? 0) - world.gameTime())).toBeLessThan(100)
+      expect(fields.worldDay, era).toBeTypeOf('number')
+      expect(fields.worldTimeOfDay, era).toBeTypeOf('number')
+      expect(fields.difficulty).toBe(era === '1.12.2' ? undefined : 'normal')
+      if (era >= '1.20.4')
+        expect(fields, era).toMatchObject({ tickRateTarget: 20, tickFrozen: false, tickDurationP99: expect.any(Number) })
+      expect(fields.paperTickRates !== undefined, era).toBe(software === 'paper')
+      expect(fields.dimensions?.length, era).toBe(software.endsWith('forge') ? 3 : undefined)
+      expect(warnings, era).toEqual([])
+      for (const command of server.commands) expect(rconCommands).toContain(command)
+      expect(server.commands.includes('version'), era).toBe(software !== 'paper')
+    }
+  })
+})
+
+describe('the commands', () => {
+  it('are at most four in a poll, and an unknown one is not sent again on the same connection', async () => {
+    const peer = await peerWith(
+      replying({ 'time query gametime': 'The time is 5', 'list uuids': 'There are 0 of a max of 20 players online: ' }),
+    )
+    const source = sourceOf(peer.address, 'secret')
+    for (let turn = 1; turn <= 12; turn++) {
+      const before = peer.commands.length
+      await poll(source)
+      expect(peer.commands.length - before).toBeLessThanOrEqual(4)
+    }
+    for (const once of ['tick query', 'tps', 'mspt', 'forge tps', 'neoforge tps', 'version', 'difficulty']) {
+      expect(
+        peer.commands.filter((command) => command === once),
+        once,
+      ).toHaveLength(1)
+    }
+    for (const always of ['time query gametime', 'list uuids']) {
+      expect(
+        peer.commands.filter((command) => command === always),
+        always,
+      ).toHaveLength(12)
+    }
+    for (const socket of peer.sockets) socket.destroy()
+    await until(async () => (await poll(source).catch(() => undefined)) !== undefined)
+    expect(peer.logins).toBe(2)
+    expect(peer.commands.filter((command) => command === 'tick query')).toHaveLength(2)
+  })
+
+  it('whose reply is not understood are told once, cut, and take nothing else along', async () => {
+    const warnings: string[] = []
+    const log = { ...silentLog, warn: (_fields: unknown, text?: string) => void warnings.push(text ?? '') }
+    const peer = await peerWith(
+      replying({ 'time query gametime': `Es ist ${'9'.repeat(1_000)} Uhr`, 'list uuids': listOf(['Alice']) }),
+    )
+    const source = sourceOf(peer.address, 'secret', systemClock, log)
+    const fields = await pollAll(source)
+    expect(fields).toEqual({
+      playersOnline: 1,
+      playersMax: 500,
+      players: { players: [{ name: 'Alice', id: uuid(0) }], complete: true },
+    })
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain('"Es ist 999')
+    expect(warnings[0]!.length).toBeLessThan(320)
+    expect(peer.commands.filter((command) => command === 'time query gametime')).toHaveLength(3)
+  })
+
+  it("fall back to the game's own list where a plugin has replaced it", async () => {
+    const peer = await peerWith(
+      replying({ 'list uuids': '§4Error:§c That group does not exist.', 'minecraft:list uuids': listOf(['Alice']) }),
+    )
+    expect(await pollAll(sourceOf(peer.address, 'secret'))).toMatchObject({ playersOnline: 1 })
+  })
+})
+
+describe('a command that is never answered', () => {
+  const answers = {
+    'tick query':
+      'The game is running normallyTarget tick rate: 20.0 per second.\nAverage time per tick: 1.2ms (Target: 50.0ms)Percentiles: P50: 1.1ms P95: 1.9ms P99: 2.3ms. Sample: 100',
+    'time query gametime': 'The time is 5',
+    'list uuids': listOf(['Alice']),
+    tps: '§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n',
+  }
+
+  /** A server that says nothing to the commands in `silent`, nor to anything after them on that connection; and a source of it. */
+  async function withSilent(...commands: string[]) {
+    const silent = new Set(commands)
+    const clock = manualClock()
+    const pace = { slow: false }
+    const warnings: string[] = []
+    const log = { ...silentLog, warn: (_fields: unknown, text?: string) => void warnings.push(text ?? '') }
+    const reply = replying(answers)
+    const stuck = new Set<unknown>()
+    const peer = await peerWith(async (request) => {
+      if (pace.slow) await clock.advance(900)
+      if (silent.has(request.body)) stuck.add(request.socket)
+      if (!stuck.has(request.socket)) reply(request)
+    })
+    const source = sourceOf(peer.address, 'secret', clock, log)
+    /** The deadline comes when the poll waits for what is not answered. */
+    const pollOnce = async () => {
+      const before = peer.commands.length
+      const asked = () => peer.commands.slice(before)
+      const deadline = new AbortController()
+      let over = false
+      const polled = source.poll(deadline.signal).finally(() => {
+        over = true
+      })
+      polled.catch(() => {})
+      await until(() => over || asked().some((command) => silent.has(command)))
+      if (!over) deadline.abort(new SourceError('timeout', `${source.target}: too late`))
+      return { reading: await polled, late: deadline.signal.aborted, asked: asked() }
+    }
+    return { peer, silent, pace, warnings, clock, pollOnce }
+  }
+  const read = { tickDurationMean: 0.0012, tickCount: { ticks: 5 }, playersOnline: 1 }
+
+  it('takes nothing along that was answered before it, and is left out for ten minutes', async () => {
+    const { peer, silent, warnings, clock, pollOnce } = await withSilent('tps')
+    const first = await pollOnce()
+    expect(first.late).toBe(true)
+    expect(first.reading.fields).toMatchObject(read)
+    for (let turn = 0; turn < 100; turn++) {
+      await clock.advance(5_000)
+      const { reading, late } = await pollOnce()
+      expect(late).toBe(false)
+      expect(reading.fields).toMatchObject(read)
+    }
+    expect(peer.logins).toBe(2)
+    expect(peer.commands.filter((command) => command === 'tps')).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${peer.port}: "tps"`)])
+    silent.clear()
+    await clock.advance(600_000)
+    await until(async () => (await pollOnce()).reading.fields.paperTickRates !== undefined)
+    expect(peer.logins).toBe(2)
+  })
+
+  it('of several costs one poll each', async () => {
+    const { clock, pollOnce } = await withSilent('list uuids', 'tps', 'forge tps', 'neoforge tps', 'difficulty', 'version')
+    let late = 0
+    for (let turn = 0; turn < 60; turn++) {
+      const poll = await pollOnce()
+      if (poll.late) late++
+      expect(poll.reading.fields).toMatchObject({ tickDurationMean: 0.0012, tickCount: { ticks: 5 } })
+      await clock.advance(5_000)
+    }
+    expect(late).toBe(6)
+  })
+
+  it('gives way to another form of it', async () => {
+    const { clock, pollOnce } = await withSilent('list uuids')
+    expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
+    await clock.advance(5_000)
+    expect((await pollOnce()).asked).toContain('minecraft:list uuids')
+  })
+
+  it('fails the poll where it comes first, and comes last in the next', async () => {
+    const { clock, pollOnce } = await withSilent('tick query')
+    expect((await failure(pollOnce())).code).toBe('timeout')
+    await clock.advance(5_000)
+    const next = await pollOnce()
+    expect(next.late).toBe(true)
+    expect(next.asked.at(-1)).toBe('tick query')
+    expect(next.reading.fields).toMatchObject({ tickCount: { ticks: 5 }, playersOnline: 1 })
+    await clock.advance(5_000)
+    expect((await pollOnce()).late).toBe(false)
+  })
+
+  it('has another chance where it was answered before: the server may have stood still for a while', async () => {
+    const { silent, clock, pollOnce } = await withSilent()
+    await pollOnce()
+    silent.add('time query gametime')
+    await clock.advance(5_000)
+    const standing = await pollOnce()
+    expect(standing.reading.fields.tickDurationMean).toBe(0.0012)
+    expect(standing.reading.fields).not.toHaveProperty('tickCount')
+    expect(standing.reading.fields).not.toHaveProperty('players')
+    silent.clear()
+    await clock.advance(5_000)
+    expect((await pollOnce()).reading.fields).toMatchObject(read)
+  })
+
+  it('is asked as before where the others were slow too', async () => {
+    const { silent, pace, clock, pollOnce } = await withSilent('list uuids')
+    pace.slow = true
+    expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
+    silent.clear()
+    await clock.advance(5_000)
+    expect((await pollOnce()).reading.fields).toMatchObject(read)
+  })
+
+  it('counts the same where the server hangs up instead', async () => {
+    const reply = replying(answers)
+    const peer = await peerWith((request) => (request.body === 'tps' ? request.socket.destroy() : reply(request)))
+    const source = sourceOf(peer.address, 'secret')
+    for (let turn = 0; turn < 12; turn++) expect((await poll(source)).fields).toMatchObject(read)
+    expect(peer.logins).toBe(2)
+  })
+})
+
+describe('a long reply', () => {
+  it('with 300 players is put together from its pieces', async () => {
+    const server = await demo({ players: 300, scenario: 'steady' })
+    const { fields } = await poll(sourceOf(server.rcon.address, server.rcon.password))
+    expect(fields.playersOnline).toBe(300)
+    expect(fields.players?.players).toHaveLength(300)
+  })
+
+  it.each([4095, 4096, 4097, 8191, 8192, 8193, 12_288])('of %i units is whole', async (length) => {
+    // The last name fills up to the length.
+    const names = Array.from({ length: Math.floor(length / 60) }, (_, index) => `Player${index}`)
+    const text = listOf([...names, ''])
+    const all = [...names, 'x'.repeat(length - text.length)]
+    expect(listOf(all)).toHaveLength(length)
+    const peer = await peerWith(replying({ 'list uuids': listOf(all) }))
+    const { fields } = await poll(sourceOf(peer.address, 'secret'))
+    expect(fields.players?.players.map(({ name }) => name)).toEqual(all)
+  })
+})
+
+describe('the tick rate', () => {
+  it('of a server that ticks ten times a second reads 10 within 3 %', async () => {
+    const clock = manualClock()
+    const server = await demo({ scenario: 'tps10', clock })
+    const source = sourceOf(server.rcon.address, server.rcon.password, clock)
+    /** The server lets a command wait until its tick is done, so time must go on while it is asked. */
+    const pollInTime = async () => {
+      let done = false
+      const polled = poll(source).finally(() => {
+        done = true
+      })
+      while (!done) {
+        await clock.advance(1)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+      return polled
+    }
+    for (const wait of [4_700, 4_900, 4_550, 4_980]) {
+      await pollInTime()
+      await clock.advance(wait)
+    }
+    const { tickRate } = (await pollInTime()).fields
+    expect(Math.abs(tickRate! / 10 - 1)).toBeLessThan(0.03)
+  })
+
+  it('is absent from a paused server, and the pause is told', async () => {
+    const clock = manualClock()
+    const server = await demo({ scenario: 'paused', players: 0, clock })
+    const source = sourceOf(server.rcon.address, server.rcon.password, clock)
+    await poll(source)
+    await clock.advance(5_000)
+    const { fields } = await poll(source)
+    expect(fields.tickPaused).toBe(true)
+    expect(fields.tickRate).toBeUndefined()
+  })
+})
+
+it.each([
+  ['frozen', { tickFrozen: true, tickSprinting: false, tickPaused: false }],
+  ['sprinting', { tickFrozen: false, tickSprinting: true, tickPaused: false }],
+] as const)('a %s game is told as such', async (scenario, expected) => {
+  const server = await demo({ scenario })
+  const source = sourceOf(server.rcon.address, server.rcon.password)
+  await poll(source)
+  let fields: Partial<Fields> = {}
+  await until(async () => {
+    fields = (await poll(source)).fields
+    return fields.tickPaused !== undefined
+  })
+  expect(fields).toMatchObject(expected)
+  if (scenario === 'frozen') expect(fields.tickRate).toBeUndefined()
+  else expect(fields.tickRate).toBeGreaterThan(20)
+})
+
+describe('a wrong password', () => {
+  it('is tried once in five minutes, and between them only told again', async () => {
+    const clock = manualClock()
+    let right = false
+    const peer = await peerWith(
+      replying({ 'time query gametime': 'The time is 5' }),
+      ({ socket, id }) => void socket.write(packet(right ? id : -1, 2, '')),
+    )
+    const source = sourceOf(peer.address, 'hunter2', clock)
+    const first = await failure(poll(source))
+    expect(first.code).toBe('auth')
+    expect(first.message).not.toContain('hunter2')
+    for (let turn = 0; turn < 59; turn++) {
+      await clock.advance(5_000)
+      expect(await failure(poll(source))).toBe(first)
+    }
+    expect(peer.logins).toBe(1)
+    right = true
+    await clock.advance(5_000)
+    expect((await poll(source)).fields.tickCount?.ticks).toBe(5)
+    expect(peer.logins).toBe(2)
+  })
+
+  it('that is longer than any server reads is not even sent', async () => {
+    const peer = await peerWith(replying({}))
+    const source = sourceOf(peer.address, 'x'.repeat(1_447))
+    expect((await failure(poll(source))).code).toBe('auth')
+    expect((await failure(poll(source))).code).toBe('auth')
+    expect(peer.logins).toBe(0)
+    await until(() => peer.sockets.size === 0)
+  })
+
+  it('told by a second packet, after an empty one, is a wrong password too', async () => {
+    const peer = await peerWith(
+      replying({}),
+      ({ socket, id }) => void socket.write(Buffer.concat([packet(id, 0, ''), packet(-1, 2, '')])),
+    )
+    expect((await failure(poll(sourceOf(peer.address, 'wrong')))).code).toBe('auth')
+  })
+})
+
+it('logs in to a server that answers a login with two packets', async () => {
+  const peer = await peerWith(
+    replying({ 'time query gametime': 'The time is 5' }),
+    ({ socket, id }) => void socket.write(Buffer.concat([packet(id, 0, ''), packet(id, 2, '')])),
+  )
+  const source = sourceOf(peer.address, 'secret')
+  expect((await poll(source)).fields.tickCount?.ticks).toBe(5)
+  expect((await poll(source)).fields.tickCount?.ticks).toBe(5)
+  expect(peer.logins).toBe(1)
+})
+
+describe('a hostile server', () => {
+  const stream = (socket: Request['socket'], bytes: Buffer) => {
+    const more = () => {
+      while (!socket.destroyed && socket.write(bytes));
+    }
+    socket.on('drain', more)
+    more()
+  }
+
+  it.each<readonly [string, string, (request: Request) => void]>([
+    ['a negative length', 'malformed', ({ socket, id }) => socket.write(packet(id, 0, 'x', -1))],
+    ['a huge length', 'malformed', ({ socket, id }) => stream(socket, packet(id, 0, 'x'.repeat(60_000), 2_147_483_647))],
+    ['a short length', 'malformed', ({ socket, id }) => socket.write(packet(id, 0, 'x', 9))],
+    ['garbage', 'malformed', ({ socket }) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['a wrong id', 'malformed', ({ socket, id }) => socket.write(packet(id + 7, 0, 'The time is 5'))],
+    ['a wrong type', 'malformed', ({ socket, id }) => socket.write(packet(id, 5, 'The time is 5'))],
+    ['full pieces without end', 'too_large', ({ socket, id }) => stream(socket, packet(id, 0, 'x'.repeat(4096)))],
+    [
+      'empty pieces without end',
+      'too_large',
+      ({ socket, id }) => {
+        socket.write(packet(id, 0, 'x'.repeat(4096)))
+        stream(socket, Buffer.concat(Array(100).fill(packet(id, 0, ''))))
+      },
+    ],
+    ['silence', 'timeout', () => {}],
+    [
+      'silence in the middle of a reply',
+      'timeout',
+      ({ socket, id }) => socket.write(packet(id, 0, 'The time is 5').subarray(0, 15)),
+    ],
+    [
+      'a full piece and then silence',
+      'timeout',
+      ({ socket, id, type }) => type === 2 && socket.write(packet(id, 0, 'x'.repeat(4096))),
+    ],
+    ['a close', 'closed', ({ socket }) => socket.end()],
+    [
+      'a close in the middle of a reply',
+      'closed',
+      ({ socket, id }) => socket.end(packet(id, 0, 'The time is 5').subarray(0, 15)),
+    ],
+  ])('with %s: %s', async (_, code, answer) => {
+    const peer = await peerWith(answer)
+    const before = process.memoryUsage().rss
+    expect((await failure(poll(sourceOf(peer.address, 'secret'), code === 'timeout' ? 1_000 : 20_000))).code).toBe(code)
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+    await until(() => peer.sockets.size === 0)
+  })
+
+  it('that talks without being asked is left', async () => {
+    let socket: Request['socket'] | undefined
+    const peer = await peerWith((request) => {
+      socket = request.socket
+      replying({})(request)
+    })
+    await poll(sourceOf(peer.address, 'secret'))
+    stream(socket!, Buffer.concat(Array(100).fill(packet(0, 0, 'hello'))))
+    await until(() => peer.sockets.size === 0)
+  })
+
+  it('that nobody listens for is waited for longer and longer, and found again', async () => {
+    const clock = manualClock()
+    const server = await demo({ scenario: 'steady' })
+    const source = sourceOf(server.rcon.address, server.rcon.password, clock)
+    await server.interrupt('rcon')
+    const first = await failure(poll(source))
+    expect(first.code).toBe('refused')
+    expect(await failure(poll(source))).toBe(first)
+    await server.resume('rcon')
+    expect(await failure(poll(source))).toBe(first)
+    await clock.advance(1_000)
+    expect((await poll(source)).fields.tickCount).toBeDefined()
+  })
+})
+
+it('closing leaves nothing behind after 1,000 connections', async () => {
+  const peer = await peerWith(replying({ 'time query gametime': 'The time is 5' }))
+  const cycle = async () => {
+    const source = createRconSource({ address: peer.address, password: 'secret' }, context())
+    await poll(source)
+    source.close()
+    source.close()
+    expect((await failure(poll(source))).code).toBe('aborted')
+  }
+  for (let turn = 0; turn < 50; turn++) await cycle()
+  const resources = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP') || name === 'Timeout').length
+  await until(() => peer.sockets.size === 0)
+  const before = resources()
+  const heap = process.memoryUsage().heapUsed
+  for (let turn = 0; turn < 1_000; turn++) await cycle()
+  await until(() => peer.sockets.size === 0)
+  expect(resources()).toBeLessThanOrEqual(before + 2)
+  expect(process.memoryUsage().heapUsed - heap).toBeLessThan(60_000_000)
+})
+
+it('dying takes only its own fields along, after staleAfter, and they come back by themselves', async () => {
+  const clock = manualClock()
+  const server = await demo({ scenario: 'steady', clock })
+  const watcher = createWatcher({
+    server: 'survival',
+    settings: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+    clock,
+    log: silentLog,
+    random: () => 0,
+    sources: (push) => {
+      const own = { clock, log: silentLog, random: () => 0, push }
+      const status = {
+        name: 'status' as const,
+        target: 'status.test:1',
+        close() {},
+        poll: async () => ({ source: 'status' as const, at: clock.now(), fields: { motd: 'hello' } }),
+      }
+      const sources = [status, createRconSource(server.rcon, own)]
+      return { list: () => sources, close: () => sources.map((source) => source.close()) }
+    },
+  })
+  cleanups.push(() => watcher.close())
+  expect((await watcher.poll()).fields.tickCount?.source).toBe('rcon')
+  await server.interrupt('rcon')
+  await clock.advance(5_000)
+  const soon = await watcher.poll()
+  expect(soon.up).toBe(true)
+  expect(soon.fields.tickCount).toBeDefined()
+  await clock.advance(15_000)
+  const later = await watcher.poll()
+  expect(later.fields.tickCount).toBeUndefined()
+  expect(later.fields.motd?.value).toBe('hello')
+  expect(later.up).toBe(true)
+  await server.resume('rcon')
+  await clock.advance(30_000)
+  expect((await watcher.poll()).fields.tickCount?.source).toBe('rcon')
+})

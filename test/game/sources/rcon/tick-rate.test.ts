@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { createTickRate, type TickReading } from '../../../../src/game/sources/rcon/tick-rate.ts'
+
+const run = (readings: readonly TickReading[]) => {
+  const read = createTickRate()
+  return readings.map(read)
+}
+/** A reading every 5 s, the counter as given. */
+const every5s = (ticks: readonly number[], rest: Partial<TickReading> = { playersOnline: 3 }) =>
+  run(ticks.map((count, index) => ({ ticks: count, at: 1_000 + index * 5_000, ...rest })))
+const running = (tickRate: number) => ({ tickRate, tickPaused: false })
+
+describe('the tick rate', () => {
+  it('is absent until two readings, then the difference over time', () => {
+    expect(every5s([100, 200, 300])).toEqual([{}, running(20), running(20)])
+    expect(every5s([100, 150, 200])).toEqual([{}, running(10), running(10)])
+  })
+
+  it('is not capped', () => {
+    expect(every5s([0, 1250], { playersOnline: 1, sprinting: true }).at(-1)).toEqual(running(250))
+  })
+
+  it('slides over about ten seconds', () => {
+    expect(every5s([0, 100, 200, 250, 300, 350]).map(({ tickRate }) => tickRate)).toEqual([undefined, 20, 20, 15, 10, 10])
+  })
+
+  it('is the one of the last two readings where polls are further apart', () => {
+    const readings = [0, 1200, 1800].map((ticks, index) => ({ ticks, at: index * 60_000, playersOnline: 1 }))
+    expect(run(readings)).toEqual([{}, running(20), running(10)])
+  })
+
+  it('of a lagging server with players falls to zero', () => {
+    expect(every5s([0, 100, 100, 100]).map(({ tickRate }) => tickRate)).toEqual([undefined, 20, 10, 0])
+  })
+
+  it('starts anew when the counter goes back', () => {
+    expect(every5s([500, 600, 50, 150])).toEqual([{}, running(20), {}, running(20)])
+  })
+})
+
+describe('a counter that stands still', () => {
+  it('with nobody on is a pause, and after it the rate is measured anew', () => {
+    expect(every5s([100, 100, 100, 140, 240], { playersOnline: 0 })).toEqual([
+      {},
+      { tickPaused: true },
+      { tickPaused: true },
+      { tickPaused: false },
+      running(20),
+    ])
+  })
+
+  it('half-way between two readings is not told as lag when it turns out to be a pause', () => {
+    expect(every5s([0, 100, 200, 240, 240], { playersOnline: 0 })).toEqual([
+      {},
+      running(20),
+      running(20),
+      {},
+      { tickPaused: true },
+    ])
+  })
+
+  it('is told as lag with nobody on once the next reading shows that it goes on', () => {
+    expect(every5s([0, 100, 200, 240, 280], { playersOnline: 0 }).slice(3)).toEqual([{}, running(8)])
+  })
+
+  it('says nothing while it is not known who is on', () => {
+    expect(every5s([100, 100, 100], {})).toEqual([{}, {}, {}])
+  })
+
+  it('for a moment is no pause', () => {
+    const readings = [0, 500, 1_000].map((at) => ({ ticks: 7, at, playersOnline: 0, target: 1 }))
+    expect(run(readings).some(({ tickPaused }) => tickPaused)).toBe(false)
+  })
+
+  it('in a frozen game is neither, and thawing starts anew', () => {
+    const at = (index: number) => 1_000 + index * 5_000
+    const frozen = [0, 100, 100, 100, 150, 250].map((ticks, index) => ({
+      ticks,
+      at: at(index),
+      playersOnline: 0,
+      frozen: index === 2 || index === 3,
+    }))
+    expect(run(frozen)).toEqual([{}, running(20), {}, { tickPaused: false }, {}, running(20)])
+  })
+})

@@ -1,0 +1,196 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { type Network, systemNetwork } from '../../../../src/game/network.ts'
+import { createFrameReader } from '../../../../src/game/protocol/frames.ts'
+import { decodePing, encodePing, type Handshake } from '../../../../src/game/protocol/status.ts'
+import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { createWatcher } from '../../../../src/game/watcher/index.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { hostileServer } from '../../../helpers/hostile-servers.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
+import { never } from '../../../helpers/never.ts'
+import { decodeHandshake, encodeStatus } from '../../../helpers/status-packets.ts'
+
+const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+const servers: net.Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+async function serve(json: string, { pong = true } = {}): Promise<{ port: number; handshakes: Handshake[]; server: net.Server }> {
+  const handshakes: Handshake[] = []
+  const server = net.createServer((socket) => {
+    const reader = createFrameReader()
+    let shaken = false
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      reader.push(chunk)
+      for (let frame = reader.next(); frame; frame = reader.next()) {
+        const payload = decodePing(frame)
+        if (!shaken) {
+          handshakes.push(decodeHandshake(frame))
+          shaken = true
+        } else if (payload === undefined) socket.write(encodeStatus(json))
+        else if (pong) socket.write(encodePing(payload))
+      }
+    })
+  })
+  servers.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as net.AddressInfo).port, handshakes, server }
+}
+
+describe('status of a modern server', () => {
+  it('is read', async () => {
+    const { port, handshakes } = await serve(
+      JSON.stringify({
+        version: { name: 'Paper 1.21.11', protocol: 774 },
+        players: { max: 20, online: 1, sample: [{ name: 'Alice', id: '11111111-2222-3333-4444-555555555555' }] },
+        description: { text: 'Hello ', extra: [{ text: 'world' }] },
+      }),
+    )
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+    const { fields } = await source.poll(never())
+    expect(fields).toEqual({
+      edition: 'java',
+      version: '1.21.11',
+      software: 'Paper',
+      protocol: 774,
+      motd: 'Hello world',
+      playersOnline: 1,
+      playersMax: 20,
+      players: { players: [{ name: 'Alice', id: '11111111-2222-3333-4444-555555555555' }], complete: false },
+      secureChatEnforced: false,
+      ip: '127.0.0.1',
+      port,
+      latency: expect.any(Number),
+    })
+    expect(fields.latency).toBeGreaterThan(0)
+    expect(handshakes).toEqual([{ protocol: -1, host: '127.0.0.1', port, next: 1 }])
+  })
+})
+
+describe('SRV records', () => {
+  const address = { edition: 'java', host: 'mc.example.org', port: 25565 } as const
+  const record = (port: number, priority = 0, name = `node${port}.example.org`) => ({ name, port, priority, weight: 0 })
+  const dnsError = (code: string) => Object.assign(new Error(code), { code })
+
+  /** Every name is this machine; the plain address, whose port is taken for real servers, leads to `plain`. */
+  function fakeNetwork(plain: number, resolveSrv: (name: string) => Promise<ReturnType<typeof record>[]>) {
+    const asked: string[] = []
+    const network: Network = {
+      lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+      resolveSrv(name) {
+        asked.push(name)
+        return resolveSrv(name)
+      },
+      connect: (addresses, port) => systemNetwork.connect(addresses, port === 25565 ? plain : port),
+    }
+    return { network, asked }
+  }
+
+  it('lead to the target, which the handshake names, and are asked for once', async () => {
+    const { port, handshakes } = await serve('{}')
+    const { network, asked } = fakeNetwork(1, async () => [record(1, 10), record(port, 5)])
+    const source = createStatusSource(address, { ...context, network })
+    expect((await source.poll(never())).fields.port).toBe(port)
+    await source.poll(never())
+    expect(handshakes.map(({ host, port: asked }) => `${host}:${asked}`)).toEqual([
+      `node${port}.example.org:${port}`,
+      `node${port}.example.org:${port}`,
+    ])
+    expect(asked).toEqual(['_minecraft._tcp.mc.example.org'])
+  })
+
+  it('lead to the next target when the first refuses', async () => {
+    const closed = await serve('{}')
+    closed.server.close()
+    const { port } = await serve('{}')
+    const { network } = fakeNetwork(1, async () => [record(closed.port, 1), record(port, 2)])
+    const { fields } = await createStatusSource(address, { ...context, network }).poll(never())
+    expect(fields.port).toBe(port)
+  })
+
+  it.each([
+    ['fail', () => Promise.reject(dnsError('ESERVFAIL'))],
+    ['do not exist', () => Promise.reject(dnsError('ENODATA'))],
+    ['say that there is no service', async () => [record(25565, 0, '.')]],
+    ['never come', () => new Promise<never>(() => {})],
+  ])('that %s leave the plain address', async (_, resolveSrv) => {
+    const { port, handshakes } = await serve('{}')
+    const { network } = fakeNetwork(port, resolveSrv)
+    const { fields } = await createStatusSource(address, { ...context, network }).poll(never())
+    expect(fields.port).toBe(25565)
+    expect(handshakes).toMatchObject([{ host: 'mc.example.org', port: 25565 }])
+  })
+
+  it('are renewed in the background after a minute, and kept while the name server fails', async () => {
+    const clock = manualClock()
+    const { port } = await serve('{}')
+    let fails = false
+    const { network, asked } = fakeNetwork(1, async () => {
+      if (fails) throw dnsError('ETIMEOUT')
+      return [record(port)]
+    })
+    const source = createStatusSource(address, { ...context, clock, network })
+    await source.poll(never())
+    fails = true
+    await clock.advance(61_000)
+    for (let poll = 0; poll < 3; poll++) expect((await source.poll(never())).fields.port).toBe(port)
+    expect(asked).toHaveLength(2)
+  })
+
+  it.each([
+    { host: '127.0.0.1', port: 25565 },
+    { host: 'mc.example.org', port: 25566 },
+    { host: 'localhost', port: 25565 },
+  ])('are not looked for at $host:$port', async ({ host, port }) => {
+    const served = await serve('{}')
+    const { network, asked } = fakeNetwork(served.port, async () => [])
+    const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }
+    await createStatusSource({ edition: 'java', host, port }, { ...context, network: all }).poll(never())
+    expect(asked).toEqual([])
+  })
+})
+
+it('keeps the same icon as the same Buffer', async () => {
+  const { port } = await serve('{"favicon":"data:image/png;base64,iVBORw0KGgo="}')
+  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+  const first = await source.poll(never())
+  const second = await source.poll(never())
+  expect(first.fields.favicon).toBeInstanceOf(Buffer)
+  expect(second.fields.favicon).toBe(first.fields.favicon)
+})
+
+it('sees a server go down and come back within one interval each way', async () => {
+  const clock = manualClock()
+  const json = '{"description":"x"}'
+  const first = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus(json))))
+  const watcher = createWatcher({
+    server: 'Server',
+    settings: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+    clock,
+    log: silentLog,
+    random: () => 0,
+    sources(push) {
+      const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: first.port }, { ...context, clock, push })
+      return { list: () => [source], close: () => source.close() }
+    },
+  })
+  watcher.start()
+  const interval = async (up: boolean) => {
+    await clock.advance(5_000)
+    await expect.poll(() => watcher.snapshot().up).toBe(up)
+  }
+  await interval(true)
+  await first[Symbol.asyncDispose]()
+  await interval(false)
+  await interval(false)
+  await using again = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus(json))), first.port)
+  await interval(true)
+  expect(again.accepted()).toBe(1)
+  watcher.close()
+})

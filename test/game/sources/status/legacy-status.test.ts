@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { hostileServer } from '../../../helpers/hostile-servers.ts'
+import { never } from '../../../helpers/never.ts'
+import { encodeStatus } from '../../../helpers/status-packets.ts'
+
+const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+const poll = (port: number) => createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context).poll(never())
+
+/** FF, the length in UTF-16 units, UTF-16BE: how servers to 1.6 end a connection, also to answer a ping. */
+function kick(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf16le').swap16()
+  return Buffer.concat([Buffer.from([0xff, text.length >> 8, text.length & 0xff]), bytes])
+}
+
+/** Answers FE 01 with `answer`; anything else with `otherwise`, or by hanging up. */
+const legacyServer = (answer: Buffer, otherwise?: Buffer) =>
+  hostileServer((socket) => {
+    socket.once('data', (request: Buffer) => {
+      if (request[0] === 0xfe) socket.end(answer)
+      else if (otherwise) socket.end(otherwise)
+      else socket.end()
+    })
+  })
+
+describe('a legacy server', () => {
+  const answer = kick('§1\u000074\u00001.6.4\u0000A §aMinecraft Server\u00003\u000020')
+  it.each([
+    ['that ends the connection', undefined],
+    ['that says why it ends the connection', kick('Protocol error')],
+  ])('%s is read', async (_, otherwise) => {
+    await using server = await legacyServer(answer, otherwise)
+    const { fields } = await poll(server.port)
+    expect(fields).toEqual({
+      edition: 'java',
+      version: '1.6.4',
+      protocol: 74,
+      motd: 'A Minecraft Server',
+      playersOnline: 3,
+      playersMax: 20,
+      ip: '127.0.0.1',
+      port: server.port,
+      latency: expect.any(Number),
+    })
+    await expect.poll(server.open).toBe(0)
+  })
+
+  it('to 1.3 tells no version', async () => {
+    await using server = await legacyServer(kick('Old times§0§8'))
+    const { fields } = await poll(server.port)
+    expect(fields).toMatchObject({ motd: 'Old times', playersOnline: 0, playersMax: 8, players: { players: [], complete: true } })
+    expect(fields).not.toHaveProperty('version')
+  })
+
+  it('is asked in its own way only once it is known, until it fails', async () => {
+    await using server = await legacyServer(answer)
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    await source.poll(never())
+    expect(server.accepted()).toBe(2)
+    await source.poll(never())
+    expect(server.accepted()).toBe(3)
+  })
+
+  it('is not what a modern server is taken for that hung up once', async () => {
+    let hangUp = true
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] === 0xfe) socket.end(kick('§1\u0000127\u00001.21.11\u0000Hello\u00003\u000020'))
+        else if (hangUp) socket.end()
+        else socket.end(encodeStatus('{"version":{"name":"1.21.11","protocol":774}}'))
+      })
+    })
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const { fields } = await source.poll(never())
+    expect(fields).toMatchObject({ version: '1.21.11', motd: 'Hello', playersOnline: 3 })
+    expect(fields).not.toHaveProperty('protocol')
+    hangUp = false
+    expect((await source.poll(never())).fields).toMatchObject({ protocol: 774 })
+  })
+
+  it.each([
+    ['another text', kick('You are banned'), 'closed'],
+    ['half an answer', answer.subarray(0, 20), 'closed'],
+    ['one count only', kick('§1\u000074\u00001.6.4\u0000Hi\u00003\u0000many'), 'closed'],
+    ['nothing', Buffer.alloc(0), 'closed'],
+  ])('that answers with %s fails as it did in the modern way', async (_, bytes, code) => {
+    await using server = await legacyServer(bytes)
+    await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code })
+    await expect.poll(server.open).toBe(0)
+  })
+
+  it('that claims 128 kB and streams without end is bounded', async () => {
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] !== 0xfe) return void socket.end()
+        socket.write(Buffer.from('ffffff', 'hex'))
+        const more = () => {
+          while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
+        }
+        socket.on('drain', more)
+        more()
+      })
+    })
+    const cpu = process.cpuUsage()
+    await expect(poll(server.port)).rejects.toMatchObject({ code: 'closed' })
+    expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(5_000)
+    await expect.poll(server.open).toBe(0)
+  })
+
+  it('that falls silent ends at the deadline', async () => {
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] !== 0xfe) socket.end()
+      })
+    })
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    await expect(source.poll(AbortSignal.timeout(300))).rejects.toThrow()
+    await expect.poll(server.open).toBe(0)
+  })
+})

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { status as readByLibrary } from 'minecraft-server-util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { never } from '../../../helpers/never.ts'
+import { ensure } from '../../../tools/ensure.mjs'
+
+const protocols = { '1.8.9': 47, '1.12.2': 340, '1.16.5': 754, '1.20.4': 765, '1.21.4': 769, '1.21.11': 774 } as const
+const versions = Object.keys(protocols) as (keyof typeof protocols)[]
+const here = import.meta.dirname
+
+let peers: ChildProcess
+let ports: Readonly<Record<string, number>> = {}
+
+beforeAll(async () => {
+  ensure('test/peers')
+  peers = spawn(process.execPath, [join(here, '../../../helpers/peer-servers.mjs'), ...versions], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface({ input: peers.stdout! })) {
+    if (!line.startsWith('{')) continue
+    ports = JSON.parse(line)
+    break
+  }
+  peers.stdout!.resume()
+})
+afterAll(() => void peers?.stdin?.end())
+
+async function read(name: string) {
+  const port = ports[name] ?? 0
+  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+  const { fields } = await source.poll(never())
+  return { port, fields, library: await readByLibrary('127.0.0.1', port, { enableSRV: false, timeout: 20_000 }) }
+}
+
+describe('minecraft-protocol as', () => {
+  it.each(versions)('%s is read, and as minecraft-server-util reads it', async (version) => {
+    const { port, fields, library } = await read(version)
+    const { favicon, latency, ...rest } = fields
+    // Of the versions with one protocol the peer names the one before the last.
+    const named = version === '1.8.9' ? '1.8.8' : version
+    expect(rest).toEqual({
+      edition: 'java',
+      version: named,
+      protocol: protocols[version],
+      motd: `Version ${version}\nsecond line`,
+      playersOnline: 2,
+      playersMax: 42,
+      players: { players: [{ name: 'Alice', id: 'ec561538-f3fd-461d-aff5-086b22154bce' }], complete: false },
+      ...(protocols[version] >= 760 && { secureChatEnforced: false }),
+      ip: '127.0.0.1',
+      port,
+    })
+    expect(latency).toBeGreaterThan(0)
+    expect(latency).toBeLessThan(5)
+    expect(library).toMatchObject({
+      version: { name: rest.version, protocol: rest.protocol },
+      players: { online: rest.playersOnline, max: rest.playersMax },
+      favicon: `data:image/png;base64,${favicon?.toString('base64')}`,
+    })
+    expect(library.motd.clean).toBe(rest.motd)
+    expect(library.players.sample?.[0]).toEqual(rest.players?.players[0])
+  })
+})
+
+it('flying-squid, a game server, is read, and as minecraft-server-util reads it', async () => {
+  const { fields, library } = await read('flying-squid')
+  expect(fields).toMatchObject({
+    version: '1.16.1',
+    protocol: 736,
+    motd: 'A flying squid',
+    playersOnline: 0,
+    playersMax: 7,
+    players: { players: [], complete: true },
+  })
+  expect(library).toMatchObject({
+    version: { name: '1.16.1', protocol: fields.protocol },
+    players: { online: fields.playersOnline, max: fields.playersMax },
+    motd: { clean: fields.motd },
+  })
+})

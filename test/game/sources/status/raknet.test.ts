@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { systemNetwork } from '../../../../src/game/network.ts'
+import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { bedrockServer, magic, pong } from '../../../helpers/bedrock-server.ts'
+import { never } from '../../../helpers/never.ts'
+
+const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('UDP')).length
+const poll = (port: number, signal = never()) =>
+  createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context).poll(signal)
+
+describe('a Bedrock server', () => {
+  const full = 'MCPE;§aDedicated Server;924;1.21.130;2;10;1234;Bedrock level;Creative;1;19132;19133;'
+
+  it('is read', async () => {
+    await using server = await bedrockServer((reply) => reply(pong(full)))
+    const { fields } = await poll(server.port)
+    expect(fields).toEqual({
+      edition: 'bedrock',
+      version: '1.21.130',
+      protocol: 924,
+      motd: 'Dedicated Server\nBedrock level',
+      playersOnline: 2,
+      playersMax: 10,
+      defaultGameMode: 'CREATIVE',
+      ip: '127.0.0.1',
+      port: server.port,
+      latency: expect.any(Number),
+    })
+    expect(server.pings).toHaveLength(1)
+    expect(server.pings[0]?.[0]).toBe(0x01)
+    expect(server.pings[0]?.subarray(9, 25)).toEqual(magic)
+  })
+
+  it('is read by name and over IPv6', async () => {
+    await using server = await bedrockServer((reply) => reply(pong(full)), '::1')
+    const network = { ...systemNetwork, lookup: async () => [{ address: '::1', family: 6 }] }
+    const source = createStatusSource({ edition: 'bedrock', host: 'mc.example.org', port: server.port }, { ...context, network })
+    expect((await source.poll(never())).fields.ip).toBe('::1')
+  })
+
+  it('may leave out what comes after the counts', async () => {
+    await using server = await bedrockServer((reply) => reply(pong('MCPE;Pocket;70;0.14.3;0;20')))
+    const { fields } = await poll(server.port)
+    expect(fields).toEqual({
+      edition: 'bedrock',
+      version: '0.14.3',
+      protocol: 70,
+      motd: 'Pocket',
+      playersOnline: 0,
+      playersMax: 20,
+      players: { players: [], complete: true },
+      ip: '127.0.0.1',
+      port: server.port,
+      latency: expect.any(Number),
+    })
+  })
+
+  it.each([
+    ['garbage', Buffer.from('garbage')],
+    ['an empty datagram', Buffer.alloc(0)],
+    ['a pong that is cut short', pong(full).subarray(0, 60)],
+    ['a pong without text', pong('')],
+    ['a pong of two fields', pong('MCPE;x')],
+    ['a pong of 20 kB', pong(`MCPE;${'x'.repeat(20_000)};1;1;1;1`)],
+  ])('that answers with %s is malformed', async (_, bytes) => {
+    await using server = await bedrockServer((reply) => reply(bytes))
+    await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code: 'malformed' })
+    // The server’s own is left.
+    await expect.poll(sockets).toBe(1)
+  })
+
+  it('that floods is bounded: the first datagram counts', async () => {
+    await using server = await bedrockServer((reply) => {
+      reply(pong(full))
+      for (let count = 0; count < 200; count++) reply(Buffer.alloc(8_000, 0x1c))
+    })
+    expect((await poll(server.port)).fields.playersOnline).toBe(2)
+    // The server’s own is left.
+    await expect.poll(sockets).toBe(1)
+  })
+
+  it('that says nothing ends at the deadline, with every socket closed', async () => {
+    await using server = await bedrockServer(() => {})
+    await expect(poll(server.port, AbortSignal.timeout(200))).rejects.toThrow()
+    // The server’s own is left.
+    await expect.poll(sockets).toBe(1)
+  })
+
+  it('that is not there is refused', async () => {
+    const server = await bedrockServer(() => {})
+    await server[Symbol.asyncDispose]()
+    await expect(poll(server.port)).rejects.toMatchObject({ code: 'refused' })
+  })
+})

@@ -1,0 +1,360 @@
+import { describe, expect, it, vi } from 'vitest'
+import { SourceError } from '../../../src/game/errors.ts'
+import type { Reading, Source, SourceSet } from '../../../src/game/sources/source.ts'
+import { createWatcher, type Watcher } from '../../../src/game/watcher/index.ts'
+import { silentLog } from '../../../src/log.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { refused, scriptedSource } from '../../helpers/scripted-source.ts'
+
+const settings = { interval: 5000, timeout: 3000, staleAfter: 15_000 }
+const players = (...names: string[]) => ({ players: names.map((name) => ({ name })), complete: true })
+
+function watch(
+  clock: ReturnType<typeof manualClock>,
+  list: () => readonly Source[],
+  more: Partial<SourceSet> = {},
+  random = () => 0,
+  poll = settings,
+) {
+  let push: (reading: Reading) => void = () => {}
+  const log = { ...silentLog, warn: vi.fn(), error: vi.fn() }
+  const watcher = createWatcher({
+    server: 'Server',
+    settings: poll,
+    clock,
+    log,
+    random,
+    sources(pushed) {
+      push = pushed
+      return { list, close: () => list().forEach((source) => void source.close()), ...more }
+    },
+  })
+  return { watcher, log, push: (reading: Reading) => push(reading) }
+}
+
+const valuesOf = (watcher: Watcher) =>
+  Object.fromEntries(Object.entries(watcher.snapshot().fields).map(([name, field]) => [name, field.value]))
+
+describe('when it polls', () => {
+  it('polls at once, then on the interval from the start of the poll', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource(
+      'status',
+      clock,
+      () => new Promise((resolve) => clock.after(800, () => resolve({ motd: 'Hi' }))),
+    )
+    const { watcher } = watch(clock, () => [status])
+    watcher.start()
+    await clock.advance(12_000)
+    expect(status.polledAt).toEqual([0, 5000, 10_000])
+    watcher.close()
+  })
+
+  it('shortens the pause by up to a tenth, never lengthens it', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock)
+    const { watcher } = watch(
+      clock,
+      () => [status],
+      {},
+      () => 0.5,
+    )
+    watcher.start()
+    await clock.advance(10_000)
+    expect(status.polledAt).toEqual([0, 4750, 9500])
+    watcher.close()
+  })
+
+  it('never runs two polls at once: a poll asked for meanwhile is the one under way', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, 'silent')
+    const { watcher } = watch(clock, () => [status])
+    const both = [watcher.poll(), watcher.poll()]
+    await clock.advance(3100)
+    const [first, second] = await Promise.all(both)
+    expect(status.polledAt).toEqual([0])
+    expect(first).toBe(second)
+    watcher.close()
+  })
+
+  it('retries a dead server three times on the interval, backs off to 8 intervals, and is back at the first success', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, refused)
+    const { watcher } = watch(clock, () => [status])
+    watcher.start()
+    await clock.advance(200_000)
+    const pauses = status.polledAt.slice(1).map((at, index) => (at - status.polledAt[index]!) / settings.interval)
+    expect(pauses).toEqual([1, 1, 1, 2, 4, 8, 8, 8])
+    expect(watcher.snapshot()).toMatchObject({ up: false, polls: { refused: 9 } })
+    status.answer = { motd: 'Back' }
+    await clock.advance(45_000)
+    const since = status.polledAt.slice(9).map((at) => at / 1000)
+    expect(new Set(since.slice(1).map((at, index) => at - since[index]!))).toEqual(new Set([5]))
+    expect(since.length).toBeGreaterThan(1)
+    watcher.close()
+  })
+
+  it('asks for the sources anew before each poll, and waits at most one timeout for that', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    let sources: readonly Source[] = []
+    const refresh = vi.fn(async () => {
+      sources = [status]
+    })
+    const { watcher } = watch(clock, () => sources, { refresh })
+    expect((await watcher.poll()).fields.motd?.value).toBe('Hi')
+    refresh.mockImplementation(() => new Promise(() => {}))
+    const hung = watcher.poll()
+    await clock.advance(3000)
+    expect((await hung).polls).toEqual({ ok: 2 })
+    sources = []
+    refresh.mockImplementation(async () => {})
+    expect((await watcher.poll()).fields).toEqual({})
+    expect(watcher.snapshot().sources).toEqual([])
+    watcher.close()
+  })
+})
+
+it('asks nothing more once it is closed while the sources are looked up', async () => {
+  const clock = manualClock(0)
+  const status = scriptedSource('status', clock, { motd: 'Hi' })
+  let found = () => {}
+  const refresh = () =>
+    new Promise<void>((resolve) => {
+      found = resolve
+    })
+  const { watcher } = watch(clock, () => [status], { refresh })
+  const poll = watcher.poll()
+  watcher.close()
+  found()
+  expect((await poll).fields).toEqual({})
+  expect(status.polledAt).toEqual([])
+  expect(clock.pending).toBe(0)
+})
+
+describe('a source that fails', () => {
+  it('takes only its own fields along, once they are stale, and brings them back', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi', playersOnline: 2 })
+    const rcon = scriptedSource('rcon', clock, { tickRateTarget: 20, playersOnline: 3 })
+    const { watcher } = watch(clock, () => [status, rcon])
+    watcher.start()
+    await clock.advance(1000)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 3, tickRateTarget: 20 })
+    rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
+    await clock.advance(13_000)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 3, tickRateTarget: 20 })
+    // The staleness shows between two polls: at 15 s to the millisecond.
+    await clock.advance(1000)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 2 })
+    expect(watcher.snapshot()).toMatchObject({
+      up: true,
+      sources: [{ state: 'ok' }, { state: 'failed', error: { code: 'closed' } }],
+    })
+    rcon.answer = { tickRateTarget: 20 }
+    await clock.advance(5000)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 2, tickRateTarget: 20 })
+    watcher.close()
+  })
+
+  it('is cut off at its deadline even where it ignores its signal, and does not hold up the others', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const rcon = scriptedSource('rcon', clock, 'silent')
+    const { watcher } = watch(clock, () => [status, rcon])
+    const poll = watcher.poll()
+    await clock.advance(3100)
+    const snapshot = await poll
+    expect(snapshot.fields.motd?.value).toBe('Hi')
+    expect(snapshot.sources[1]).toMatchObject({ state: 'failed', error: { code: 'timeout' } })
+    watcher.close()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('delays neither what the others read nor their next poll, however long its deadline', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const query = scriptedSource('query', clock, 'silent')
+    const { watcher } = watch(
+      clock,
+      () => [status, query],
+      {},
+      () => 0,
+      { ...settings, interval: 500 },
+    )
+    watcher.start()
+    await clock.advance(100)
+    expect(watcher.snapshot()).toMatchObject({
+      up: true,
+      lastContact: { at: 0 },
+      sources: [{ state: 'ok' }, { state: 'pending' }],
+    })
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi' })
+    await clock.advance(3900)
+    expect(status.polledAt).toEqual([0, 500, 1000, 1500, 2000, 2500, 3000, 3500, 4000])
+    expect(query.polledAt).toEqual([0, 3500])
+    expect(watcher.snapshot().lastContact?.at).toBe(4000)
+    status.answer = refused
+    await clock.advance(600)
+    expect(watcher.snapshot().up).toBe(false)
+    watcher.close()
+  })
+
+  it('leaves what was known of a server that is down whole until the last contact is stale', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const rcon = scriptedSource(
+      'rcon',
+      clock,
+      () => new Promise((resolve) => clock.after(50, () => resolve({ tickRateTarget: 20 }))),
+    )
+    const { watcher } = watch(clock, () => [status, rcon])
+    watcher.start()
+    await clock.advance(1000)
+    status.answer = refused
+    rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
+    await clock.advance(14_049)
+    expect(watcher.snapshot()).toMatchObject({ up: false, lastContact: { at: 50 } })
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', tickRateTarget: 20 })
+    await clock.advance(1)
+    expect(valuesOf(watcher)).toEqual({})
+    watcher.close()
+  })
+
+  it('does not make its values last while a poll hangs for longer than they may', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    const { watcher } = watch(
+      clock,
+      () => [status],
+      {},
+      () => 0,
+      { interval: 500, timeout: 20_000, staleAfter: 1500 },
+    )
+    watcher.start()
+    await clock.advance(100)
+    status.answer = 'silent'
+    await clock.advance(1399)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi' })
+    await clock.advance(1)
+    expect(valuesOf(watcher)).toEqual({})
+    watcher.close()
+  })
+
+  it('failed when it was last tried: one that throws the same again only waits to try', async () => {
+    const clock = manualClock(0)
+    const wrong = () => new SourceError('auth', 'rcon.test:1: wrong password')
+    const rcon = scriptedSource('rcon', clock, wrong())
+    const { watcher } = watch(clock, () => [rcon])
+    const failedAt = async () => (await watcher.poll()).sources[0]?.lastError?.at
+    const first = await failedAt()
+    await clock.advance(5000)
+    expect(await failedAt()).toBe(first)
+    rcon.answer = wrong()
+    expect(await failedAt()).toBe(clock.wall())
+    watcher.close()
+  })
+
+  it('may still hand over what it has at the deadline', async () => {
+    const clock = manualClock(0)
+    const answer = (signal: AbortSignal) =>
+      new Promise<{ tickRateTarget: number }>((resolve) =>
+        signal.addEventListener('abort', () => resolve({ tickRateTarget: 20 })),
+      )
+    const { watcher } = watch(clock, () => [scriptedSource('rcon', clock, answer)])
+    const poll = watcher.poll()
+    await clock.advance(3000)
+    expect((await poll).fields.tickRateTarget?.value).toBe(20)
+    watcher.close()
+  })
+
+  it('is logged once per kind of error, not at every poll', async () => {
+    const clock = manualClock(0)
+    const rcon = scriptedSource('rcon', clock, new SourceError('auth', 'rcon.test:1: wrong password'))
+    const { watcher, log } = watch(clock, () => [scriptedSource('status', clock), rcon])
+    watcher.start()
+    await clock.advance(60_000)
+    expect(log.warn).toHaveBeenCalledTimes(1)
+    watcher.close()
+  })
+})
+
+describe('what is pushed', () => {
+  it('is in the snapshot and with the subscribers at once, over what was polled', async () => {
+    const clock = manualClock(0)
+    const management = scriptedSource('management', clock, { motd: 'Hi', players: players('Alice') })
+    const { watcher, push } = watch(clock, () => [management])
+    await watcher.poll()
+    const seen: unknown[] = []
+    const end = watcher.subscribe((snapshot) => seen.push(snapshot.fields.players?.value))
+    push({ source: 'management', at: clock.now(), fields: { players: players('Alice', 'Bob') } })
+    expect(seen).toEqual([players('Alice', 'Bob')])
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', players: players('Alice', 'Bob') })
+    expect(watcher.snapshot()).toMatchObject({ joins: 1, leaves: 0 })
+    end()
+    await watcher.poll()
+    expect(valuesOf(watcher).players).toEqual(players('Alice'))
+    expect(seen).toHaveLength(1)
+    watcher.close()
+  })
+
+  it('during the first poll waits for what it reads, up to 100 ms', async () => {
+    const clock = manualClock(0)
+    const { watcher, push } = watch(clock, () => [scriptedSource('status', clock, { motd: 'Hi' })])
+    const seen: unknown[] = []
+    watcher.subscribe(() => seen.push(valuesOf(watcher)))
+    push({ source: 'management', at: clock.now(), fields: { players: players('Alice') } })
+    await clock.advance(99)
+    expect(seen).toEqual([])
+    await clock.advance(1)
+    expect(seen).toHaveLength(1)
+    watcher.close()
+  })
+
+  it('does not make older values of a source that fails look fresh', async () => {
+    const clock = manualClock(0)
+    const management = scriptedSource('management', clock, { motd: 'Hi' })
+    const { watcher, push } = watch(clock, () => [management])
+    await watcher.poll()
+    management.answer = new SourceError('timeout', 'management.test:1: late')
+    await clock.advance(10_000)
+    await watcher.poll()
+    push({ source: 'management', at: clock.now(), fields: { players: players('Bob') } })
+    await clock.advance(5000)
+    expect(valuesOf(watcher)).toEqual({ players: players('Bob') })
+    await clock.advance(10_000)
+    expect(valuesOf(watcher)).toEqual({})
+    watcher.close()
+  })
+
+  it('reaches the other subscribers where one throws', async () => {
+    const clock = manualClock(0)
+    const { watcher, log } = watch(clock, () => [scriptedSource('status', clock)])
+    const seen = vi.fn()
+    watcher.subscribe(() => {
+      throw new Error('a faulty listener')
+    })
+    watcher.subscribe(seen)
+    await watcher.poll()
+    expect(seen).toHaveBeenCalledTimes(1)
+    expect(log.error).toHaveBeenCalledTimes(1)
+    watcher.close()
+  })
+})
+
+it('leaves no timer behind and publishes nothing when it is closed, also in the midst of a poll', async () => {
+  const clock = manualClock(0)
+  const status = scriptedSource('status', clock, 'silent')
+  const { watcher, push } = watch(clock, () => [status])
+  const seen = vi.fn()
+  watcher.subscribe(seen)
+  watcher.start()
+  await clock.advance(10)
+  watcher.close()
+  await clock.advance(0)
+  push({ source: 'status', at: clock.now(), fields: { motd: 'late' } })
+  expect(clock.pending).toBe(0)
+  expect(status.closed).toBe(true)
+  expect(seen).not.toHaveBeenCalled()
+  expect(watcher.snapshot().fields).toEqual({})
+})
