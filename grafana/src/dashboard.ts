@@ -2,6 +2,8 @@ import {
   AnnotationQueryBuilder,
   DashboardBuilder,
   DashboardCursorSync,
+  DashboardLinkBuilder,
+  DashboardLinkType,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   VariableRefresh,
@@ -38,7 +40,7 @@ export function dashboard({ uid, title, description, manyServers }: DashboardOpt
     .refresh('15s')
     .timezone('browser')
     .tooltip(DashboardCursorSync.Crosshair)
-    .readonly()
+    .editable()
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'))
     .withVariable(server)
 }
@@ -54,3 +56,7 @@ export const annotation = (name: string, expr: string, colour: string, text: str
     .step('15s')
     .titleFormat(name)
     .textFormat(text)
+
+/** To every other dashboard of Tickwarden, with the same data source, servers and time range. */
+export const linkToOthers = (title: string): DashboardLinkBuilder =>
+  new DashboardLinkBuilder(title).type(DashboardLinkType.Dashboards).tags(['tickwarden']).keepTime(true).includeVars(true)

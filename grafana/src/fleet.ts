@@ -1,11 +1,16 @@
-import { DashboardLinkBuilder, DashboardLinkType, RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
-import { dashboard } from './dashboard.ts'
-import { stat, table, timeline, timeseries, valueMap } from './panels.ts'
+import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
+import { alerts } from './alerts.ts'
+import { dashboard, linkToOthers } from './dashboard.ts'
+import { labelTable, stat, table, timeline, timeseries, valueMap } from './panels.ts'
+import { rulesLoaded } from './prometheus-rules.ts'
+import { attention, failingSources, state, states, tickRateRatio, tickRateRatioOfRunning, tickTimeRatio } from './promql.ts'
 import { servicePanels, serviceRow } from './service.ts'
 
 const chosen = '{server=~"$server"}'
-const slowness = `server:minecraft_tick_rate:ratio${chosen} unless server:minecraft_tick_standing:present`
-const upDown = valueMap({ '0': ['down', 'red'], '1': ['up', 'green'] })
+const stateTexts = valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))
+const firing = `ALERTS{alertstate="firing",alertname=~"${alerts.map(({ name }) => name).join('|')}",server=~"$server|"}`
+const rateSteps = [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }] as const
+const timeSteps = [{ colour: 'green' }, { from: 0.8, colour: 'yellow' }, { from: 1, colour: 'red' }] as const
 
 /** Every server at a glance. */
 export const fleet = () => {
@@ -16,7 +21,7 @@ export const fleet = () => {
       'Every watched Minecraft server at a glance: which are up, how many play, how fast they tick, and who needs attention first.',
     manyServers: true,
   })
-    .link(new DashboardLinkBuilder('One server').type(DashboardLinkType.Dashboards).tags(['tickwarden']).keepTime(true))
+    .link(linkToOthers('One server'))
     .withPanel(
       stat({
         title: 'Servers up',
@@ -30,7 +35,7 @@ export const fleet = () => {
         title: 'Servers down',
         description: 'Servers that the last poll did not reach.',
         unit: 'short',
-        queries: [{ expr: `count(minecraft_up${chosen} == 0) or vector(0)`, legend: 'down' }],
+        queries: [{ expr: `sum(minecraft_up${chosen} == bool 0)`, legend: 'down' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
       }),
     )
@@ -47,20 +52,22 @@ export const fleet = () => {
       stat({
         title: 'Slowest tick rate',
         description:
-          'Lowest share of the target tick rate of a server that is neither paused nor frozen. Known for servers read by RCON.',
+          'The lowest tick rate as a part of its target, of the servers that are neither paused, frozen, sprinting nor hung. Known for servers that are read by RCON.',
         unit: 'percentunit',
         decimals: 0,
-        queries: [{ expr: `min(${slowness})`, legend: 'slowest' }],
-        thresholds: [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }],
+        queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],
+        thresholds: rateSteps,
       }),
     )
     .withPanel(
       stat({
         title: 'Longest p99 tick time',
-        description: 'Longest 99th percentile of the tick time of a server; the budget is 50 ms.',
-        unit: 's',
-        queries: [{ expr: `max(minecraft_tick_duration_p99_seconds${chosen})`, legend: 'longest' }],
-        thresholds: [{ colour: 'green' }, { from: 0.04, colour: 'yellow' }, { from: 0.05, colour: 'red' }],
+        description:
+          'The longest 99th percentile of the tick time, as a part of the time that there is for a tick (50 ms at 20 ticks per second).',
+        unit: 'percentunit',
+        decimals: 0,
+        queries: [{ expr: `max(${tickTimeRatio('p99', chosen)})`, legend: 'longest' }],
+        thresholds: timeSteps,
       }),
     )
     .withPanel(
@@ -70,7 +77,7 @@ export const fleet = () => {
         unit: 'short',
         queries: [
           {
-            expr: `count(minecraft_source_up${chosen} == 0 and on (job, instance, server) minecraft_up == 1) or vector(0)`,
+            expr: `sum(${failingSources(chosen)})`,
             legend: 'failing',
           },
         ],
@@ -81,46 +88,69 @@ export const fleet = () => {
       table({
         title: 'Who needs attention first',
         description:
-          'Each server now. Servers that are down come first, then the slowest. Choose a name to see that server alone.',
+          'Each server now. Servers that are down or hang come first, then the slowest and those with failing sources. Choose a name to see that server alone.',
         by: 'server',
         byTitle: 'Server',
         sortBy: 'Attention',
         columns: [
           {
             title: 'Attention',
-            // Down counts 100; else up to 10 by the share of the tick rate that is missing; a server that stands still on purpose 0.
-            expr: `100 * (1 - max by (server) (minecraft_up${chosen})) + (10 * clamp_min(1 - max by (server) (${slowness}), 0) or 0 * max by (server) (minecraft_up${chosen}))`,
+            expr: attention(chosen),
             unit: 'short',
             decimals: 1,
             thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }, { from: 100, colour: 'red' }],
           },
           {
             title: 'State',
-            expr: `max by (server) (minecraft_up${chosen})`,
+            expr: state(chosen),
             unit: 'short',
-            mappings: [upDown],
-            thresholds: [{ colour: 'red' }, { from: 1, colour: 'green' }],
+            mappings: [stateTexts],
+            thresholds: [{ colour: 'text' }],
+          },
+          {
+            title: 'Available',
+            expr: `avg by (server) (avg_over_time(minecraft_up${chosen}[$__range]))`,
+            unit: 'percentunit',
+            decimals: 2,
+            thresholds: [{ colour: 'red' }, { from: 0.99, colour: 'yellow' }, { from: 0.999, colour: 'green' }],
           },
           { title: 'Players', expr: `max by (server) (minecraft_players_online${chosen})`, unit: 'short' },
           { title: 'Places', expr: `max by (server) (minecraft_players_max${chosen})`, unit: 'short' },
+          { title: 'Tick rate', expr: `max by (server) (minecraft_tick_rate${chosen})`, unit: 'short', decimals: 1 },
           {
-            title: 'Tick rate',
-            expr: `max by (server) (minecraft_tick_rate${chosen})`,
-            unit: 'short',
-            decimals: 1,
-            thresholds: [{ colour: 'red' }, { from: 18, colour: 'yellow' }, { from: 19.5, colour: 'green' }],
+            title: 'Of target',
+            expr: `max by (server) (${tickRateRatio(chosen)})`,
+            unit: 'percentunit',
+            decimals: 0,
+            thresholds: rateSteps,
           },
           {
             title: 'Tick time p99',
             expr: `max by (server) (minecraft_tick_duration_p99_seconds${chosen})`,
             unit: 's',
-            thresholds: [{ colour: 'green' }, { from: 0.04, colour: 'yellow' }, { from: 0.05, colour: 'red' }],
+          },
+          {
+            title: 'Of a tick',
+            expr: `max by (server) (${tickTimeRatio('p99', chosen)})`,
+            unit: 'percentunit',
+            decimals: 0,
+            thresholds: timeSteps,
+          },
+          {
+            title: 'Failing sources',
+            expr: failingSources(chosen),
+            unit: 'short',
+            thresholds: [{ colour: 'green' }, { from: 1, colour: 'orange' }],
           },
           { title: 'Latency', expr: `max by (server) (minecraft_status_latency_seconds${chosen})`, unit: 's' },
         ],
         link: {
           title: 'This server',
-          url: '/d/tickwarden-server?var-server=$' + '{__value.raw:percentencode}&$' + '{__url_time_range}',
+          url:
+            '/d/tickwarden-server?var-server=$' +
+            '{__value.raw:percentencode}&$' +
+            '{datasource:queryparam}&$' +
+            '{__url_time_range}',
         },
         height: 10,
       }),
@@ -128,15 +158,40 @@ export const fleet = () => {
     .withPanel(
       timeline({
         title: 'State',
-        description: 'When each server was up, down, paused with nobody on, or frozen by /tick freeze.',
+        description: 'The state of each server over time; a gap where nothing is known of it.',
         unit: 'short',
-        queries: [
-          {
-            expr: `max by (server) (minecraft_up${chosen} * 0 + 2 and on (job, instance, server) minecraft_tick_frozen == 1) or max by (server) (minecraft_up${chosen} * 0 + 3 and on (job, instance, server) minecraft_tick_paused == 1) or max by (server) (minecraft_up${chosen})`,
-            legend: '{{server}}',
-          },
-        ],
-        mappings: [valueMap({ '0': ['down', 'red'], '1': ['up', 'green'], '2': ['frozen', 'blue'], '3': ['paused', 'purple'] })],
+        queries: [{ expr: state(chosen), legend: '{{server}}' }],
+        mappings: [stateTexts],
+      }),
+    )
+    .withPanel(
+      stat({
+        title: 'Alerts firing',
+        description: 'Alerts of Tickwarden that fire now. Without the rules in grafana/alerts there are none.',
+        unit: 'short',
+        queries: [{ expr: `count(${firing}) or 0 * ${rulesLoaded}`, legend: 'firing' }],
+        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
+        whenUnknown: 'load grafana/alerts',
+        height: 8,
+      }),
+    )
+    .withPanel(
+      labelTable({
+        title: 'Firing alerts',
+        description: 'What fires now, and for which server. Needs the rules in grafana/alerts.',
+        expr: firing,
+        labels: { severity: 'Severity', alertname: 'Alert', server: 'Server', source: 'Source', instance: 'Instance' },
+        whenEmpty: 'None fires, or the rules in grafana/alerts are not loaded.',
+        width: 10,
+      }),
+    )
+    .withPanel(
+      labelTable({
+        title: 'Versions',
+        description: 'What each server runs, while it is up.',
+        expr: `minecraft_version_info${chosen}`,
+        labels: { server: 'Server', version: 'Version', software: 'Software', loader: 'Loader', edition: 'Edition' },
+        width: 10,
       }),
     )
     .withRow(new RowBuilder('Players and ticks'))
@@ -154,24 +209,23 @@ export const fleet = () => {
       timeseries({
         title: 'Tick rate',
         description:
-          'Measured ticks per second: 20 is full speed, unless /tick rate changed it. Not known while a server is paused.',
+          'Measured ticks per second: 20 is full speed, unless /tick rate changed it. Unknown while a server is paused.',
         unit: 'short',
         min: 0,
         decimals: 1,
-        line: true,
-        thresholds: [{ colour: 'red' }, { from: 18, colour: 'green' }],
         queries: [{ expr: `max by (server) (minecraft_tick_rate${chosen})`, legend: '{{server}}' }],
       }),
     )
     .withPanel(
       timeseries({
         title: 'Tick time, p99',
-        description: '99 of the last 100 ticks took at most this long. The budget of a tick is 50 ms.',
-        unit: 's',
+        description:
+          '99 of the last 100 ticks took at most this part of the time that there is for a tick (50 ms at 20 ticks per second). Above 100 % the server falls behind.',
+        unit: 'percentunit',
         min: 0,
         line: true,
-        thresholds: [{ colour: 'green' }, { from: 0.05, colour: 'red' }],
-        queries: [{ expr: `max by (server) (minecraft_tick_duration_p99_seconds${chosen})`, legend: '{{server}}' }],
+        thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
+        queries: [{ expr: `max by (server) (${tickTimeRatio('p99', chosen)})`, legend: '{{server}}' }],
       }),
     )
     .withPanel(

@@ -1,8 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard'
+import { alertsPage } from './alerts-page.ts'
 import { fleet } from './fleet.ts'
+import { grafanaRules } from './grafana-rules.ts'
+import { prometheusRules } from './prometheus-rules.ts'
 import { server } from './server.ts'
 
 /**
@@ -14,20 +17,22 @@ function withIds(board: Dashboard): Dashboard {
   return { ...board, ...(panels && { panels }) }
 }
 
-/** Each dashboard's JSON as it stands in grafana/dashboards/, by file name. */
-export const dashboards = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries({ 'fleet.json': fleet(), 'server.json': server() }).map(([file, board]) => [
-      file,
-      `${JSON.stringify(withIds(board.build()), null, 2)}\n`,
-    ]),
-  )
+const json = (board: Dashboard): string => `${JSON.stringify(withIds(board), null, 2)}\n`
+
+/** Every generated file, by its path from the root of the project. */
+export const generated = (): Readonly<Record<string, string>> => ({
+  'grafana/dashboards/fleet.json': json(fleet().build()),
+  'grafana/dashboards/server.json': json(server().build()),
+  'grafana/alerts/tickwarden.rules.yaml': prometheusRules(),
+  'grafana/alerting/rules.yaml': grafanaRules(),
+  'docs/alerts.md': alertsPage(),
+})
 
 if (process.argv[1] === import.meta.filename) {
-  const folder = join(import.meta.dirname, '..', 'dashboards')
-  mkdirSync(folder, { recursive: true })
-  for (const [file, text] of Object.entries(dashboards())) {
-    writeFileSync(join(folder, file), text)
-    console.log(`grafana/dashboards/${file}`)
+  for (const [file, text] of Object.entries(generated())) {
+    const path = join(import.meta.dirname, '..', '..', file)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    console.log(file)
   }
 }

@@ -18,6 +18,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/common'
 import {
   MappingType,
+  SpecialValueMatch,
   ThresholdsConfigBuilder,
   ThresholdsMode,
   type ValueMapping,
@@ -53,6 +54,12 @@ interface PanelOptions {
   readonly width?: number
   readonly height?: number
   readonly decimals?: number
+}
+
+/** Shown in grey for what is not known, in place of the colour of the lowest threshold. */
+const noData: ValueMapping = {
+  type: MappingType.SpecialValue,
+  options: { match: SpecialValueMatch.NullAndNan, result: { text: 'no data', color: 'text', index: 99 } },
 }
 
 const steps = (thresholds: readonly Threshold[] = [{ colour: 'green' }]) =>
@@ -105,6 +112,8 @@ export function stat(
     readonly mappings?: readonly ValueMapping[]
     readonly sparkline?: boolean
     readonly showName?: boolean
+    /** Shown where no series has a value; default `no data`. */
+    readonly whenUnknown?: string
   },
 ) {
   const panel = new StatBuilder()
@@ -116,11 +125,11 @@ export function stat(
       options.queries.map((query, index) => (options.sparkline ? target(query, index).range() : target(query, index).instant())),
     )
     .thresholds(steps(options.thresholds))
-    .mappings([...(options.mappings ?? [])])
+    .mappings([...(options.mappings ?? []), noData])
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields(''))
     .graphMode(options.sparkline ? BigValueGraphMode.Area : BigValueGraphMode.None)
     .colorMode(BigValueColorMode.Value)
-    .noValue('unknown')
+    .noValue(options.whenUnknown ?? 'no data')
     .span(options.width ?? 4)
     .height(options.height ?? 4)
   if (options.decimals !== undefined) panel.decimals(options.decimals)
@@ -136,7 +145,7 @@ export function timeline(options: PanelOptions & { readonly mappings: readonly V
     .datasource(datasource)
     .unit(options.unit)
     .targets(options.queries.map((query, index) => target(query, index).range()))
-    .mappings([...options.mappings])
+    .mappings([...options.mappings, noData])
     .thresholds(steps(options.thresholds))
     .mergeValues(true)
     .rowHeight(0.85)
@@ -171,6 +180,7 @@ export function table(options: {
     .description(options.description)
     .datasource(datasource)
     .unit('short')
+    .noValue('no data')
     .thresholds(steps([{ colour: 'text' }]))
     .targets(
       options.columns.map(({ expr, title }, index) =>
@@ -201,7 +211,7 @@ export function table(options: {
     panel.overrideByName(title, [
       { id: 'unit', value: unit },
       ...(decimals === undefined ? [] : [{ id: 'decimals', value: decimals }]),
-      ...(mappings === undefined ? [] : [{ id: 'mappings', value: mappings }]),
+      { id: 'mappings', value: [...(mappings ?? []), noData] },
       ...(thresholds === undefined
         ? []
         : [
@@ -213,6 +223,38 @@ export function table(options: {
   if (options.sortBy !== undefined) panel.sortBy([new TableSortByFieldStateBuilder().displayName(options.sortBy).desc(true)])
   if (options.link) panel.overrideByName(options.byTitle, [{ id: 'links', value: [options.link] }])
   return panel
+}
+
+/** One row a series, one column a label, of now. */
+export function labelTable(options: {
+  readonly title: string
+  readonly description: string
+  readonly expr: string
+  /** Title of each label that is shown, in order; the others are hidden. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly whenEmpty?: string
+  readonly width?: number
+  readonly height?: number
+}) {
+  const labels = Object.entries(options.labels)
+  return new TableBuilder()
+    .title(options.title)
+    .description(options.description)
+    .datasource(datasource)
+    .unit('short')
+    .thresholds(steps([{ colour: 'text' }]))
+    .targets([target({ expr: options.expr, legend: options.title }, 0).instant().format(PromQueryFormat.Table)])
+    .noValue(options.whenEmpty ?? 'no data')
+    .withTransformation({
+      id: 'organize',
+      options: {
+        includeByName: Object.fromEntries(labels.map(([name]) => [name, true])),
+        indexByName: Object.fromEntries(labels.map(([name], index) => [name, index])),
+        renameByName: options.labels,
+      },
+    })
+    .span(options.width ?? 24)
+    .height(options.height ?? 8)
 }
 
 /** Texts and colours in place of numbers. */

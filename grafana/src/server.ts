@@ -1,9 +1,9 @@
-import { DashboardLinkBuilder, DashboardLinkType, RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
-import { annotation, dashboard } from './dashboard.ts'
+import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
+import { annotation, dashboard, linkToOthers } from './dashboard.ts'
 import { stat, timeline, timeseries, valueMap } from './panels.ts'
+import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
 const chosen = '{server="$server"}'
-const budget = [{ colour: 'green' as const }, { from: 0.05, colour: 'red' as const }]
 
 /** One server in depth. */
 export const server = () =>
@@ -14,7 +14,7 @@ export const server = () =>
       'One Minecraft server: players, tick time against its budget, tick rate against its target, and how it is being read.',
     manyServers: false,
   })
-    .link(new DashboardLinkBuilder('All servers').type(DashboardLinkType.Dashboards).tags(['tickwarden']).keepTime(true))
+    .link(linkToOthers('All servers'))
     .annotation(
       annotation(
         'Version change',
@@ -34,17 +34,18 @@ export const server = () =>
     .withPanel(
       stat({
         title: 'State',
-        description: 'Whether the last poll reached the server.',
+        description:
+          'What the last poll saw: up, down, hung (accepts connections, but its main thread does not answer), frozen, paused ...',
         unit: 'short',
-        queries: [{ expr: `minecraft_up${chosen}`, legend: 'up' }],
-        mappings: [valueMap({ '0': ['down', 'red'], '1': ['up', 'green'] })],
+        queries: [{ expr: state(chosen), legend: 'state' }],
+        mappings: [valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))],
         width: 3,
       }),
     )
     .withPanel(
       stat({
         title: 'Version',
-        description: 'Game version that the server tells.',
+        description: 'Game version and loader of the server.',
         unit: 'short',
         queries: [{ expr: `minecraft_version_info${chosen}`, legend: '{{version}} {{loader}}' }],
         showName: true,
@@ -54,7 +55,7 @@ export const server = () =>
     .withPanel(
       stat({
         title: 'Players',
-        description: 'Players online now, and lately.',
+        description: 'Players online now and over the time range.',
         unit: 'short',
         queries: [{ expr: `minecraft_players_online${chosen}`, legend: 'players' }],
         sparkline: true,
@@ -63,31 +64,35 @@ export const server = () =>
     .withPanel(
       stat({
         title: 'Tick rate',
-        description: 'Measured ticks per second over about 10 seconds.',
-        unit: 'short',
-        decimals: 1,
-        queries: [{ expr: `minecraft_tick_rate${chosen}`, legend: 'rate' }],
-        thresholds: [{ colour: 'red' }, { from: 18, colour: 'yellow' }, { from: 19.5, colour: 'green' }],
+        description: 'Measured ticks per second over about 10 seconds, as a part of the target.',
+        unit: 'percentunit',
+        decimals: 0,
+        queries: [{ expr: tickRateRatio(chosen), legend: 'rate' }],
+        thresholds: [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }],
         sparkline: true,
       }),
     )
     .withPanel(
       stat({
         title: 'Headroom',
-        description: 'Share of the time of a tick that is left over. At 0 the server can just keep up.',
+        description: 'Part of the time for a tick that is left over. At 0 the server can just keep up.',
         unit: 'percentunit',
         decimals: 0,
-        queries: [{ expr: `server:minecraft_tick_headroom:ratio${chosen}`, legend: 'headroom' }],
+        queries: [{ expr: `1 - ${tickTimeRatio('mean', chosen)}`, legend: 'headroom' }],
         thresholds: [{ colour: 'red' }, { from: 0.1, colour: 'yellow' }, { from: 0.3, colour: 'green' }],
         sparkline: true,
       }),
     )
     .withPanel(
       stat({
-        title: 'World day',
-        description: 'Day of the world, from 0.',
-        unit: 'short',
-        queries: [{ expr: `minecraft_world_day${chosen}`, legend: 'day' }],
+        title: 'World time',
+        description:
+          'Day of the world from 0, and the time of day in ticks: 0 is sunrise, 6000 noon, 12000 sunset, 18000 midnight.',
+        unit: 'none',
+        queries: [
+          { expr: `minecraft_world_day${chosen}`, legend: 'day' },
+          { expr: `minecraft_world_time_of_day_ticks${chosen}`, legend: 'time of day' },
+        ],
         thresholds: [{ colour: 'text' }],
         width: 3,
       }),
@@ -122,64 +127,64 @@ export const server = () =>
       timeseries({
         title: 'Tick time',
         description:
-          'How long the last 100 ticks took: mean, median, 95th and 99th percentile. Above the dashed 50 ms the server falls behind.',
+          'How long the last 100 ticks took: mean, median, 95th and 99th percentile, and the mean of each dimension (Forge and NeoForge). Above the budget the server falls behind.',
         unit: 's',
         min: 0,
-        line: true,
-        thresholds: budget,
         queries: [
+          {
+            expr: `1 / minecraft_tick_rate_target${chosen} or minecraft_tick_duration_mean_seconds${chosen} * 0 + 0.05`,
+            legend: 'budget',
+          },
           { expr: `minecraft_tick_duration_mean_seconds${chosen}`, legend: 'mean' },
           { expr: `minecraft_tick_duration_p50_seconds${chosen}`, legend: 'p50' },
           { expr: `minecraft_tick_duration_p95_seconds${chosen}`, legend: 'p95' },
           { expr: `minecraft_tick_duration_p99_seconds${chosen}`, legend: 'p99' },
+          { expr: `minecraft_dimension_tick_duration_mean_seconds${chosen}`, legend: '{{dimension}}' },
         ],
       }),
     )
     .withPanel(
       timeseries({
         title: 'Tick rate against target',
-        description: 'Measured ticks per second, and what the server aims at.',
+        description:
+          'Measured ticks per second and the target, with the averages of Paper and the rate of each dimension (Forge and NeoForge) where the server has them.',
         unit: 'short',
         min: 0,
         decimals: 1,
         queries: [
           { expr: `minecraft_tick_rate${chosen}`, legend: 'measured' },
           { expr: `minecraft_tick_rate_target${chosen}`, legend: 'target' },
+          { expr: `minecraft_paper_tick_rate${chosen}`, legend: 'Paper, {{window}}' },
+          { expr: `minecraft_dimension_tick_rate${chosen}`, legend: '{{dimension}}' },
         ],
       }),
     )
     .withPanel(
       timeseries({
         title: 'Headroom',
-        description: 'Share of the time of a tick that is left over. Below 0 the server cannot keep up.',
+        description: 'Part of the time for a tick that is left over. Below 0 the server cannot keep up.',
         unit: 'percentunit',
         line: true,
         thresholds: [{ colour: 'red' }, { from: 0, colour: 'green' }],
-        queries: [{ expr: `server:minecraft_tick_headroom:ratio${chosen}`, legend: 'headroom' }],
+        queries: [{ expr: `1 - ${tickTimeRatio('mean', chosen)}`, legend: 'headroom' }],
       }),
     )
     .withPanel(
       timeline({
-        title: 'Frozen, sprinting, paused',
-        description: 'When the server did not tick at its usual speed on purpose: /tick freeze, /tick sprint, or nobody on.',
+        title: 'Frozen, sprinting, paused, hung, asleep',
+        description:
+          'When the server did not tick at its usual speed on purpose (/tick freeze, /tick sprint, nobody on), when its main thread did not answer, and when a proxy answered for it while it was stopped.',
         unit: 'short',
         queries: [
           { expr: `minecraft_tick_frozen${chosen}`, legend: 'frozen' },
           { expr: `minecraft_tick_sprinting${chosen}`, legend: 'sprinting' },
           { expr: `minecraft_tick_paused${chosen}`, legend: 'paused' },
+          { expr: `minecraft_main_thread_responsive${chosen} == bool 0`, legend: 'hung' },
+          { expr: `minecraft_asleep${chosen}`, legend: 'asleep' },
         ],
         mappings: [valueMap({ '0': ['no', 'green'], '1': ['yes', 'blue'] })],
         width: 12,
         height: 8,
-      }),
-    )
-    .withPanel(
-      timeseries({
-        title: 'Tick time per dimension',
-        description: 'Mean tick time of each dimension. Known for Forge and NeoForge.',
-        unit: 's',
-        min: 0,
-        queries: [{ expr: `minecraft_dimension_tick_duration_mean_seconds${chosen}`, legend: '{{dimension}}' }],
       }),
     )
     .withPanel(
@@ -208,12 +213,13 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Poll time',
-        description: 'How long each source took, and the whole poll.',
+        description: 'How long each source took, and the whole poll; with /probe the phases of each source.',
         unit: 's',
         min: 0,
         queries: [
           { expr: `minecraft_source_duration_seconds${chosen}`, legend: '{{source}}' },
           { expr: `minecraft_poll_duration_seconds${chosen}`, legend: 'whole poll' },
+          { expr: `minecraft_source_phase_seconds${chosen}`, legend: '{{source}}, {{phase}}' },
         ],
         width: 8,
       }),
@@ -232,10 +238,14 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Latency',
-        description: 'Round trip of the status ping: the network and the server’s network thread, not its ticks.',
+        description:
+          'Round trip of the status ping, answered by the network thread of the server; and how long its main thread takes to answer, where RCON or the management protocol measures it.',
         unit: 's',
         min: 0,
-        queries: [{ expr: `minecraft_status_latency_seconds${chosen}`, legend: 'latency' }],
+        queries: [
+          { expr: `minecraft_status_latency_seconds${chosen}`, legend: 'latency' },
+          { expr: `minecraft_main_thread_delay_seconds${chosen}`, legend: 'main thread' },
+        ],
         width: 24,
       }),
     )

@@ -81,7 +81,7 @@ export const servicePanels = () => [
   table({
     title: 'Update scripts',
     description:
-      'The scripts that update the data: runs since the start by how they ended (put off: rate limited, or not set up), time since the last success.',
+      'The scripts that update the data: runs since the start by how they ended (put off: rate limited, or not set up), time since the last success, and how long the access that was granted still lasts.',
     by: 'script',
     byTitle: 'Script',
     columns: [
@@ -99,6 +99,12 @@ export const servicePanels = () => [
       },
       { title: 'Running', expr: 'max by (script) (tickwarden_script_running)', unit: 'bool_yes_no' },
       { title: 'Since success', expr: 'time() - max by (script) (tickwarden_script_last_success_timestamp_seconds)', unit: 's' },
+      {
+        title: 'Authorisation ends in',
+        expr: 'min by (script) (tickwarden_script_authorisation_expires_timestamp_seconds) - time()',
+        unit: 's',
+        thresholds: [{ colour: 'red' }, { from: 14 * day, colour: 'green' }],
+      },
     ],
     width: 12,
     height: 6,

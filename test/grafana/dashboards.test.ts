@@ -30,11 +30,15 @@ const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8
 describe('the dashboards', () => {
   beforeAll(() => ensure('grafana'))
 
-  it('are those that the code generates: npm run dashboards', async () => {
-    const { dashboards } = (await import('../../grafana/src/generate.ts')) as { dashboards: () => Record<string, string> }
-    const generated = dashboards()
-    expect(files.sort()).toEqual(Object.keys(generated).sort())
-    for (const file of files) expect(readFileSync(join(folder, file), 'utf8'), file).toBe(generated[file])
+  it('are those that the code generates, and so are the rules: npm run dashboards', async () => {
+    const { generated } = await import('../../grafana/src/generate.ts')
+    const made = generated()
+    expect(files.map((file) => `grafana/dashboards/${file}`).sort()).toEqual(
+      Object.keys(made)
+        .filter((path) => path.startsWith('grafana/dashboards/'))
+        .sort(),
+    )
+    for (const [path, text] of Object.entries(made)) expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
   })
 
   it('have stable uids', () => {
@@ -71,6 +75,33 @@ describe('the dashboards', () => {
       ['server', 'query'],
     ])
     for (const panel of panels) if (panel.type !== 'row') expect(panel.datasource?.uid, panel.title).toBe('$' + '{datasource}')
+  })
+
+  it.each(files)('%s: can be edited, and its links keep data source, servers and time', (file) => {
+    const { editable, links } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as {
+      editable: boolean
+      links: readonly { readonly includeVars: boolean; readonly keepTime: boolean }[]
+    }
+    expect(editable).toBe(true)
+    expect(links.length).toBeGreaterThan(0)
+    for (const link of links) expect(link).toMatchObject({ includeVars: true, keepTime: true })
+  })
+
+  it.each(files)('%s: no panel turns what is unknown into a number', (file) => {
+    for (const panel of read(file).panels) {
+      for (const { expr } of panel.targets ?? []) expect(expr, panel.title).not.toMatch(/vector\(|absent\(/)
+      if (panel.type !== 'stat' && panel.type !== 'table') continue
+      const { defaults, overrides } = panel.fieldConfig as unknown as {
+        defaults: { noValue?: string; mappings?: readonly unknown[] }
+        overrides: readonly { properties: readonly { id: string; value: unknown }[] }[]
+      }
+      expect(defaults.noValue, panel.title).toBeTruthy()
+      const mapped = [
+        ...(defaults.mappings ?? []),
+        ...overrides.flatMap(({ properties }) => properties.filter(({ id }) => id === 'mappings').map(({ value }) => value)),
+      ]
+      if (panel.type === 'stat') expect(JSON.stringify(mapped), panel.title).toContain('"null+nan"')
+    }
   })
 
   it.each(files)('%s: every panel has a description, a unit, thresholds, legends, and no plugin', (file) => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { alerts as described } from '../../grafana/src/alerts.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -15,31 +16,45 @@ describe('the alert rules', () => {
   }
   const all = groups.flatMap((group) => group.rules)
   const alerts = all.filter(({ alert }) => alert !== undefined)
-  const readme = readFileSync(join(root, 'README.md'), 'utf8').replaceAll(/\s+/g, ' ')
 
-  it('are the documented ones, each with summary, description and what to do', () => {
-    expect(alerts.map(({ alert }) => alert)).toEqual([
-      'ServerDown',
-      'ServerLagging',
-      'TickTimeHigh',
-      'ServerFull',
-      'SourceFailing',
-      'SnapshotFailing',
-      'SnapshotStale',
-      'ScriptFailing',
-    ])
+  it('each have a summary, a description and what to do', () => {
+    expect(alerts.map(({ alert }) => alert)).toEqual(described.map(({ name }) => name))
     for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
   })
 
-  it('are those of the README, with as many recorded series', () => {
-    expect(readme).toContain(`${alerts.map(({ alert }) => alert).join(', ')}; each says what to do.`)
-    const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
-    expect(readme).toContain(`which record ${numbers[all.length - alerts.length]} series`)
+  it('are the same for Grafana, which reads the value of a query elsewhere', () => {
+    const { groups } = parse(readFileSync(join(root, 'grafana', 'alerting', 'rules.yaml'), 'utf8')) as {
+      groups: {
+        rules: { uid: string; title: string; data: { model: { expr?: string } }[]; annotations: Record<string, string> }[]
+      }[]
+    }
+    const rules = groups.flatMap((group) => group.rules)
+    expect(rules.map(({ title, data }) => [title, data[0]?.model.expr])).toEqual(described.map(({ name, expr }) => [name, expr]))
+    expect(new Set(rules.map(({ uid }) => uid)).size).toBe(rules.length)
+    for (const { uid, annotations } of rules) {
+      expect(uid.length).toBeLessThanOrEqual(40)
+      expect(JSON.stringify(annotations)).not.toMatch(/\$value\b/)
+    }
   })
 
   it.skipIf(!hasTool('promtool'))('are rules that promtool accepts', () => {
-    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 11 rules found')
+    expect(promtool('check', 'rules', rules)).toContain(`SUCCESS: ${all.length} rules found`)
   })
+
+  it.skipIf(!hasTool('amtool'))(
+    'come with an Alertmanager configuration that amtool accepts, which names existing alerts only',
+    () => {
+      const file = join(root, 'grafana', 'alertmanager', 'alertmanager.yaml')
+      expect(execFileSync('amtool', ['check-config', file], { encoding: 'utf8', stdio: 'pipe' })).toContain('SUCCESS')
+      const { inhibit_rules } = parse(readFileSync(file, 'utf8')) as {
+        inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[]
+      }
+      const named = inhibit_rules
+        .flatMap(({ source_matchers, target_matchers }) => [...source_matchers, ...target_matchers])
+        .flatMap((matcher) => [...matcher.matchAll(/[A-Z]\w+/g)].map(([name]) => name))
+      expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining([...new Set(named)]))
+    },
+  )
 
   it.skipIf(!hasTool('promtool')).each(['rules.promtool.yaml', 'scripts.promtool.yaml'])('pass the unit tests of %s', (file) => {
     expect(promtool('test', 'rules', join(import.meta.dirname, file))).toContain('SUCCESS')

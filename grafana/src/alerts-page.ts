@@ -1,0 +1,32 @@
+import { alerts } from './alerts.ts'
+
+const plain = (template: string): string =>
+  template
+    .replaceAll(/\{\{ if \$labels\.instance \}\}.*?\{\{ end \}\}/g, '')
+    .replaceAll(/\{\{ if \$labels\.server \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
+    .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script)[^}]*\}\}/g, '*$1*')
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, '*value*')
+
+/** docs/alerts.md: every alert, when it fires and what to do. */
+export const alertsPage = (): string => `# Alerts
+
+<!-- Made by grafana/src/alerts.ts: npm run dashboards -->
+
+One cause raises one alert: what a worse alert of the same server explains does not fire. For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with
+\`rule_files\`; \`grafana/alertmanager/alertmanager.yaml\` is an example that sends them to Discord. For Grafana's own alerting, put the files of
+\`grafana/alerting\` into \`/etc/grafana/provisioning/alerting\` instead. Use one of the two, or each alert is sent twice.
+
+${alerts
+  .map(
+    ({ name, severity, for: duration, expr, description, action }) => `## ${name}
+
+${plain(description)} Severity: ${severity}, after ${duration}.
+
+${plain(action)}
+
+\`\`\`promql
+${expr}
+\`\`\`
+`,
+  )
+  .join('\n')}`

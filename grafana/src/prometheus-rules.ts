@@ -1,0 +1,35 @@
+import { stringify } from 'yaml'
+import { alerts } from './alerts.ts'
+
+const head = `# Alert rules for Prometheus: load this file with rule_files. Made by grafana/src/alerts.ts (npm run dashboards); promtool tests it in
+# test/grafana/. A server is identified by the label server (/metrics, and /probe with the relabelling in exporter/README.md) or else by
+# instance (/probe of any other address). A probe sees a single poll: ServerLagging needs the tick rate between two polls, and so /metrics.
+# Scrape a server in one of the two ways, or it is counted and reported twice.
+`
+
+/** That the rules are loaded, for the dashboards: where this series is missing, no alert can fire. */
+export const rulesLoaded = 'tickwarden:alert_rules:loaded'
+
+/** The rule file for Prometheus. */
+export const prometheusRules = (): string =>
+  head +
+  stringify(
+    {
+      groups: [
+        {
+          name: 'tickwarden',
+          rules: [
+            { record: rulesLoaded, expr: 'vector(1)' },
+            ...alerts.map(({ name, severity, expr, for: duration, summary, description, action }) => ({
+              alert: name,
+              expr,
+              for: duration,
+              labels: { severity },
+              annotations: { summary, description, action },
+            })),
+          ],
+        },
+      ],
+    },
+    { lineWidth: 0 },
+  )
