@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard'
 import { alertsPage } from './alerts-page.ts'
@@ -27,12 +25,3 @@ export const generated = (): Readonly<Record<string, string>> => ({
   'grafana/alerting/rules.yaml': grafanaRules(),
   'docs/alerts.md': alertsPage(),
 })
-
-if (process.argv[1] === import.meta.filename) {
-  for (const [file, text] of Object.entries(generated())) {
-    const path = join(import.meta.dirname, '..', '..', file)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-    console.log(file)
-  }
-}

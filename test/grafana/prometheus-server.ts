@@ -13,6 +13,7 @@ export interface Sample {
 
 /** A real Prometheus, started for a test. */
 export interface PrometheusServer {
+  readonly url: string
   /** The result of an instant query. @throws Error with Prometheus' own message */
   query(expression: string): Promise<readonly Sample[]>
   get(path: string): Promise<unknown>
@@ -63,6 +64,7 @@ export async function startPrometheus(config: unknown): Promise<PrometheusServer
     return reply.data
   }
   return {
+    url: base,
     get,
     async query(expression) {
       const { result } = (await get(`/api/v1/query?query=${encodeURIComponent(expression)}`)) as { result: readonly Sample[] }

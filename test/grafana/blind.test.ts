@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createPreviewServer } from '../../grafana/src/preview/server.ts'
+import { rulesLoaded } from '../../grafana/src/prometheus-rules.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { ensure } from '../tools/ensure.mjs'
+import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
+
+type Playwright = typeof import('../tools/node_modules/playwright-core/index.js')
+
+const root = join(import.meta.dirname, '..', '..')
+const main = join(root, 'dist', 'src', 'main.js')
+const panels = ['fleet', 'server'].flatMap(
+  (name) =>
+    (
+      JSON.parse(readFileSync(join(root, 'grafana', 'dashboards', `${name}.json`), 'utf8')) as {
+        panels: { title: string; type: string; targets?: { expr: string; instant?: boolean }[] }[]
+      }
+    ).panels,
+)
+
+/** Expressions of panels that show the present, for every server. */
+const ofNow = panels
+  .filter(({ type }) => type === 'stat' || type === 'table')
+  .flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
+  .map(({ title, expr }) => ({
+    title,
+    expr: expr.replaceAll('server="$server"', 'server=~".*"').replaceAll('$server', '.*').replaceAll('$__range', '1m'),
+  }))
+
+/** Panels with a column that is about the past, or about the alerts themselves. */
+const ofThePast = ['Who needs attention first', 'Alerts firing', 'Firing alerts']
+
+describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real Prometheus', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-blind-'))
+  let service: ChildProcess
+  let prometheus: PrometheusServer
+
+  beforeAll(async () => {
+    service = spawn(process.execPath, [main], {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '', PORT: '0', POLL_INTERVAL: '1s' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const host = await new Promise<string>((resolve, reject) => {
+      let output = ''
+      const read = (chunk: Buffer) => {
+        output += chunk
+        const match = /listens on http:\/\/([\w.:]+)/.exec(output)
+        if (match?.[1]) resolve(match[1])
+      }
+      service.stdout?.on('data', read)
+      service.stderr?.on('data', read)
+      service.once('close', () => reject(new Error(`ended before it listened:\n${output}`)))
+    })
+    // The alerts as they are, but after seconds in place of minutes.
+    const rules = join(folder, 'tickwarden.rules.yaml')
+    const text = readFileSync(join(root, 'grafana', 'alerts', 'tickwarden.rules.yaml'), 'utf8')
+    writeFileSync(rules, text.replaceAll(/for: \d+m$/gm, 'for: 2s'))
+    prometheus = await startPrometheus({
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+      rule_files: [rules],
+      scrape_configs: [{ job_name: 'games', static_configs: [{ targets: [host] }] }],
+    })
+  })
+
+  afterAll(async () => {
+    service?.kill('SIGKILL')
+    await prometheus?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const firing = async () => (await prometheus.query('ALERTS{alertstate="firing"}')).map(({ metric }) => metric.alertname).sort()
+  const count = async (expr: string) => (await prometheus.query(expr)).length
+
+  it('shows values and no alert while it runs', async () => {
+    await expect.poll(() => count('minecraft_up == 1')).toBe(1)
+    await expect.poll(() => count(rulesLoaded)).toBe(1)
+    await expect.poll(() => count(ofNow.find(({ title }) => title === 'Servers down')!.expr)).toBe(1)
+    await expect.poll(firing).toEqual([])
+  })
+
+  it.skipIf(!hasTool('chromium'))('is drawn by the preview of the dashboards, without an error', async () => {
+    ensure('test/tools')
+    ensure('grafana')
+    const server = createPreviewServer(prometheus.url).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { chromium } = createRequire(new URL('../tools/package.json', import.meta.url))('playwright-core') as Playwright
+    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+    try {
+      const shots = join(root, 'test', 'screenshots')
+      mkdirSync(shots, { recursive: true })
+      for (const dashboard of ['fleet', 'server']) {
+        const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } })
+        const errors: string[] = []
+        page.on('pageerror', (error) => errors.push(String(error)))
+        const { port } = server.address() as AddressInfo
+        const name = dashboard === 'server' ? '&server=demo' : ''
+        await page.goto(`http://127.0.0.1:${port}/?dashboard=${dashboard}&minutes=1${name}`)
+        await page.waitForSelector('body[data-ready="true"]')
+        expect(await page.locator('.error').allTextContents()).toEqual([])
+        expect(errors).toEqual([])
+        expect(await page.locator('section').count()).toBeGreaterThan(8)
+        await page.screenshot({ path: join(shots, `dashboard-${dashboard}.png`), fullPage: true })
+      }
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+
+  it('is the only alert once it is dead, and no panel shows a number for what is not known', async () => {
+    service.kill('SIGKILL')
+    await expect.poll(firing).toEqual(['TickwardenDown'])
+    for (const { title, expr } of ofNow) {
+      if (ofThePast.includes(title)) continue
+      expect(await prometheus.query(expr), `${title}: ${expr}`).toEqual([])
+    }
+    const attention = ofNow.find(({ title }) => title === 'Who needs attention first')!
+    expect(await prometheus.query(attention.expr)).toEqual([])
+  })
+})
