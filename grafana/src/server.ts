@@ -94,7 +94,7 @@ export const server = () =>
           { expr: `minecraft_world_time_of_day_ticks${chosen}`, legend: 'time of day' },
         ],
         thresholds: [{ colour: 'text' }],
-        width: 3,
+        width: 5,
       }),
     )
     .withRow(new RowBuilder('Players'))
@@ -196,6 +196,8 @@ export const server = () =>
         queries: [
           { expr: `3600 * rate(minecraft_overload_warnings_total${chosen}[$__rate_interval])`, legend: 'warnings per hour' },
         ],
+        width: 24,
+        height: 6,
       }),
     )
     .withRow(new RowBuilder('How it is read'))

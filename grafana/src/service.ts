@@ -16,6 +16,7 @@ export const servicePanels = () => [
     unit: 'short',
     queries: [{ expr: 'tickwarden_build_info', legend: '{{version}}' }],
     showName: true,
+    height: 8,
   }),
   stat({
     title: 'Memory',
@@ -23,6 +24,7 @@ export const servicePanels = () => [
     unit: 'bytes',
     queries: [{ expr: `process_resident_memory_bytes ${ours}`, legend: '{{instance}}' }],
     sparkline: true,
+    height: 8,
   }),
   timeseries({
     title: 'Requests',

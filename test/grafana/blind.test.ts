@@ -101,7 +101,8 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
         const errors: string[] = []
         page.on('pageerror', (error) => errors.push(String(error)))
         const { port } = server.address() as AddressInfo
-        const name = dashboard === 'server' ? '&server=demo' : ''
+        const [watched] = await prometheus.query('minecraft_up')
+        const name = dashboard === 'server' ? `&server=${watched?.metric.server}` : ''
         await page.goto(`http://127.0.0.1:${port}/?dashboard=${dashboard}&minutes=1${name}`)
         await page.waitForSelector('body[data-ready="true"]')
         expect(await page.locator('.error').allTextContents()).toEqual([])
