@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { createPreviewServer } from '../../grafana/src/preview/server.ts'
 import { rulesLoaded } from '../../grafana/src/prometheus-rules.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { ensure } from '../tools/ensure.mjs'
-import { type PrometheusServer, startPrometheus } from './prometheus-server.ts'
+import { type PrometheusServer, startPrometheus, writeQuickRules } from './prometheus-server.ts'
 
 type Playwright = typeof import('../tools/node_modules/playwright-core/index.js')
 
@@ -59,13 +59,9 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
       service.stderr?.on('data', read)
       service.once('close', () => reject(new Error(`ended before it listened:\n${output}`)))
     })
-    // The alerts as they are, but after seconds in place of minutes.
-    const rules = join(folder, 'tickwarden.rules.yaml')
-    const text = readFileSync(join(root, 'grafana', 'alerts', 'tickwarden.rules.yaml'), 'utf8')
-    writeFileSync(rules, text.replaceAll(/for: \d+m$/gm, 'for: 2s'))
     prometheus = await startPrometheus({
       global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
-      rule_files: [rules],
+      rule_files: [writeQuickRules(folder)],
       scrape_configs: [{ job_name: 'games', static_configs: [{ targets: [host] }] }],
     })
   })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,18 @@ import { stringify } from 'yaml'
 export interface Sample {
   readonly metric: Readonly<Record<string, string>>
   readonly value: readonly [number, string]
+}
+
+const ruleFile = join(import.meta.dirname, '..', '..', 'grafana', 'alerts', 'tickwarden.rules.yaml')
+
+/**
+ * The project's rules, but with alerts that fire after seconds in place of minutes.
+ * @returns the path of the file, in the folder
+ */
+export function writeQuickRules(folder: string): string {
+  const path = join(folder, 'tickwarden.rules.yaml')
+  writeFileSync(path, readFileSync(ruleFile, 'utf8').replaceAll(/for: \d+m$/gm, 'for: 2s'))
+  return path
 }
 
 /** A real Prometheus, started for a test. */
