@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Fleet } from '../src/game/fleet.ts'
-import type { ServerSettings } from '../src/game/server.ts'
+import { addressOf, type ServerSettings } from '../src/game/server.ts'
 import { problems } from '../src/http/problem.ts'
 import { prepareJson, sendPrepared } from '../src/http/reply.ts'
 import { targetOf } from './probe/target.ts'
@@ -15,7 +15,8 @@ const TargetGroups = Type.Array(
 )
 
 function toGroup(fleet: Fleet, server: ServerSettings): Static<typeof TargetGroups>[number] {
-  const { name, address } = server
+  const { name } = server
+  const address = addressOf(server)
   const targets = [targetOf(fleet, server)]
   const labels = { __meta_tickwarden_name: name }
   if (address === undefined) return { targets, labels }

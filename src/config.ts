@@ -1,8 +1,8 @@
 import { readConfigFile } from './config/file.ts'
 import { parseDuration } from './config/kinds.ts'
-import { isServerSetting, readSettings, settingNames, type Texts } from './config/read.ts'
-import { toServer } from './config/server.ts'
-import type { SettingValues } from './config/settings.ts'
+import { readSettings, type Texts } from './config/read.ts'
+import { readServer } from './config/server.ts'
+import { type SettingValues, settings } from './config/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import type { PollSettings, ServerSettings } from './game/server.ts'
 
@@ -66,38 +66,37 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
   const path = file || env.TICKWARDEN_CONFIG || undefined
   const contents = readConfigFile(path ?? 'tickwarden.yaml', path !== undefined, problems)
 
-  // What the environment and the flags say of a server is said of the first one. No setting stands both in its entry and outside.
+  const { values, given } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
+  // The environment and the flags configure the first server.
   const [first, ...others] = contents?.servers ?? []
-  const ofFile = contents?.settings ?? new Map()
-  const general = readSettings(settingNames, { flags, env, file: new Map([...ofFile, ...(first?.settings ?? [])]) }, problems)
-  const { values, said } = general
-  // In what could not be read anything may stand.
-  const readable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
-  const primary = readable ? toServer(general, first?.place, problems) : undefined
-  const names = readable ? [values.name] : []
+  // A file or an entry that could not be read may hold anything.
+  const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
+  const places = { flags, env, file: first?.settings ?? new Map() }
+  const primary = readServer(places, first?.place, isReadable ? problems : [])
+  const names = isReadable ? [primary.values.name] : []
   const fromFile = others.map((entry) => {
     if (entry === undefined) return undefined
-    const own = readSettings(settingNames.filter(isServerSetting), { flags: {}, env: {}, file: entry.settings }, problems)
-    if (own.said.has('name')) names.push(own.values.name)
+    const { values, given, server } = readServer({ flags: {}, env: {}, file: entry.settings }, entry.place, problems)
+    if (given.has('name')) names.push(values.name)
     else problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
-    return toServer(own, entry.place, problems)
+    return server
   })
   findSameNames(names, problems)
-  findSameListen(values, said.get('metricsListen')?.from, problems)
+  findSameListen(values, given.get('metricsListen')?.from, problems)
 
   const interval = values.pollInterval ?? 0
   const staleAfter = values.staleAfter ?? 3 * interval
   if (staleAfter < interval) {
     problems.push(
-      `${said.get('staleAfter')?.from} is shorter than POLL_INTERVAL (${interval} ms); expected at least one poll interval`,
+      `${given.get('staleAfter')?.from} is shorter than POLL_INTERVAL (${interval} ms); expected at least one poll interval`,
     )
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     host: values.host ?? '127.0.0.1',
     port: values.port ?? 8080,
-    servers: [primary, ...fromFile].filter((server) => server !== undefined),
-    demoName: values.name ?? 'Server',
+    servers: [primary.server, ...fromFile].filter((server) => server !== undefined),
+    demoName: primary.values.name ?? 'Server',
     poll: { interval, timeout: values.pollTimeout ?? parseDuration('3s') ?? 0, staleAfter },
     values,
   }

@@ -8,8 +8,8 @@ import { ListenError } from './commands/listen.ts'
 import { settingsHelp } from './commands/settings-help.ts'
 import { usageError } from './commands/usage-error.ts'
 import { scripts } from './config/kinds.ts'
-import { flagOf } from './config/read.ts'
-import { type Setting, settings } from './config/settings.ts'
+import { flagOf } from './config/setting.ts'
+import { allSettings } from './config/settings.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
 import { settleEngine } from './engine.ts'
@@ -18,11 +18,9 @@ import { version } from './package.ts'
 /** Exit codes: 0 done, 1 failed, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
 const wrongUsage = 2
 
-const all: readonly Setting<unknown>[] = Object.values(settings)
-
 function withSettings(command: Command): Command {
   command.addOption(new Option('--config <file>', 'settings file (TICKWARDEN_CONFIG)'))
-  for (const setting of all) command.addOption(new Option(`${flagOf(setting)} <value>`, setting.meaning).hideHelp())
+  for (const setting of allSettings) command.addOption(new Option(`${flagOf(setting)} <value>`, setting.meaning).hideHelp())
   return command.addHelpText('after', settingsHelp)
 }
 

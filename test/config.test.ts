@@ -2,8 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { settings } from '../src/config/settings.ts'
+import { allSettings, serverSettings } from '../src/config/settings.ts'
 import { ConfigError, type ConfigInput, loadConfig } from '../src/config.ts'
+import { addressOf } from '../src/game/server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-config-'))
 let files = 0
@@ -38,7 +39,7 @@ describe('defaults', () => {
   })
 
   it('fit their own kind', () => {
-    for (const { env, kind, ...rest } of Object.values(settings)) {
+    for (const { env, kind, ...rest } of allSettings) {
       const given = 'default' in rest ? rest.default : undefined
       if (given !== undefined) expect(kind.parse(given), env).toBeDefined()
     }
@@ -83,7 +84,7 @@ describe('addresses', () => {
     ['bedrock://pe.example.org', { edition: 'bedrock', host: 'pe.example.org', port: 19132 }],
     ['bedrock://[::1]:19133', { edition: 'bedrock', host: '::1', port: 19133 }],
   ])('%s', (given, expected) => {
-    expect(load({ env: { MC_SERVER: given } }).servers[0]?.address).toEqual(expected)
+    expect(load({ env: { MC_SERVER: given } }).servers[0]?.sources.status?.address).toEqual(expected)
   })
 
   it.each([
@@ -371,7 +372,7 @@ describe('names of servers', () => {
 
   it.each(['.', '..', ' . ', '/', 'a/b', ' '])('refuses %j', (given) => {
     expect(problems({ env: { MC_NAME: given } })).toEqual([
-      `MC_NAME is ${JSON.stringify(given)}; expected ${settings.name.kind.expected}`,
+      `MC_NAME is ${JSON.stringify(given)}; expected ${serverSettings.name.kind.expected}`,
     ])
   })
 
@@ -383,7 +384,9 @@ describe('names of servers', () => {
 
 describe('a server known by its directory', () => {
   it('needs nothing else', () => {
-    expect(load({ env: { MC_DIRECTORY: folder } }).servers).toEqual([{ name: 'Server', directory: folder }])
+    expect(load({ env: { MC_DIRECTORY: folder } }).servers).toEqual([
+      { name: 'Server', sources: { directory: { path: folder } } },
+    ])
   })
 
   it('keeps what only the directory can complete', () => {
@@ -392,8 +395,11 @@ describe('a server known by its directory', () => {
     expect(load({ env }).servers).toEqual([
       {
         name: 'Server',
-        directory: folder,
-        partial: { rcon: { host: 'h', port: 25575 }, management: { secret: 's', fingerprint } },
+        sources: {
+          directory: { path: folder },
+          rcon: { address: { host: 'h', port: 25575 } },
+          management: { secret: 's', fingerprint },
+        },
       },
     ])
     expect(
@@ -401,9 +407,12 @@ describe('a server known by its directory', () => {
     ).toEqual([
       {
         name: 'Server',
-        address: { edition: 'java', host: 'x', port: 25565 },
-        directory: folder,
-        partial: { rconPassword: 'p', management: { url: 'ws://h:1/' } },
+        sources: {
+          status: { address: { edition: 'java', host: 'x', port: 25565 } },
+          directory: { path: folder },
+          rcon: { password: 'p' },
+          management: { url: 'ws://h:1/' },
+        },
       },
     ])
   })
@@ -420,10 +429,12 @@ describe('a server known by its directory', () => {
     expect(load({ env }).servers).toEqual([
       {
         name: 'Server',
-        directory: folder,
-        rcon: { address: { host: 'h', port: 1 }, password: 'p' },
-        management: { url: 'ws://h:2/', secret: 's' },
-        query: { host: 'h', port: 3 },
+        sources: {
+          directory: { path: folder },
+          rcon: { address: { host: 'h', port: 1 }, password: 'p' },
+          management: { url: 'ws://h:2/', secret: 's' },
+          query: { address: { host: 'h', port: 3 } },
+        },
       },
     ])
   })
@@ -438,7 +449,7 @@ describe('the config file', () => {
       const written = given.replaceAll(/^['"]|['"]$/g, '')
       expect(server(`name: ${given}, rcon: { address: r, password: ${given} }`)).toMatchObject({
         name: written,
-        rcon: { password: written },
+        sources: { rcon: { password: written } },
       })
     },
   )
@@ -446,7 +457,7 @@ describe('the config file', () => {
   it.each(['', '~', 'null', 'Null'])('takes %j for a setting that is not there', (given) => {
     expect(server(`name: ${given}, rcon: ${given}, query: ${given}`)).toEqual({
       name: 'Server',
-      address: { edition: 'java', host: 'x', port: 25565 },
+      sources: { status: { address: { edition: 'java', host: 'x', port: 25565 } } },
     })
     expect(load({ file: file(`servers: ${given}\npoll:\n`) }).servers).toEqual([])
   })
@@ -456,7 +467,7 @@ describe('the config file', () => {
       'servers:\n  - { address: a, rcon: &r { address: r, password: &p x } }\n  - { name: b, address: b, rcon: *r }\nruns: { token: *p }\n',
     )
     const { servers, values } = load({ file: path })
-    expect(servers[1]?.rcon).toEqual({ address: { host: 'r', port: 25575 }, password: 'x' })
+    expect(servers[1]?.sources.rcon).toEqual({ address: { host: 'r', port: 25575 }, password: 'x' })
     expect(values.runToken).toBe('x')
   })
 
@@ -509,12 +520,11 @@ describe('secrets', () => {
   it('are read from files, in the environment and in the config file', () => {
     const path = join(folder, 'password')
     writeFileSync(path, 'from-a-file\n')
-    expect(load({ env: { MC_SERVER: 'x', MC_RCON_PASSWORD_FILE: path } }).servers[0]?.rcon).toEqual({
-      address: { host: 'x', port: 25575 },
+    expect(load({ env: { MC_SERVER: 'x', MC_RCON_PASSWORD_FILE: path } }).servers[0]?.sources.rcon).toEqual({
       password: 'from-a-file',
     })
     const config = load({ file: file(`servers:\n  - { address: x, rcon: { address: "y:1", passwordFile: "${path}" } }\n`) })
-    expect(config.servers[0]?.rcon).toEqual({ address: { host: 'y', port: 1 }, password: 'from-a-file' })
+    expect(config.servers[0]?.sources.rcon).toEqual({ address: { host: 'y', port: 1 }, password: 'from-a-file' })
     expect(load({ flags: { METRICS_TOKEN_FILE: path } }).values.metricsToken).toBe('from-a-file')
   })
 
@@ -537,15 +547,19 @@ servers:
     expect(config.servers).toEqual([
       {
         name: 'survival',
-        address: { edition: 'java', host: 'mc.example.org', port: 25565 },
-        rcon: { address: { host: 'mc.example.org', port: 25575 }, password: 'x' },
+        sources: {
+          status: { address: { edition: 'java', host: 'mc.example.org', port: 25565 } },
+          rcon: { address: { host: 'mc.example.org', port: 25575 }, password: 'x' },
+        },
       },
-      { name: 'lobby', address: { edition: 'bedrock', host: 'lobby.example.org', port: 19132 } },
+      { name: 'lobby', sources: { status: { address: { edition: 'bedrock', host: 'lobby.example.org', port: 19132 } } } },
       {
         name: 'new',
-        address: { edition: 'java', host: 'n', port: 25565 },
-        management: { url: 'wss://n:9000/', secret: 's', fingerprint: 'ab'.repeat(32) },
-        query: { host: 'n', port: 25565 },
+        sources: {
+          status: { address: { edition: 'java', host: 'n', port: 25565 } },
+          management: { url: 'wss://n:9000/', secret: 's', fingerprint: 'ab'.repeat(32) },
+          query: { address: { host: 'n', port: 25565 } },
+        },
       },
     ])
   })
@@ -555,7 +569,7 @@ servers:
       env: { MC_SERVER: 'other', MC_NAME: 'mine' },
       file: file('servers:\n  - { address: a }\n  - { name: b, address: b }\n'),
     })
-    expect(config.servers.map(({ name, address }) => [name, address?.host])).toEqual([
+    expect(config.servers.map((server) => [server.name, addressOf(server)?.host])).toEqual([
       ['mine', 'other'],
       ['b', 'b'],
     ])

@@ -73,6 +73,11 @@ describe('the import rules', () => {
     expect(shown(imports.filter(({ file, target }) => within('src/game')(file) && forbidden(target)))).toEqual([])
   })
 
+  it('game takes of the configuration only what a setting is', () => {
+    const taken = imports.filter(({ file, target }) => within('src/game')(file) && within('src/config', 'src/config.ts')(target))
+    expect([...new Set(taken.map(({ target }) => target))].sort()).toEqual(['src/config/kinds.ts', 'src/config/setting.ts'])
+  })
+
   it('status-api, exporter, data and web never import each other', () => {
     const parts = ['src/status-api', 'exporter', 'src/data', 'src/web']
     const crossing = imports.filter(({ file, target, own }) => {

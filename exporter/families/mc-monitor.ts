@@ -1,5 +1,5 @@
 import { parseHostPort } from '../../src/game/protocol/address.ts'
-import type { ServerSettings } from '../../src/game/server.ts'
+import { addressOf, type ServerSettings } from '../../src/game/server.ts'
 import type { ServerSnapshot, SourceState } from '../../src/game/snapshot.ts'
 import type { UnlabelledFamilies } from '../fleet-text.ts'
 import type { Family } from './family.ts'
@@ -13,10 +13,10 @@ const statusOf = ({ sources }: ServerSnapshot): SourceState | undefined => sourc
  * with version "" where the status fails.
  */
 export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilies {
-  const editions = new Map(servers.map(({ name, address }) => [name, address?.edition]))
+  const editions = new Map(servers.map((server) => [server.name, addressOf(server)?.edition]))
 
   /** Host, port and edition that the status is asked at; that of a server known by its directory is found out on the way. */
-  function addressOf(snapshot: ServerSnapshot): readonly [string, string, string] | undefined {
+  function statusAddress(snapshot: ServerSnapshot): readonly [string, string, string] | undefined {
     const address = parseHostPort(statusOf(snapshot)?.target ?? '', 0)
     return address && [address.host, String(address.port), editions.get(snapshot.server) ?? 'java']
   }
@@ -31,7 +31,7 @@ export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilie
     help,
     labels,
     read(snapshot) {
-      const [address, status] = [addressOf(snapshot), statusOf(snapshot)]
+      const [address, status] = [statusAddress(snapshot), statusOf(snapshot)]
       if (address === undefined || status === undefined || status.state === 'pending') return []
       const known = value(snapshot, status)
       if (known === undefined) return []
@@ -44,7 +44,7 @@ export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilie
     gauge(name, help, (snapshot, status) => (status.state === 'ok' ? value(snapshot, status) : undefined))
 
   return {
-    identity: (snapshot) => addressOf(snapshot)?.join(' ').toLowerCase(),
+    identity: (snapshot) => statusAddress(snapshot)?.join(' ').toLowerCase(),
     families: [
       gauge('minecraft_status_healthy', '1 if the status answers, 0 if not; as mc-monitor names it.', (_, { state }) =>
         Number(state === 'ok'),

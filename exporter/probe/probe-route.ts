@@ -5,6 +5,7 @@ import type { Clock } from '../../src/clock.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
 import { type Network, systemNetwork } from '../../src/game/network.ts'
+import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { problems } from '../../src/http/problem.ts'
 import { optional, type Parameter, required, shown } from '../../src/http/query.ts'
@@ -78,7 +79,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
 
   /** One poll by a watcher of its own, which is closed whatever happens. */
   async function poll({ settings, configured }: Target, request: FastifyRequest, timeout: number, debug: DebugLog | undefined) {
-    const host = settings.address?.host ?? ''
+    const host = addressOf(settings)?.host ?? ''
     const mayBe = isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host)
     if (!configured && !mayBe) throw notAllowed(settings.name)
     const traced = debug ? traceNetwork(system, debug.note) : system

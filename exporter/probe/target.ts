@@ -1,6 +1,6 @@
 import type { Fleet } from '../../src/game/fleet.ts'
-import { formatHostPort, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
-import type { ServerSettings } from '../../src/game/server.ts'
+import { formatServerAddress, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
+import { addressOf, type ServerSettings } from '../../src/game/server.ts'
 
 export interface Target {
   readonly settings: ServerSettings
@@ -10,7 +10,8 @@ export interface Target {
 
 const sameHost = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-function isAt({ address }: ServerSettings, wanted: ServerAddress): boolean {
+function isAt(server: ServerSettings, wanted: ServerAddress): boolean {
+  const address = addressOf(server)
   return address?.edition === wanted.edition && address.port === wanted.port && sameHost(address.host, wanted.host)
 }
 
@@ -25,14 +26,18 @@ export function findTarget(fleet: Fleet, text: string): Target | undefined {
   if (address === undefined) return undefined
   const known =
     fleet.servers.find((server) => isAt(server, address)) ??
-    fleet.servers.find((server) => server.address !== undefined && sameHost(server.address.host, text))
-  return known ? { settings: known, configured: true } : { settings: { name: text, address }, configured: false }
+    fleet.servers.find((server) => sameHost(addressOf(server)?.host ?? '', text))
+  return known
+    ? { settings: known, configured: true }
+    : { settings: { name: text, sources: { status: { address } } }, configured: false }
 }
 
 /** The text by which findTarget() finds this watched server: its address, or its name where the address is not its alone. */
-export function targetOf(fleet: Fleet, { name, address }: ServerSettings): string {
+export function targetOf(fleet: Fleet, watched: ServerSettings): string {
+  const { name } = watched
+  const address = addressOf(watched)
   if (address === undefined) return name
-  const text = `${address.edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`
+  const text = formatServerAddress(address)
   const isAlone = fleet.servers.every((server) => server.name === name || (server.name !== text && !isAt(server, address)))
   return isAlone ? text : name
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet } from '../game/fleet.ts'
 import { formatHostPort } from '../game/protocol/address.ts'
-import { createSources } from '../game/sources/index.ts'
+import { createSources } from '../game/sources/create-sources.ts'
 import { explained, listenSettings } from './listen.ts'
 
 export interface Service {

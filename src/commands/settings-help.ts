@@ -1,21 +1,19 @@
-import { flagOf } from '../config/read.ts'
-import { type Setting, settings } from '../config/settings.ts'
-
-const all: readonly Setting<unknown>[] = Object.values(settings)
+import { flagOf, type Setting } from '../config/setting.ts'
+import { allSettings, settings } from '../config/settings.ts'
 
 const fallback = ({ default: given, otherwise }: Setting<unknown>): string =>
   given ? ` [${given}]` : otherwise ? ` [${otherwise}]` : ''
 
 /** The settings as `--help` prints them: environment name, meaning, default in brackets. */
 export function settingsHelp(): string {
-  const width = Math.max(...all.map(({ env }) => env.length)) + 2
-  const rows = all.map((setting) => `  ${setting.env.padEnd(width)}${setting.meaning}${fallback(setting)}`)
+  const width = Math.max(...allSettings.map(({ env }) => env.length)) + 2
+  const rows = allSettings.map((setting) => `  ${setting.env.padEnd(width)}${setting.meaning}${fallback(setting)}`)
   return [
     '',
     'Settings, with their defaults in brackets. Each is an environment variable and a flag (MC_SERVER is --mc-server);',
     'tickwarden.yaml, or the file that --config or TICKWARDEN_CONFIG names, holds most of them too, and many servers (see README.md).',
     'A flag wins over the environment, the environment over the file. A password, secret, token or key is never a flag:',
-    `set it, or set NAME_FILE (${flagOf(settings.rconPassword)}) to a file that holds it.`,
+    `set it, or set NAME_FILE (${flagOf(settings.runToken)}) to a file that holds it.`,
     '',
     ...rows,
   ].join('\n')

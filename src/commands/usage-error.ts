@@ -1,7 +1,7 @@
-import { flagOf } from '../config/read.ts'
-import { type Setting, settings } from '../config/settings.ts'
+import { flagOf } from '../config/setting.ts'
+import { allSettings } from '../config/settings.ts'
 
-const secrets = Object.values<Setting<unknown>>(settings).filter(({ secret }) => secret)
+const secrets = allSettings.filter(({ secret }) => secret)
 
 /** What the parser of the command line complains of, without the values in it, one of which may be a secret. */
 export function usageError(text: string): string {

@@ -1,44 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { parseHostPort } from '../game/protocol/address.ts'
-import { type Setting, settings } from './settings.ts'
+import type { Setting } from './setting.ts'
+import { settings, settingsOfServer } from './settings.ts'
 import { parseTree, type Tree } from './yaml.ts'
 
-/** What was set somewhere. */
-export interface Said {
+/** A setting as it was given somewhere. */
+export interface Given {
   /** Where, for messages. */
   readonly from: string
   readonly inFile: boolean
-  /** Undefined where it could not be read, which has been told then. */
+  /** Undefined where it could not be read, which has been reported then. */
   readonly text: string | undefined
 }
 
 export interface ServerEntry {
   /** For messages. */
   readonly place: string
-  /** By keys of `serverKeys`. */
-  readonly settings: ReadonlyMap<string, Said>
+  /** By the setting's key in the entry: `rcon.address`. */
+  readonly settings: ReadonlyMap<string, Given>
 }
 
 export interface FileContents {
   /** By the setting's place in the file: `poll.interval`. */
-  readonly settings: ReadonlyMap<string, Said>
+  readonly settings: ReadonlyMap<string, Given>
   /** Undefined for an entry that could not be read. */
   readonly servers: readonly (ServerEntry | undefined)[]
 }
-
-/** Where each setting of a server stands in its entry of `servers`. */
-export const serverKeys = {
-  name: 'name',
-  server: 'address',
-  rcon: 'rcon.address',
-  rconPassword: 'rcon.password',
-  management: 'management.url',
-  managementSecret: 'management.secret',
-  managementCa: 'management.ca',
-  managementFingerprint: 'management.fingerprint',
-  query: 'query',
-  directory: 'directory',
-} as const satisfies Partial<Record<keyof typeof settings, string>>
 
 const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
 const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
@@ -47,9 +34,9 @@ const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 type Places = ReadonlyMap<string, boolean>
 
 /** Nested maps as dotted keys; a list of texts as its items joined by commas. */
-function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places, problems: string[]): Map<string, Said> {
+function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places, problems: string[]): Map<string, Given> {
   const keys = [...known.keys()]
-  const values = new Map<string, Said>()
+  const values = new Map<string, Given>()
   const take = (value: Tree, key: string): void => {
     const from = `${place}${key}`
     const many = known.get(key)
@@ -74,23 +61,18 @@ function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places
   return values
 }
 
-const placesOf = (key: string, { secret, kind }: Setting<unknown>): readonly (readonly [string, boolean])[] => [
-  [key, kind.many === true],
-  ...(secret ? [[`${key}File`, false] as const] : []),
-]
+const placesOf = (settings: readonly Setting<unknown>[]): Places =>
+  new Map(
+    settings.flatMap(({ file, kind, secret }): (readonly [string, boolean])[] =>
+      file === undefined ? [] : [[file, kind.many === true], ...(secret ? [[`${file}File`, false] as const] : [])],
+    ),
+  )
 
-const filePlaces: Places = new Map([
-  ['listen', false],
-  ...Object.values(settings).flatMap((setting: Setting<unknown>) =>
-    setting.file === undefined ? [] : placesOf(setting.file, setting),
-  ),
-])
-const entryPlaces: Places = new Map(
-  Object.entries(serverKeys).flatMap(([name, key]) => placesOf(key, settings[name as keyof typeof serverKeys])),
-)
+const filePlaces: Places = new Map([['listen', false], ...placesOf(Object.values(settings))])
+const entryPlaces = placesOf(settingsOfServer())
 
 /** `listen` as `host` and `port`, as if these had been written. */
-function splitListen({ from, text }: Said, problems: string[]): readonly [string, Said][] {
+function splitListen({ from, text }: Given, problems: string[]): readonly [string, Given][] {
   const parsed = text === undefined ? undefined : parseHostPort(text, 8080, 0)
   if (parsed === undefined && text !== undefined)
     problems.push(`${from} is "${text}"; expected host:port, such as 127.0.0.1:8080`)

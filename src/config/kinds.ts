@@ -1,7 +1,17 @@
+import { statSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { resolve } from 'node:path'
 import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
-import { type HostPort, parseHost, parseHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
+import {
+  formatHostPort,
+  formatServerAddress,
+  type HostPort,
+  parseHost,
+  parseHostPort,
+  parseServerAddress,
+  type ServerAddress,
+} from '../game/protocol/address.ts'
 
 /** A kind of setting or query parameter: its text form to its value, or undefined where the text does not fit. */
 export interface Kind<T> {
@@ -10,6 +20,8 @@ export interface Kind<T> {
   /** Set where there may be several, separated by commas. */
   readonly many?: true
   parse(text: string): T | undefined
+  /** The text that parse() makes this value of; default: the value as it is. */
+  format?(value: T): string
 }
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -80,6 +92,7 @@ export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
     const value = parseHostPort(given, defaultPort ?? 0)
     return value === undefined || value.port === 0 ? undefined : value
   },
+  format: formatHostPort,
 })
 
 /** An address to listen on: a host name or IP address without a port. */
@@ -91,6 +104,7 @@ export const host: Kind<string> = {
 export const serverAddress: Kind<ServerAddress> = {
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
   parse: parseServerAddress,
+  format: formatServerAddress,
 }
 
 /** @param protocols with colon: `https:` */
@@ -143,6 +157,18 @@ export const fileOrUrl: Kind<string> = {
     return known && canDecode(place) ? given : undefined
   },
 }
+
+/** The absolute path of a file that is there. */
+export const existingFile = (expected: string): Kind<string> => ({
+  expected,
+  parse: (given) => (statSync(given, { throwIfNoEntry: false })?.isFile() ? resolve(given) : undefined),
+})
+
+/** The absolute path of a folder that is there. */
+export const existingFolder = (expected: string): Kind<string> => ({
+  expected,
+  parse: (given) => (statSync(given, { throwIfNoEntry: false })?.isDirectory() ? resolve(given) : undefined),
+})
 
 export const fingerprint: Kind<string> = {
   expected: 'a SHA-256 fingerprint: 64 hexadecimal digits, colons allowed',

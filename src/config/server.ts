@@ -1,84 +1,90 @@
-import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
-import type { PartialSettings, ServerSettings } from '../game/server.ts'
-import { serverKeys } from './file.ts'
-import type { ServerSetting, Settings } from './read.ts'
-import { type Setting, settings } from './settings.ts'
+import type { GivenSources, ServerSettings } from '../game/server.ts'
+import { sources } from '../game/sources/index.ts'
+import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
+import type { Given } from './file.ts'
+import { type Places, type ReadSettings, readSettings } from './read.ts'
+import type { SettingTable } from './setting.ts'
+import { serverSettings } from './settings.ts'
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+/** One source as it was configured. */
+interface GivenSource extends ReadSettings<SettingTable> {
+  readonly descriptor: SourceDescriptor
+  /** Its settings, the main one first. */
+  readonly settings: readonly (readonly [key: string, setting: SourceSetting<unknown>])[]
+}
 
-/** What the user would have to set: by its place in the config file, or by its name in the environment. */
-function namesOf(name: ServerSetting, inFile: boolean): string {
-  const { env, secret }: Setting<unknown> = settings[name]
-  const own = inFile ? serverKeys[name] : env
+/** What the user would have to set: by its key in the config file, or by its name in the environment. */
+function nameOf({ env, file, secret }: SourceSetting<unknown>, inFile: boolean): string {
+  const own = inFile ? file : env
   return secret ? `${own} (or ${own}${inFile ? 'File' : '_FILE'})` : own
 }
 
-/** What lacks a setting that it needs. One that was set wrongly is not lacking: that has been said already. */
-function findLacking(said: Settings<ServerSetting>['said'], problems: string[]): void {
-  const needs = (name: ServerSetting | undefined, ...others: readonly ServerSetting[]): void => {
-    const own = name && said.get(name)
-    if (own === undefined || others.some((other) => said.has(other))) return
-    problems.push(`${own.from} is set without ${others.map((other) => namesOf(other, own.inFile)).join(' or ')}`)
+const mainOf = ({ settings }: GivenSource) => settings.slice(0, 1)
+const namesOf = (settings: GivenSource['settings'], inFile: boolean): string =>
+  settings.map(([, setting]) => nameOf(setting, inFile)).join(' or ')
+
+/** What lacks a setting that it needs. One that was set wrongly is not lacking: that has been reported already. */
+function findLacking(all: readonly GivenSource[], problems: string[]): void {
+  // The directory may hold what is not set.
+  if (all.some(({ descriptor, given }) => descriptor.completesOthers && given.size > 0)) return
+  const lacks = (from: Given, settings: GivenSource['settings']) =>
+    problems.push(`${from.from} is set without ${namesOf(settings, from.inFile)}`)
+
+  const locating = all.filter(({ descriptor }) => descriptor.locatesServer)
+  const isLocated = locating.some(({ given }) => given.size > 0)
+  for (const { settings, given } of all) {
+    const [main, ...others] = settings
+    const mainGiven = main && given.get(main[0])
+    const [first] = given.values()
+    if (mainGiven !== undefined) {
+      for (const [key, setting] of others) if (setting.required && !given.has(key)) lacks(mainGiven, [[key, setting]])
+      continue
+    }
+    if (main === undefined || first === undefined) continue
+    // Without a directory it is the address of the server that the setting may follow from.
+    const fallback = main[1].fallback === undefined ? [] : locating.filter(({ descriptor }) => !descriptor.completesOthers)
+    if (fallback.every(({ given }) => given.size === 0)) lacks(first, [main, ...fallback.flatMap(mainOf)])
   }
-  const first = (...names: readonly ServerSetting[]) => names.find((name) => said.has(name))
-  // The directory tells what is not set.
-  if (said.has('directory')) return
-  needs('rcon', 'rconPassword')
-  needs('rconPassword', 'rcon', 'server')
-  needs('management', 'managementSecret')
-  needs(first('managementSecret', 'managementCa', 'managementFingerprint'), 'management')
-  needs(first('rcon', 'management', 'query'), 'server', 'directory')
+  const unlocated = isLocated ? [] : all.flatMap(({ settings, given }) => given.get(settings[0]?.[0] ?? '') ?? [])
+  for (const from of unlocated.slice(0, 1)) lacks(from, locating.flatMap(mainOf))
 }
+
+/** What was set of the settings of a server that belong to no source. */
+export type ServerValues = ReadSettings<typeof serverSettings>
 
 /**
  * One server from its settings; mistakes are added to `problems`.
  * @param entry its place in the config file; undefined where it has none
- * @returns undefined where nothing says what to watch
+ * @returns `server`: undefined where nothing says what to watch
  */
-export function toServer(
-  { values, said }: Settings<ServerSetting>,
+export function readServer(
+  places: Places,
   entry: string | undefined,
   problems: string[],
-): ServerSettings | undefined {
-  const { server, name, rcon, rconPassword, management, managementSecret, managementCa, managementFingerprint, query } = values
-  const directory = values.directory === undefined ? undefined : resolve(values.directory)
-  if (managementCa !== undefined && !existsSync(managementCa))
-    problems.push(`${said.get('managementCa')?.from} is "${managementCa}"; expected a PEM file that exists`)
-  if (directory !== undefined && !isFolder(directory)) {
+): ServerValues & { readonly server: ServerSettings | undefined } {
+  const own = readSettings(serverSettings, places, problems)
+  const all = sources.map((descriptor: SourceDescriptor): GivenSource => {
+    const table = settingsOf(descriptor)
+    return { descriptor, settings: Object.entries(table), ...readSettings(table, places, problems) }
+  })
+  const locating = all.filter(({ descriptor }) => descriptor.locatesServer)
+  if (entry !== undefined && locating.every(({ given }) => given.size === 0)) {
     problems.push(
-      `${said.get('directory')?.from} is "${directory}"; expected a folder that exists, the one with server.properties`,
+      `${entry} has no ${locating
+        .flatMap(mainOf)
+        .map(([, { file }]) => file)
+        .join(' and no ')}`,
     )
-  }
-  if (entry !== undefined && !said.has('server') && !said.has('directory'))
-    problems.push(`${entry} has no address and no directory`)
-  else findLacking(said, problems)
-  if (server === undefined && directory === undefined) return undefined
+  } else findLacking(all, problems)
 
-  // With a directory, its properties tell the port.
-  const rconAddress =
-    rcon ?? (rconPassword !== undefined && server && directory === undefined ? { host: server.host, port: 25575 } : undefined)
-  const managementParts = {
-    ...(management !== undefined && { url: management }),
-    ...(managementSecret !== undefined && { secret: managementSecret }),
-    ...(managementCa !== undefined && { caFile: resolve(managementCa) }),
-    ...(managementFingerprint !== undefined && { fingerprint: managementFingerprint }),
+  const given = all.flatMap(({ descriptor, values }) => {
+    const known = Object.entries(values).filter(([, value]) => value !== undefined)
+    return known.length > 0 ? [[descriptor, Object.fromEntries(known)] as const] : []
+  })
+  const isLocated = given.some(([{ locatesServer }]) => locatesServer)
+  const server = isLocated && {
+    name: own.values.name ?? 'Server',
+    sources: Object.fromEntries(given.map(([{ name }, values]) => [name, values])) as GivenSources,
   }
-  const partial: PartialSettings = {
-    ...(rcon && rconPassword === undefined && { rcon }),
-    ...(rconAddress === undefined && rconPassword !== undefined && { rconPassword }),
-    ...((management === undefined || managementSecret === undefined) &&
-      Object.keys(managementParts).length > 0 && { management: managementParts }),
-  }
-  return {
-    name: name ?? settings.name.default ?? 'Server',
-    ...(server && { address: server }),
-    ...(rconAddress && rconPassword !== undefined && { rcon: { address: rconAddress, password: rconPassword } }),
-    ...(management !== undefined &&
-      managementSecret !== undefined && {
-        management: { ...managementParts, url: management, secret: managementSecret },
-      }),
-    ...(query && { query }),
-    ...(directory !== undefined && { directory, ...(Object.keys(partial).length > 0 && { partial }) }),
-  }
+  return { ...own, server: server || undefined }
 }

@@ -1,43 +1,27 @@
-import { defaultPorts } from '../game/protocol/address.ts'
+import { sources } from '../game/sources/index.ts'
+import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
   bearerToken,
   duration,
   fileOrUrl,
-  fingerprint,
   host,
   hostPattern,
   hostPort,
   integer,
-  type Kind,
   list,
   oneOf,
   origin,
   schedule,
-  serverAddress,
   serverName,
   text,
   url,
 } from './kinds.ts'
-
-/** One setting. Its flag is its environment name in lower case with dashes: `MC_SERVER` is `--mc-server`. */
-export interface Setting<T> {
-  readonly env: string
-  /** Where it stands in the config file, e.g. `poll.interval`; absent: not there (`servers` has its own form). */
-  readonly file?: string
-  readonly meaning: string
-  readonly kind: Kind<T>
-  /** In text form, as a user would write it; absent: none. */
-  readonly default?: string
-  /** Shown in place of the default. */
-  readonly otherwise?: string
-  /** Never shown; may be read from a file: `*_FILE`, in the config file `...File`. */
-  readonly secret?: true
-}
+import type { Setting, SettingTable, ValuesOf } from './setting.ts'
 
 const upstream = url('https:', 'http:')
 const setting = <T>(definition: Setting<T>): Setting<T> => definition
 
-/** Every setting there is: the one table that the loader, `--help` and the documentation are made from. */
+/** The settings of the service itself. */
 export const settings = {
   host: setting({ env: 'HOST', file: 'host', kind: host, default: '127.0.0.1', meaning: 'address to listen on' }),
   port: setting({
@@ -46,36 +30,6 @@ export const settings = {
     kind: integer(0, 65535),
     default: '8080',
     meaning: 'port to listen on; 0 picks a free one',
-  }),
-
-  server: setting({
-    env: 'MC_SERVER',
-    kind: serverAddress,
-    otherwise: 'a built-in demo server',
-    meaning: 'the primary game server',
-  }),
-  name: setting({ env: 'MC_NAME', kind: serverName, default: 'Server', meaning: 'its name' }),
-  rcon: setting({ env: 'MC_RCON', kind: hostPort(defaultPorts.rcon), otherwise: 'off', meaning: 'its RCON address' }),
-  rconPassword: setting({ env: 'MC_RCON_PASSWORD', kind: text, secret: true, meaning: 'its RCON password' }),
-  management: setting({
-    env: 'MC_MANAGEMENT',
-    kind: url('ws:', 'wss:'),
-    otherwise: 'off',
-    meaning: 'its management protocol URL',
-  }),
-  managementSecret: setting({ env: 'MC_MANAGEMENT_SECRET', kind: text, secret: true, meaning: 'its management secret' }),
-  managementCa: setting({ env: 'MC_MANAGEMENT_CA', kind: text, meaning: 'PEM file that its certificate is checked against' }),
-  managementFingerprint: setting({
-    env: 'MC_MANAGEMENT_FINGERPRINT',
-    kind: fingerprint,
-    meaning: 'SHA-256 fingerprint of its certificate',
-  }),
-  query: setting({ env: 'MC_QUERY', kind: hostPort(defaultPorts.query), otherwise: 'off', meaning: 'its UDP query address' }),
-  directory: setting({
-    env: 'MC_DIRECTORY',
-    kind: text,
-    otherwise: 'off',
-    meaning: 'its own directory; fills in what is not set above',
   }),
 
   pollInterval: setting({
@@ -97,7 +51,7 @@ export const settings = {
     file: 'poll.staleAfter',
     kind: duration('1s', '1d'),
     otherwise: '3 poll intervals',
-    meaning: 'age at which values no longer count',
+    meaning: 'age after which values are treated as unknown',
   }),
 
   dataDir: setting({
@@ -271,7 +225,18 @@ export const settings = {
 } as const
 
 export type SettingName = keyof typeof settings
-/** The value of each setting; undefined where it has neither a value nor a default. */
-export type SettingValues = {
-  readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T | undefined : never
-}
+export type SettingValues = ValuesOf<typeof settings>
+
+/** The settings of one game server that belong to none of its sources. */
+export const serverSettings = {
+  name: setting({ env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' }),
+} as const satisfies SettingTable
+
+/** Every setting of one game server: its own, then those of each source. */
+export const settingsOfServer = (list: readonly SourceDescriptor[] = sources): readonly Setting<unknown>[] => [
+  ...Object.values(serverSettings),
+  ...list.flatMap((source) => Object.values(settingsOf(source))),
+]
+
+/** Every setting there is: what the loader, `--help` and the documentation are made from. */
+export const allSettings: readonly Setting<unknown>[] = [...settingsOfServer(), ...Object.values(settings)]

@@ -28,8 +28,8 @@ export interface Dimension {
 }
 
 /**
- * Everything a source can know of a server, each absent where unknown. Durations are seconds unless said otherwise.
- * A name here is a key of the precedence table in `snapshot.ts` and of `/api/v1/sources`.
+ * Everything a source can know of a server, each absent where unknown. Durations are seconds unless stated otherwise.
+ * A name here is a key of `fieldDescriptions`, of the precedence table in `snapshot.ts` and of `/api/v1/sources`.
  */
 export interface Fields {
   readonly edition: 'java' | 'bedrock'
@@ -91,3 +91,59 @@ export interface Fields {
 }
 
 export type FieldName = keyof Fields
+
+export interface FieldDescription {
+  /** For people, with its article: `the game version`. */
+  readonly label: string
+  /** Of a number; of a field with several numbers the unit of each. Absent: the number has none, or it is no number. */
+  readonly unit?: string
+  /** What the game server must be to give it, whatever the source. */
+  readonly requires?: string
+}
+
+/** Every field, described once for whoever shows it. */
+export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = {
+  edition: { label: 'the edition' },
+  version: { label: 'the game version' },
+  protocol: { label: 'the protocol version' },
+  software: { label: 'the server software' },
+  loader: { label: 'the loader' },
+  loaderVersion: { label: 'the loader version' },
+  motd: { label: 'the message of the day' },
+  favicon: { label: 'the icon' },
+  playersOnline: { label: 'the player count' },
+  playersMax: { label: 'the maximum player count' },
+  players: { label: 'the players' },
+  secureChatEnforced: { label: 'whether secure chat is enforced', requires: 'Java edition' },
+  defaultGameMode: { label: 'the default game mode' },
+  ip: { label: 'the address' },
+  port: { label: 'the port' },
+  latency: { label: 'the latency', unit: 'seconds' },
+  tickCount: { label: 'ticks', unit: 'ticks' },
+  tickDurationMean: { label: 'tick times', unit: 'seconds', requires: 'game version 1.20.3 and later, Paper, Forge, NeoForge' },
+  tickDurationP50: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
+  tickDurationP95: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
+  tickDurationP99: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
+  tickRate: { label: 'the tick rate', unit: 'ticks per second' },
+  tickRateTarget: { label: 'the target tick rate', unit: 'ticks per second', requires: 'game version 1.20.3 and later' },
+  tickFrozen: { label: 'whether ticks are frozen', requires: 'game version 1.20.3 and later' },
+  tickSprinting: { label: 'whether ticks are sprinting', requires: 'game version 1.20.3 and later' },
+  tickPaused: { label: 'whether ticks are paused' },
+  paperTickRates: { label: 'tick rates over 1, 5 and 15 minutes', unit: 'ticks per second', requires: 'Paper' },
+  dimensions: { label: 'tick times of each dimension', requires: 'Forge and NeoForge' },
+  worldDay: { label: 'the day of the world', unit: 'days' },
+  worldTimeOfDay: { label: 'the time of day', unit: 'ticks' },
+  difficulty: { label: 'the difficulty' },
+  viewDistance: { label: 'the view distance', unit: 'chunks' },
+  pauseWhenEmpty: { label: 'when an empty server pauses', unit: 'seconds' },
+  plugins: { label: 'the plugins' },
+  map: { label: 'the map' },
+  levelName: { label: 'the level name' },
+  startupDuration: { label: 'the duration of the start', unit: 'seconds' },
+  overloadWarnings: { label: 'overload warnings' },
+  overloadSkippedTicks: { label: 'ticks skipped by overload', unit: 'ticks' },
+  logJoins: { label: 'joins in the log' },
+  logLeaves: { label: 'leaves in the log' },
+}
+
+export const fieldNames = Object.keys(fieldDescriptions) as readonly FieldName[]

@@ -1,40 +1,30 @@
-import type { HostPort, ServerAddress } from './protocol/address.ts'
+import type { ServerAddress } from './protocol/address.ts'
+import type { sources } from './sources/index.ts'
+import type { SourceDescriptor } from './sources/source.ts'
 
-/** What the configuration says of one game server. Each part but the name switches a source on. */
+type Descriptor = (typeof sources)[number]
+type SettingsOf<D> = D extends SourceDescriptor<string, infer S> ? S : never
+
+/**
+ * What the configuration says of each source, in whole or in part: a source is on when everything that it requires is known, and
+ * the server's directory may hold the rest.
+ */
+export type GivenSources = { readonly [D in Descriptor as D['name']]?: Partial<SettingsOf<D>> }
+
+/** What the configuration says of one game server. */
 export interface ServerSettings {
   readonly name: string
-  /** Where the status is asked; without it the directory tells. */
-  readonly address?: ServerAddress
-  readonly rcon?: { readonly address: HostPort; readonly password: string }
-  readonly management?: ManagementSettings
-  readonly query?: HostPort
-  /** The server's own directory on this machine, absolute. */
-  readonly directory?: string
-  /** What was said of a source that only the directory can complete: an address without its password, a secret without a URL. */
-  readonly partial?: PartialSettings
+  readonly sources: GivenSources
 }
 
-export interface PartialSettings {
-  readonly rcon?: HostPort
-  readonly rconPassword?: string
-  readonly management?: Partial<ManagementSettings>
-}
-
-export interface ManagementSettings {
-  /** `ws://` or `wss://`. */
-  readonly url: string
-  readonly secret: string
-  /** PEM file with the authority that signed the server's certificate. */
-  readonly caFile?: string
-  /** SHA-256 fingerprint of the server's certificate, hexadecimal, lower case, without colons. */
-  readonly fingerprint?: string
-}
+/** The configured address of a server; undefined where its directory says it. */
+export const addressOf = ({ sources }: Pick<ServerSettings, 'sources'>): ServerAddress | undefined => sources.status?.address
 
 export interface PollSettings {
   /** Milliseconds between two polls of one server. */
   readonly interval: number
   /** Milliseconds one source may take in one poll. */
   readonly timeout: number
-  /** Milliseconds after which what was read no longer counts. */
+  /** Milliseconds after which a reading is stale. */
   readonly staleAfter: number
 }

@@ -1,6 +1,7 @@
 import type { SourceErrorCode } from './errors.ts'
-import type { FieldName, Fields, PlayerList } from './fields.ts'
-import type { Reading, SourceName } from './sources/source.ts'
+import { type FieldName, type Fields, fieldNames, type PlayerList } from './fields.ts'
+import { sources } from './sources/index.ts'
+import type { Reading, SourceDescriptor, SourceName } from './sources/source.ts'
 
 export interface KnownField<T> {
   readonly value: T
@@ -46,60 +47,23 @@ export interface ServerSnapshot {
   readonly leaves?: number
 }
 
-// Who is on: a push protocol, then what a command answers at the moment, then two replies that the game caches for 5 s.
-// The count follows the list, so that a join told by an event is in both.
-const byPlayers = ['management', 'rcon', 'query', 'status'] as const
-const byRcon = ['rcon'] as const
-const bySettings = ['management', 'directory'] as const
-const byLog = ['directory'] as const
-
 /**
  * For each field the sources that can give it, best first: the order in which two of them disagree, and what `/api/v1/sources`
- * names as the ways to know it. A source that gives more than is said here is not heard.
+ * names as the ways to know it. A field that a source gives without saying so in its descriptor is ignored.
  */
-export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = {
-  edition: ['status', 'management', 'query', 'directory'],
-  version: ['management', 'status', 'rcon', 'query', 'directory'],
-  protocol: ['management', 'status', 'rcon'],
-  // The files say what the server was started with; the protocols know of software and loaders only what these tell.
-  software: ['directory', 'status', 'rcon', 'query'],
-  loader: ['directory', 'status'],
-  loaderVersion: ['directory', 'status'],
-  motd: ['management', 'status', 'query', 'directory'],
-  favicon: ['status', 'directory'],
-  playersOnline: byPlayers,
-  playersMax: [...byPlayers, 'directory'],
-  players: byPlayers,
-  secureChatEnforced: ['status'],
-  defaultGameMode: [...bySettings, 'status'],
-  ip: ['directory', 'status'],
-  port: ['status', 'directory'],
-  latency: ['status'],
-  tickCount: byRcon,
-  tickDurationMean: byRcon,
-  tickDurationP50: byRcon,
-  tickDurationP95: byRcon,
-  tickDurationP99: byRcon,
-  tickRate: byRcon,
-  tickRateTarget: byRcon,
-  tickFrozen: byRcon,
-  tickSprinting: byRcon,
-  tickPaused: byRcon,
-  paperTickRates: byRcon,
-  dimensions: byRcon,
-  worldDay: byRcon,
-  worldTimeOfDay: byRcon,
-  difficulty: ['management', 'rcon', 'directory'],
-  viewDistance: bySettings,
-  pauseWhenEmpty: bySettings,
-  plugins: ['query'],
-  map: ['query'],
-  levelName: ['directory', 'query'],
-  startupDuration: byLog,
-  overloadWarnings: byLog,
-  overloadSkippedTicks: byLog,
-  logJoins: byLog,
-  logLeaves: byLog,
+export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = precedenceOf(sources)
+
+/** The sources of a list that give each field, by rank. */
+export function precedenceOf(sources: readonly SourceDescriptor[]): typeof precedence {
+  const giving = (field: FieldName) =>
+    sources.flatMap(({ name, fields: { [field]: rank } }) => (rank === undefined ? [] : [{ name, rank }]))
+  const ranked = fieldNames.map((field) => [
+    field,
+    giving(field)
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ name }) => name),
+  ])
+  return Object.freeze(Object.fromEntries(ranked))
 }
 
 const fields = Object.entries(precedence) as readonly (readonly [FieldName, readonly SourceName[]])[]

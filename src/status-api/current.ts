@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts'
 import { unavailable } from '../errors.ts'
 import type { FieldName } from '../game/fields.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import { sources } from '../game/sources/index.ts'
 import type { Watcher } from '../game/watcher/index.ts'
-import { sourceNames } from './providers.ts'
 
 /** Milliseconds since the server was last reached; undefined where it never was. */
 export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | undefined =>
@@ -35,7 +35,12 @@ export function ageText(age: number): string {
 /** The value of X-Snapshot-Source: the sources that gave any of these fields. */
 export function sourcesOf({ fields }: ServerSnapshot, names: readonly FieldName[]): string {
   const used = new Set(names.map((name) => fields[name]?.source))
-  return sourceNames.filter((source) => used.has(source)).join(', ') || 'none'
+  return (
+    sources
+      .map(({ name }) => name)
+      .filter((name) => used.has(name))
+      .join(', ') || 'none'
+  )
 }
 
 /** Remembers what was made from a snapshot for as long as the snapshot lives. */

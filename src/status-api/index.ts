@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, Rout
 import { type TSchema, Type } from 'typebox'
 import type { Clock } from '../clock.ts'
 import { notFound, unavailable } from '../errors.ts'
+import { fieldNames } from '../game/fields.ts'
 import type { Fleet } from '../game/fleet.ts'
+import { addressOf } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { DirectReply } from '../http/direct.ts'
 import { problems } from '../http/problem.ts'
@@ -10,7 +12,6 @@ import { shown } from '../http/query.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
 import { createFavicon, sizes } from './favicon.ts'
-import { fieldNames } from './providers.ts'
 import { type StatusRoute, statusRoutes } from './routes.ts'
 import { ServerNames, Sources } from './schemas.ts'
 import { describeSources } from './sources.ts'
@@ -51,7 +52,7 @@ interface Place {
 /** The routes of docs under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock }: StatusApiOptions): void {
   const favicon = createFavicon()
-  const editions = new Map(fleet.servers.map(({ name, address }) => [name, address?.edition]))
+  const editions = new Map(fleet.servers.map((server) => [server.name, addressOf(server)?.edition]))
   const schemaOf = (place: Place, summary: string, success: object, failures: readonly (400 | 404 | 503)[]): FastifySchema => ({
     tags: [place.tag],
     summary,

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { sourceNames } from './providers.ts'
+import { sources } from '../game/sources/index.ts'
 
 export const Player = Type.Object(
   {
@@ -61,7 +61,7 @@ export const singleDecimal = single({ pattern: '^(\\d+(\\.\\d+)?)?$' })
 
 export const ServerNames = Type.Array(Type.String(), { description: 'The first is the primary server' })
 
-const SourceName = Type.String({ enum: [...sourceNames] })
+const SourceName = Type.String({ enum: sources.map(({ name }) => name) })
 const Moment = Type.String({ format: 'date-time' })
 const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: Moment })
 

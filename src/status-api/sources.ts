@@ -1,7 +1,9 @@
 import type { Static } from 'typebox'
+import { fieldNames } from '../game/fields.ts'
 import type { ServerSnapshot, SourceState } from '../game/snapshot.ts'
+import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/source.ts'
-import { fieldNames, type SourceSituation, settingFor, sourceNames } from './providers.ts'
+import { type SourceSituation, settingFor } from './providers.ts'
 import type { Sources } from './schemas.ts'
 
 const moment = (milliseconds: number): string => new Date(milliseconds).toISOString()
@@ -21,14 +23,14 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
 
 /** How each source does, and for each field which one gave it or which setting would. */
 export function describeSources(
-  { server, sources, fields }: ServerSnapshot,
+  { server, sources: sourceStates, fields }: ServerSnapshot,
   edition: SourceSituation['edition'],
 ): Static<typeof Sources> {
-  const states = new Map(sources.map((state) => [state.source, state]))
-  const failures = new Map(sources.map(({ source, state, error }) => [source, state === 'failed' ? error?.code : undefined]))
+  const states = new Map(sourceStates.map((state) => [state.source, state]))
+  const failures = new Map(sourceStates.map(({ source, state, error }) => [source, state === 'failed' ? error?.code : undefined]))
   return {
     server,
-    sources: sourceNames.map((name) => describe(name, states.get(name))),
+    sources: sources.map(({ name }) => describe(name, states.get(name))),
     fields: Object.fromEntries(
       fieldNames.map((name) => {
         const source = fields[name]?.source ?? null

@@ -8,7 +8,7 @@ import { startDemoServer } from '../../src/game/demo/server.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
-import { createSources } from '../../src/game/sources/index.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { rcon, status } from '../helpers/metrics-fleet.ts'
@@ -16,7 +16,10 @@ import { parseSamples, startMetricsService } from '../helpers/metrics-service.ts
 import { type Script, scriptedFleet } from '../helpers/scripted-fleet.ts'
 
 const refused = new SourceError('refused', 'refused')
-const java = (name: string, host: string, port = 25565): ServerSettings => ({ name, address: { host, port, edition: 'java' } })
+const java = (name: string, host: string, port = 25565): ServerSettings => ({
+  name,
+  sources: { status: { address: { host, port, edition: 'java' } } },
+})
 
 /** The samples of mc-monitor after one poll of each server. */
 async function compat(fleet: Fleet, env: Record<string, string> = { COMPAT: 'mc-monitor' }) {
@@ -33,7 +36,7 @@ const scripted = (script: Script, servers: readonly ServerSettings[]) => scripte
 it('serves the names of mc-monitor if told to, and only then', async () => {
   const servers: readonly ServerSettings[] = [
     java('survival', 'mc.example.org'),
-    { name: 'lobby', address: { host: '::1', port: 19132, edition: 'bedrock' } },
+    { name: 'lobby', sources: { status: { address: { host: '::1', port: 19132, edition: 'bedrock' } } } },
   ]
   const script = { survival: { status }, lobby: { status: refused } }
   const labels = 'server_host="mc.example.org",server_port="25565",server_edition="java",server_version="1.21.11"'
@@ -58,7 +61,7 @@ it('tells of the status alone: a server whose RCON answers is not healthy', asyn
 })
 
 it('says nothing of a server whose status is not asked', async () => {
-  expect(await compat(scripted({ console: { rcon } }, [{ name: 'console' }]))).toEqual([])
+  expect(await compat(scripted({ console: { rcon } }, [{ name: 'console', sources: {} }]))).toEqual([])
 })
 
 it('has of servers at one address only the first, also while it fails', async () => {
@@ -83,7 +86,8 @@ it('finds the address of a server that is known by its directory', async () => {
   const { port } = demo.address
   writeFileSync(join(directory, 'server.properties'), `server-port=${port}\nserver-ip=127.0.0.1\n`)
   const { poll } = loadConfig({ env: {} })
-  const fleet = createFleet({ servers: [{ name: 'local', directory }], poll, clock: systemClock, log: silentLog, createSources })
+  const servers = [{ name: 'local', sources: { directory: { path: directory } } }]
+  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
   expect(await compat(fleet)).toContainEqual(
     expect.stringMatching(
       new RegExp(`^minecraft_status_healthy\\{server_host="127.0.0.1",server_port="${port}",server_edition="java",.*\\} 1$`),

@@ -14,7 +14,7 @@ import { createFleet } from '../../src/game/fleet.ts'
 import type { Network } from '../../src/game/network.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
-import { createSources } from '../../src/game/sources/index.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -83,7 +83,7 @@ async function startSilent(): Promise<{ server: Server; port: number; sockets: S
 
 const silentSettings = (name: string, port: number): ServerSettings => ({
   name,
-  address: { host: '127.0.0.1', port, edition: 'java' },
+  sources: { status: { address: { host: '127.0.0.1', port, edition: 'java' } } },
 })
 
 describe('/probe', () => {
@@ -131,7 +131,7 @@ describe('/probe', () => {
 
   it('answers 200 for a server that is down', async () => {
     const demo = await startDemo()
-    const service = await startProbe([{ name: 'demo', address: demo.address }])
+    const service = await startProbe([{ name: 'demo', sources: { status: { address: demo.address } } }])
     await demo.close()
     const reply = await service.get('/probe?target=demo', { accept: 'application/openmetrics-text' })
     expect(reply.status).toBe(200)

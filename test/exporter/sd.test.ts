@@ -5,9 +5,9 @@ import { type MetricsService, startMetricsService } from '../helpers/metrics-ser
 import { scriptedFleet } from '../helpers/scripted-fleet.ts'
 
 const servers: readonly ServerSettings[] = [
-  { name: 'survival', address: { host: 'mc.example.org', port: 25565, edition: 'java' } },
-  { name: 'lobby', address: { host: '::1', port: 19132, edition: 'bedrock' } },
-  { name: 'local', directory: '/srv/minecraft' },
+  { name: 'survival', sources: { status: { address: { host: 'mc.example.org', port: 25565, edition: 'java' } } } },
+  { name: 'lobby', sources: { status: { address: { host: '::1', port: 19132, edition: 'bedrock' } } } },
+  { name: 'local', sources: { directory: { path: '/srv/minecraft' } } },
 ]
 
 let service: MetricsService
@@ -43,12 +43,12 @@ it('lists the watched servers for http_sd_config', async () => {
 it('names a server whose address is not its alone', async () => {
   const address = { host: '127.0.0.1', port: 25565, edition: 'java' as const }
   const shared: readonly ServerSettings[] = [
-    { name: 'status', address },
-    { name: 'console', address },
-    { name: 'pocket', address: { ...address, edition: 'bedrock' } },
+    { name: 'status', sources: { status: { address } } },
+    { name: 'console', sources: { status: { address } } },
+    { name: 'pocket', sources: { status: { address: { ...address, edition: 'bedrock' } } } },
     // A name goes before an address.
-    { name: 'bedrock://127.0.0.1:25565', address: { ...address, port: 25570 } },
-    { name: 'alone', address: { ...address, port: 25571 } },
+    { name: 'bedrock://127.0.0.1:25565', sources: { status: { address: { ...address, port: 25570 } } } },
+    { name: 'alone', sources: { status: { address: { ...address, port: 25571 } } } },
   ]
   const script = Object.fromEntries(
     shared.map(({ name }, index) => [name, { status: { edition: 'java' as const, playersOnline: index } }]),

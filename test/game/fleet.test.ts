@@ -10,7 +10,7 @@ function fleetOf(names: readonly string[]) {
   const clock = manualClock(0)
   const sources = new Map<string, ScriptedSource>()
   const fleet = createFleet({
-    servers: names.map((name) => ({ name })),
+    servers: names.map((name) => ({ name, sources: {} })),
     poll,
     clock,
     log: silentLog,
@@ -59,7 +59,7 @@ it('tells subscribers of every server until they leave', async () => {
 
 it('makes a throw-away watcher with a timeout of its own for a probe', async () => {
   const { clock, fleet, sources } = fleetOf([])
-  const watcher = fleet.probe({ name: 'probed' }, 200)
+  const watcher = fleet.probe({ name: 'probed', sources: {} }, 200)
   sources.get('probed')!.answer = 'silent'
   const polled = watcher.poll()
   await clock.advance(300)

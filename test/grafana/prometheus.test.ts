@@ -13,7 +13,7 @@ import { systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
-import { createSources } from '../../src/game/sources/index.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { type PrometheusServer, type Sample, startPrometheus, writeQuickRules } from './prometheus-server.ts'
@@ -81,7 +81,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
       demoSettings(await start({ scenario: 'steady', software: 'forge', era: '1.21.11' }), 'forge'),
       demoSettings(await start({ scenario: 'lagging' }), 'lagging'),
       demoSettings(await start({ scenario: 'frozen' }), 'frozen'),
-      { name: 'down', address: { edition: 'java' as const, host: '127.0.0.1', port } },
+      { name: 'down', sources: { status: { address: { edition: 'java' as const, host: '127.0.0.1', port } } } },
     ]
     const dataDir = mkdtempSync(join(tmpdir(), 'tickwarden-data-'))
     const lastUpdate = `${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`

@@ -22,7 +22,10 @@ const bedrockAddress = { edition: 'bedrock', host: 'bedrock.test', port: 19_132 
 /** A real fleet of real watchers, the first one the primary, whose sources say what the scripts say. Those called `bedrock...` are of that edition. */
 export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFleet {
   const fleet = createFleet({
-    servers: Object.keys(scripts).map((name) => ({ name, ...(name.startsWith('bedrock') && { address: bedrockAddress }) })),
+    servers: Object.keys(scripts).map((name) => ({
+      name,
+      sources: { ...(name.startsWith('bedrock') && { status: { address: bedrockAddress } }) },
+    })),
     poll: testPoll,
     clock,
     log: silentLog,

@@ -21,12 +21,13 @@ export const addressOf = (index: number) => ({ host: '127.0.0.1', port: 25_600 +
 export function scriptedFleet(script: Script, clock: Clock, servers?: readonly ServerSettings[]): Fleet {
   const { poll } = loadConfig({ env: {} })
   return createFleet({
-    servers: servers ?? Object.keys(script).map((name, index) => ({ name, address: addressOf(index) })),
+    servers: servers ?? Object.keys(script).map((name, index) => ({ name, sources: { status: { address: addressOf(index) } } })),
     poll,
     clock,
     log: silentLog,
     random: () => 0,
-    createSources({ name: server, address }) {
+    createSources({ name: server, sources: { status } }) {
+      const address = status?.address
       const sources = Object.keys(script[server] ?? {}).map((name): Source => {
         const source = name as SourceName
         return {

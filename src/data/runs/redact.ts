@@ -1,4 +1,5 @@
-import { type Setting, type SettingName, type SettingValues, settings } from '../../config/settings.ts'
+import type { Setting } from '../../config/setting.ts'
+import { type SettingName, type SettingValues, settings } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
 
 /** A shorter one cannot be told from ordinary text. */

@@ -1,7 +1,8 @@
 import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
 import { type Clock, systemClock } from '../../clock.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../protocol/address.ts'
-import type { ManagementSettings, ServerSettings } from '../server.ts'
+import type { ServerSettings } from '../server.ts'
+import type { ManagementSettings } from '../sources/management/settings.ts'
 import { createCommandLine } from './commands.ts'
 import { eraNames, findEra } from './eras.ts'
 import type { DemoIdentity, Software } from './identity.ts'
@@ -190,5 +191,5 @@ function managementSettings(address: HostPort, secret: string, cert: string | un
 /** The settings under which Tickwarden watches the demo server, with every source that it speaks to. */
 export function demoSettings(demo: DemoServer, name: string): ServerSettings {
   const { address, rcon, query, management } = demo
-  return { name, address, rcon, query, ...(management && { management }) }
+  return { name, sources: { status: { address }, rcon, query: { address: query }, ...(management && { management }) } }
 }

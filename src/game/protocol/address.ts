@@ -54,3 +54,7 @@ export function parseServerAddress(text: string): ServerAddress | undefined {
 export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
+
+/** The text that parseServerAddress() reads: `host:port`, of the Bedrock edition `bedrock://host:port`. */
+export const formatServerAddress = (address: ServerAddress): string =>
+  `${address.edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`

@@ -1,3 +1,5 @@
+export type Properties = ReadonlyMap<string, string>
+
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' }
 
 function decodeEscapes(text: string): string {
@@ -29,7 +31,7 @@ function logicalLines(text: string): readonly string[] {
  * A `server.properties` file, read as `java.util.Properties.load` does: comments, `=`, `:` or a blank after the key, escapes and
  * lines that go on. Of a key given twice the last counts.
  */
-export function parseProperties(text: string): ReadonlyMap<string, string> {
+export function parseProperties(text: string): Properties {
   return new Map(
     logicalLines(text).map((line) => {
       const [, key = '', value = ''] = /^((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)$/s.exec(line) ?? []
@@ -46,3 +48,16 @@ export function decodeProperties(bytes: Buffer): string {
     return bytes.toString('latin1')
   }
 }
+
+/** An integer of the properties from `min` to `max`; undefined for anything else. */
+export function integerIn(properties: Properties, key: string, min: number, max: number): number | undefined {
+  const text = properties.get(key)?.trim() ?? ''
+  const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  return value >= min && value <= max ? value : undefined
+}
+
+/** A port of the properties, 1 to 65535; undefined for anything else. */
+export const portIn = (properties: Properties, key: string): number | undefined => integerIn(properties, key, 1, 65_535)
+
+/** Whether a property is exactly `true`, as the game reads it. */
+export const isOn = (properties: Properties, key: string): boolean => properties.get(key)?.trim() === 'true'

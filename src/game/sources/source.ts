@@ -1,11 +1,16 @@
 import type { Clock } from '../../clock.ts'
+import type { Setting } from '../../config/setting.ts'
 import type { Log } from '../../log.ts'
-import type { Fields } from '../fields.ts'
+import type { SourceErrorCode } from '../errors.ts'
+import type { FieldName, Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
+import type { HostPort, ServerAddress } from '../protocol/address.ts'
+import type { Properties } from '../protocol/server-properties.ts'
+import type { sources } from './index.ts'
 
-export type SourceName = 'status' | 'rcon' | 'management' | 'query' | 'directory'
+export type SourceName = (typeof sources)[number]['name']
 
-/** What one source knew at one moment: a part of the fields, nothing invented. */
+/** What one source read at one moment: a part of the fields, nothing invented. */
 export interface Reading {
   readonly source: SourceName
   /** Monotonic milliseconds at which it was complete. */
@@ -14,21 +19,37 @@ export interface Reading {
 }
 
 /**
- * One way of asking one server. A poll ends within its deadline, leaves no socket or timer behind beyond a
+ * One way to read one server. A poll ends within its deadline, leaves no socket or timer behind beyond a
  * deliberately kept connection, and rejects with a SourceError only.
  */
 export interface Source {
   readonly name: SourceName
-  /** What is asked, for messages and replies: `host:port`, a URL or the name of a folder. No secret, and no path of this machine. */
+  /** What is read, for messages and replies: `host:port`, a URL or the name of a folder. No secret, and no path of this machine. */
   readonly target: string
   /**
    * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`). At the deadline
    * a source may still resolve, at once, with the part it has.
-   * @throws SourceError the same object again while the source waits before it tries anew: one failure, however often it is told
+   * @throws SourceError the same object again while the source waits before it retries: one failure, however often it is reported
    */
   poll(signal: AbortSignal): Promise<Reading>
-  /** Ends kept connections and timers; a poll under way rejects with `aborted`. May be called twice. */
+  /**
+   * Only of a source that completes the settings of the others: the server's own files; undefined while there are none.
+   * Rejects where they cannot be read, which the source's next poll reports.
+   */
+  files?(): Promise<ServerFiles | undefined>
+  /** Closes kept connections and timers; a poll under way rejects with `aborted`. May be called twice. */
   close(): void
+}
+
+/** The files of a game server from which a source may complete its settings. */
+export interface ServerFiles {
+  /** `server.properties`. */
+  readonly properties: Properties
+  /**
+   * A small file inside the server's directory, by its relative path or an absolute one inside; undefined where there is none or it
+   * may not be read. The same Buffer as before as long as the file has not changed.
+   */
+  read(path: string): Promise<Buffer | undefined>
 }
 
 /** What every source is handed. */
@@ -41,12 +62,65 @@ export interface SourceContext {
   readonly push: (reading: Reading) => void
   /** What servers are reached through; absent: the system's network. */
   readonly network?: Network
+  /** The address of the server where it was configured, not found in the server's directory. */
+  readonly address?: ServerAddress
 }
 
-/** The sources of one server. Asked anew before each poll, because a server's directory may change what is switched on. */
+/** The sources of one server. Listed before each poll, because a server's directory may change what is switched on. */
 export interface SourceSet {
-  /** Looks whether other sources are switched on now; awaited before each poll, at most one poll timeout long. */
+  /** Checks whether other sources are switched on now; awaited before each poll, at most one poll timeout long. */
   refresh?(): Promise<void>
   list(): readonly Source[]
   close(): void
 }
+
+/** A setting of one source of one server. */
+export interface SourceSetting<T> extends Setting<T> {
+  /** Its key in the server's entry of the config file: `rcon.address`. */
+  readonly file: string
+  /** The source is off without it. */
+  readonly required?: true
+  /** Its value where it is not set, but other settings of the source are: from the address of the server. */
+  readonly fallback?: (server: HostPort) => T
+}
+
+/**
+ * Everything that the rest of the program needs to know about one source. It is exported by the `index.ts` of the source's folder and
+ * listed in `sources/index.ts`; settings, `--help`, config file, precedence, `/api/v1/sources`, hints and docs are made from that list.
+ * @template S its settings, complete
+ */
+export interface SourceDescriptor<N extends string = string, S extends object = object> {
+  readonly name: N
+  /** As a heading: `Management protocol`. */
+  readonly title: string
+  /** By the name of each in `S`. The first is the main one: where the source reads. */
+  readonly settings: { readonly [K in keyof S]-?: SourceSetting<Exclude<S[K], undefined>> }
+  /**
+   * Every field that it gives, with its rank among the sources that give the field: the lowest wins. Ranks are ten apart, so that
+   * a new source fits in between; no two sources have the same rank for one field.
+   */
+  readonly fields: Readonly<Partial<Record<FieldName, number>>>
+  /** What may help, by the code of a failure; `notConfigured`: what switches it on, on the game server and here. */
+  readonly hints: Readonly<Partial<Record<SourceErrorCode, string>>> & { readonly notConfigured: string }
+  /** What polling it costs the game server. */
+  readonly cost: string
+  /** It reaches the server over the network, so that a reading shows the server to be up. */
+  readonly network: boolean
+  /** It reports events between polls. */
+  readonly pushes: boolean
+  readonly editions: readonly Fields['edition'][]
+  /** It says where the server is: a server needs the main setting of one such source. */
+  readonly locatesServer?: true
+  /** Its `files` complete the settings of the other sources, which may then be given in part or not at all. */
+  readonly completesOthers?: true
+  /**
+   * The settings that the server's own files hold for this source, as far as they switch it on. What was configured wins.
+   * @param given what was configured
+   * @param server the address of the server, as configured or as the files say
+   */
+  discover?(files: ServerFiles, given: Partial<S>, server: ServerAddress | undefined): Partial<S> | Promise<Partial<S>>
+  create(settings: S, context: SourceContext): Source
+}
+
+/** The settings of any source, by name, the main one first. */
+export const settingsOf = ({ settings }: SourceDescriptor) => settings as Readonly<Record<string, SourceSetting<unknown>>>

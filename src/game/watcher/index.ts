@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts'
 import { SourceError, toSourceError } from '../errors.ts'
 import type { PollSettings } from '../server.ts'
 import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
+import { descriptorOf } from '../sources/index.ts'
 import type { Reading, Source, SourceName, SourceSet } from '../sources/source.ts'
 import { createPlayerCounter } from './player-counter.ts'
 import { ask } from './poll-with-deadline.ts'
@@ -97,7 +98,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /** The states of the sources that ask the server. A directory is on this machine: reading it says nothing of whether it runs. */
-  const network = () => sources.list().flatMap((source) => (source.name === 'directory' ? [] : [states.of(source)]))
+  const network = () => sources.list().flatMap((source) => (descriptorOf(source.name).network ? [states.of(source)] : []))
 
   /** Whether the server is up. Not known as long as some of its sources have not been polled and none has reached it. */
   function look(): void {
@@ -156,7 +157,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const reading = await asking
       if (closed) return
       readings.set(source.name, [reading])
-      if (source.name !== 'directory') {
+      if (descriptorOf(source.name).network) {
         contact(reading.at)
         lastReached = Math.max(lastReached, reading.at)
       }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { SourceError } from '../errors.ts'
-import { remedyFor } from '../remedies.ts'
 import type { SourceState } from '../snapshot.ts'
+import { descriptorOf } from '../sources/index.ts'
 import type { Source, SourceName } from '../sources/source.ts'
 
 /** How the sources of one server fare, for `/sources`, and in the log when that changes. */
@@ -40,8 +40,8 @@ export function createSourceStates({ server, clock, log }: { server: string; clo
     failed({ name, target }, duration, error) {
       const before = states.get(name)
       const { code } = error
-      const remedy = remedyFor(name, code)
-      const message = remedy === undefined ? error.message : `${error.message}; ${remedy}`
+      const hint = descriptorOf(name).hints[code]
+      const message = hint === undefined ? error.message : `${error.message}; ${hint}`
       if (before?.error?.code !== code) {
         log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)
       }

@@ -228,10 +228,12 @@ describe('the management protocol of the demo server', () => {
     rmSync(folder, { recursive: true })
     const server = await start({ managementTls })
     const settings = demoSettings(server, 'demo')
-    expect(settings.management?.url).toMatch(/^wss:/)
+    expect(settings.sources.management?.url).toMatch(/^wss:/)
     const client = await dial(server, { ca: managementTls.cert, checkServerIdentity: () => undefined })
     const { _socket: tls } = client.socket as unknown as { _socket: import('node:tls').TLSSocket }
-    expect(tls.getPeerCertificate().fingerprint256.replaceAll(':', '').toLowerCase()).toBe(settings.management?.fingerprint)
+    expect(tls.getPeerCertificate().fingerprint256.replaceAll(':', '').toLowerCase()).toBe(
+      settings.sources.management?.fingerprint,
+    )
     expect((await client.call('minecraft:serversettings/difficulty')).result).toBe('normal')
   })
 })

@@ -1,17 +1,20 @@
 import { abortable } from '../../../abortable.ts'
+import { existingFolder } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields, GameMode } from '../../fields.ts'
+import { integerIn, type Properties } from '../../protocol/server-properties.ts'
 import { stripFormatting } from '../../protocol/text.ts'
-import type { Source, SourceContext } from '../source.ts'
+import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { checkFolder, folderName, readInside, toFolderError } from './folder.ts'
 import { findLoader, type Loader } from './loader.ts'
 import type { LogFacts } from './log-follower.ts'
 import { createLogFollower } from './log-follower.ts'
-import { integerIn, type Properties, readProperties } from './settings.ts'
+import { readProperties } from './settings.ts'
 
 const advice =
   "it tells where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER, or address in the configuration file)"
 const mostIconBytes = 1024 * 1024
+const maxKeystoreBytes = 1024 * 1024
 /** The loader changes when somebody updates the server: looking every so many ms is enough. */
 const loaderEvery = 60_000
 
@@ -103,6 +106,19 @@ export function createDirectorySource(
         for (const one of [signal, closing.signal]) one.removeEventListener('abort', fail)
       }
     },
+    async files() {
+      const properties = await readProperties(folder)
+      return (
+        properties && {
+          properties,
+          async read(path) {
+            const inside = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+            if (inside.startsWith('/')) return undefined
+            return readInside(folder, inside, maxKeystoreBytes).catch(() => undefined)
+          },
+        }
+      )
+    },
     close() {
       if (closing.signal.aborted) return
       closing.abort(new SourceError('aborted', `${target}: no longer watched`))
@@ -154,4 +170,56 @@ function loaderFields(facts: LogFacts, found: Loader | undefined): Partial<Field
     ...(loader !== undefined && { loader, software: loader }),
     ...(loaderVersion !== undefined && { loaderVersion }),
   }
+}
+
+export interface DirectorySettings {
+  /** Absolute. */
+  readonly path: string
+}
+
+export const directory: SourceDescriptor<'directory', DirectorySettings> = {
+  name: 'directory',
+  title: 'Directory',
+  settings: {
+    path: {
+      env: 'MC_DIRECTORY',
+      file: 'directory',
+      kind: existingFolder('a folder that exists, the one with server.properties'),
+      required: true,
+      otherwise: 'off',
+      meaning: "the game server's own directory; fills in what is not set of its address, RCON, management protocol and query",
+    },
+  },
+  fields: {
+    edition: 40,
+    version: 50,
+    // The files say what the server was started with; the protocols know of software and loaders only what these report.
+    software: 10,
+    loader: 10,
+    loaderVersion: 10,
+    motd: 40,
+    favicon: 20,
+    playersMax: 50,
+    defaultGameMode: 20,
+    ip: 10,
+    port: 20,
+    difficulty: 30,
+    viewDistance: 20,
+    pauseWhenEmpty: 20,
+    levelName: 10,
+    startupDuration: 10,
+    overloadWarnings: 10,
+    overloadSkippedTicks: 10,
+    logJoins: 10,
+    logLeaves: 10,
+  },
+  // Its failures say themselves what may help.
+  hints: { notConfigured: 'MC_DIRECTORY' },
+  cost: 'none: only files that have changed, and what is new in `logs/latest.log`, are read',
+  network: false,
+  pushes: false,
+  editions: ['java'],
+  locatesServer: true,
+  completesOthers: true,
+  create: ({ path }, context) => createDirectorySource(path, context, { needsProperties: context.address === undefined }),
 }

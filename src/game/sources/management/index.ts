@@ -1,4 +1,5 @@
 import { abortable } from '../../../abortable.ts'
+import { existingFile, fingerprint, text, url } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields, Player } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
@@ -12,9 +13,11 @@ import {
   type ReadingMethod,
   readingMethods,
 } from '../../protocol/management.ts'
-import type { ManagementSettings } from '../../server.ts'
-import type { Reading, Source, SourceContext } from '../source.ts'
+import { networkHints } from '../hints.ts'
+import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { discoverManagement } from './discover.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
+import type { ManagementSettings } from './settings.ts'
 
 const callTimeout = 10_000
 /** Milliseconds for one attempt to connect, and for what is read on our own account after it. */
@@ -261,4 +264,66 @@ class ManagementSource implements Source {
     this.#lastPush = clock.now()
     push({ source: this.name, at: clock.now(), fields })
   }
+}
+
+export const management: SourceDescriptor<'management', ManagementSettings> = {
+  name: 'management',
+  title: 'Management protocol',
+  settings: {
+    url: {
+      env: 'MC_MANAGEMENT',
+      file: 'management.url',
+      kind: url('ws:', 'wss:'),
+      required: true,
+      otherwise: 'off',
+      meaning: 'management protocol URL',
+    },
+    secret: {
+      env: 'MC_MANAGEMENT_SECRET',
+      file: 'management.secret',
+      kind: text,
+      required: true,
+      secret: true,
+      meaning: 'management protocol secret',
+    },
+    caFile: {
+      env: 'MC_MANAGEMENT_CA',
+      file: 'management.ca',
+      kind: existingFile('a PEM file that exists'),
+      meaning: 'PEM file that the certificate of the management protocol is checked against',
+    },
+    fingerprint: {
+      env: 'MC_MANAGEMENT_FINGERPRINT',
+      file: 'management.fingerprint',
+      kind: fingerprint,
+      meaning: 'SHA-256 fingerprint of the certificate of the management protocol',
+    },
+  },
+  fields: {
+    edition: 20,
+    version: 10,
+    protocol: 10,
+    motd: 10,
+    // The count follows the list, so that a join reported by an event is in both.
+    playersOnline: 10,
+    playersMax: 10,
+    players: 10,
+    defaultGameMode: 10,
+    difficulty: 10,
+    viewDistance: 10,
+    pauseWhenEmpty: 10,
+  },
+  hints: {
+    notConfigured: 'management-server-enabled=true, MC_MANAGEMENT and MC_MANAGEMENT_SECRET',
+    ...networkHints('are management-server-enabled=true and this management-server-port in its server.properties?'),
+    unsupported: 'is this the management-server-port of its server.properties?',
+    auth: 'the secret (MC_MANAGEMENT_SECRET) must be the management-server-secret of its server.properties',
+    tls: 'trust its certificate by MC_MANAGEMENT_FINGERPRINT or MC_MANAGEMENT_CA, or use ws:// where management-server-tls-enabled=false',
+  },
+  cost: 'one connection, eight small requests per poll',
+  network: true,
+  pushes: true,
+  editions: ['java'],
+  discover: discoverManagement,
+  create: createManagementSource,
 }

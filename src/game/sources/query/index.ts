@@ -3,11 +3,12 @@ import { createSocket, type Socket } from 'node:dgram'
 import type { LookupAddress } from 'node:dns'
 import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
+import { hostPort } from '../../../config/kinds.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAnyAddress } from '../../names/connect-any-address.ts'
 import { systemNetwork } from '../../network.ts'
-import { formatHostPort, type HostPort } from '../../protocol/address.ts'
+import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import {
   decodeChallenge,
@@ -18,9 +19,11 @@ import {
   isReply,
   toSession,
 } from '../../protocol/query.ts'
+import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import { parseVersionName } from '../../protocol/version-name.ts'
-import type { Source, SourceContext } from '../source.ts'
+import { networkHints } from '../hints.ts'
+import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 
 /** A datagram may be lost: without a reply it is sent again after this many ms. */
 const resendAfter = 500
@@ -142,4 +145,49 @@ function toFields({ motd, version, software, plugins, map, online, max, names, c
     // A list that is cut short, or that hides some of the players, is no better than a sample.
     ...(complete && { players: { players: names.map((name) => ({ name })), complete: names.length >= (online ?? 0) } }),
   }
+}
+
+export interface QuerySettings {
+  readonly address: HostPort
+}
+
+export const query: SourceDescriptor<'query', QuerySettings> = {
+  name: 'query',
+  title: 'Query',
+  settings: {
+    address: {
+      env: 'MC_QUERY',
+      file: 'query',
+      kind: hostPort(defaultPorts.query),
+      required: true,
+      otherwise: 'off',
+      meaning: 'UDP query address',
+    },
+  },
+  fields: {
+    edition: 30,
+    version: 40,
+    software: 40,
+    motd: 30,
+    playersOnline: 30,
+    playersMax: 30,
+    players: 30,
+    plugins: 10,
+    map: 10,
+    levelName: 20,
+  },
+  hints: {
+    notConfigured: 'enable-query=true and MC_QUERY',
+    ...networkHints('are enable-query=true and this query.port in its server.properties, and does UDP get through?'),
+  },
+  cost: 'two datagrams per poll; the server renews the answer every 5 s',
+  network: true,
+  pushes: false,
+  editions: ['java'],
+  discover({ properties }, _given, server) {
+    if (!server || !isOn(properties, 'enable-query')) return {}
+    const port = portIn(properties, 'query.port') ?? portIn(properties, 'server-port') ?? defaultPorts.query
+    return { address: { host: server.host, port } }
+  },
+  create: ({ address }, context) => createQuerySource(address, context),
 }

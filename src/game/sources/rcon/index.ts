@@ -1,7 +1,10 @@
+import { hostPort, text } from '../../../config/kinds.ts'
 import { type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { formatHostPort } from '../../protocol/address.ts'
-import type { Source, SourceContext } from '../source.ts'
+import { defaultPorts, formatHostPort } from '../../protocol/address.ts'
+import { isOn, portIn } from '../../protocol/server-properties.ts'
+import { networkHints } from '../hints.ts'
+import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import type { RconConnection } from './connection.ts'
 import { createRconMemory, logOnce } from './planner.ts'
 import { createRconSession, type RconSettings } from './session.ts'
@@ -80,4 +83,72 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
     },
     close: () => session.close(),
   }
+}
+
+export const rcon: SourceDescriptor<'rcon', RconSettings> = {
+  name: 'rcon',
+  title: 'RCON',
+  settings: {
+    address: {
+      env: 'MC_RCON',
+      file: 'rcon.address',
+      kind: hostPort(defaultPorts.rcon),
+      required: true,
+      fallback: ({ host }) => ({ host, port: defaultPorts.rcon }),
+      otherwise: 'off',
+      meaning: 'RCON address',
+    },
+    password: {
+      env: 'MC_RCON_PASSWORD',
+      file: 'rcon.password',
+      kind: text,
+      required: true,
+      secret: true,
+      meaning: 'RCON password',
+    },
+  },
+  fields: {
+    version: 30,
+    protocol: 30,
+    software: 30,
+    playersOnline: 20,
+    playersMax: 20,
+    players: 20,
+    tickCount: 10,
+    tickDurationMean: 10,
+    tickDurationP50: 10,
+    tickDurationP95: 10,
+    tickDurationP99: 10,
+    tickRate: 10,
+    tickRateTarget: 10,
+    tickFrozen: 10,
+    tickSprinting: 10,
+    tickPaused: 10,
+    paperTickRates: 10,
+    dimensions: 10,
+    worldDay: 10,
+    worldTimeOfDay: 10,
+    difficulty: 20,
+  },
+  hints: {
+    notConfigured: 'enable-rcon=true and MC_RCON_PASSWORD',
+    ...networkHints('are enable-rcon=true and this rcon.port in its server.properties, and may this machine connect?'),
+    malformed: 'is this the rcon.port of its server.properties?',
+    auth: 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties',
+  },
+  cost: 'one connection, at most four commands per poll, which run on the main thread between two ticks',
+  network: true,
+  pushes: false,
+  editions: ['java'],
+  discover({ properties }, _given, server) {
+    const password = properties.get('rcon.password')
+    return {
+      ...(server &&
+        isOn(properties, 'enable-rcon') && {
+          address: { host: server.host, port: portIn(properties, 'rcon.port') ?? defaultPorts.rcon },
+        }),
+      ...(password && { password }),
+    }
+  },
+  create: createRconSource,
 }

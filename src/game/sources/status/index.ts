@@ -1,7 +1,10 @@
+import { serverAddress } from '../../../config/kinds.ts'
 import { systemNetwork } from '../../network.ts'
-import { formatHostPort, type ServerAddress } from '../../protocol/address.ts'
+import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
+import { portIn } from '../../protocol/server-properties.ts'
+import { networkHints } from '../hints.ts'
 import { createPolls } from '../polls.ts'
-import type { Source, SourceContext } from '../source.ts'
+import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createJavaReader } from './java-status.ts'
 import { createBedrockReader } from './raknet.ts'
 
@@ -23,4 +26,61 @@ export function createStatusSource(address: ServerAddress, context: SourceContex
       }),
     close: polls.close,
   }
+}
+
+export interface StatusSettings {
+  readonly address: ServerAddress
+}
+
+/** A server that listens on every address is reached on this machine. */
+const reachable = (ip: string): string => (ip === '0.0.0.0' ? '127.0.0.1' : ip === '::' ? '::1' : ip)
+
+export const status: SourceDescriptor<'status', StatusSettings> = {
+  name: 'status',
+  title: 'Status',
+  settings: {
+    address: {
+      env: 'MC_SERVER',
+      file: 'address',
+      kind: serverAddress,
+      required: true,
+      otherwise: 'a built-in demo server',
+      meaning: 'address of the game server, the primary one where there are several',
+    },
+  },
+  fields: {
+    edition: 10,
+    version: 20,
+    protocol: 20,
+    software: 20,
+    loader: 20,
+    loaderVersion: 20,
+    motd: 20,
+    favicon: 10,
+    playersOnline: 40,
+    playersMax: 40,
+    players: 40,
+    secureChatEnforced: 10,
+    defaultGameMode: 30,
+    ip: 20,
+    port: 10,
+    latency: 10,
+  },
+  hints: {
+    notConfigured: 'MC_SERVER',
+    ...networkHints('is the server running, and is this the address that players use?'),
+  },
+  cost: 'none: the status is sent by the network thread, and costs no tick time',
+  network: true,
+  pushes: false,
+  editions: ['java', 'bedrock'],
+  locatesServer: true,
+  discover: ({ properties }) => ({
+    address: {
+      edition: 'java',
+      host: reachable(properties.get('server-ip')?.trim() || '127.0.0.1'),
+      port: portIn(properties, 'server-port') ?? defaultPorts.java,
+    },
+  }),
+  create: ({ address }, context) => createStatusSource(address, context),
 }

@@ -20,9 +20,9 @@ import { buildApp } from '../../../../src/app.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import type { SourceError } from '../../../../src/game/errors.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
-import type { ServerSettings } from '../../../../src/game/server.ts'
+import type { GivenSources } from '../../../../src/game/server.ts'
+import { createSources } from '../../../../src/game/sources/create-sources.ts'
 import { createDirectorySource } from '../../../../src/game/sources/directory/index.ts'
-import { createSources } from '../../../../src/game/sources/index.ts'
 import type { Source, SourceSet } from '../../../../src/game/sources/source.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
@@ -301,9 +301,9 @@ it('leaves no file open', async () => {
 
 describe('a folder that alone tells of a server', () => {
   /** What the log and /api/v1/sources say after two polls. */
-  async function watched(settings: Partial<ServerSettings> = {}) {
+  async function watched(settings: GivenSources = {}) {
     const fleet = createFleet({
-      servers: [{ name: 'survival', directory: folder, ...settings }],
+      servers: [{ name: 'survival', sources: { directory: { path: folder }, ...settings } }],
       poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
       clock,
       log: context.log,
@@ -345,7 +345,7 @@ describe('a folder that alone tells of a server', () => {
   it('and has lost its properties since goes on with what they told', async () => {
     write('server.properties', 'server-port=1')
     const fleet = createFleet({
-      servers: [{ name: 'survival', directory: folder }],
+      servers: [{ name: 'survival', sources: { directory: { path: folder } } }],
       poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
       clock,
       log: silentLog,
@@ -364,7 +364,7 @@ describe('a folder that alone tells of a server', () => {
 
   it('is read without them where the address is set, and told once to have none', async () => {
     log('Starting minecraft server version 1.21.11')
-    const { logged, directory } = await watched({ address: { edition: 'java', host: '127.0.0.1', port: 1 } })
+    const { logged, directory } = await watched({ status: { address: { edition: 'java', host: '127.0.0.1', port: 1 } } })
     expect(directory).toMatchObject({ state: 'ok' })
     expect(logged.filter((message) => message.includes('server.properties'))).toHaveLength(1)
   })
@@ -384,8 +384,8 @@ describe('the settings it completes', () => {
     set?.close()
     set = undefined
   })
-  const targets = async (settings: Partial<ServerSettings> = {}) => {
-    set ??= createSources({ name: 'Server', directory: folder, ...settings }, context)
+  const targets = async (settings: GivenSources = {}) => {
+    set ??= createSources({ name: 'Server', sources: { directory: { path: folder }, ...settings } }, context)
     await set.refresh?.()
     return Object.fromEntries(set.list().map(({ name, target }) => [name, target]))
   }
@@ -421,9 +421,9 @@ describe('the settings it completes', () => {
   it('never replace what is set explicitly', async () => {
     write('server.properties', everything)
     const given = await targets({
-      address: { edition: 'java', host: '192.0.2.1', port: 1 },
-      partial: { rcon: { host: '192.0.2.2', port: 2 } },
-      query: { host: '192.0.2.3', port: 3 },
+      status: { address: { edition: 'java', host: '192.0.2.1', port: 1 } },
+      rcon: { address: { host: '192.0.2.2', port: 2 } },
+      query: { address: { host: '192.0.2.3', port: 3 } },
       management: { url: 'ws://192.0.2.4:4/', secret: 'x' },
     })
     expect(given).toEqual({

@@ -4,7 +4,7 @@ import { systemClock } from '../../../../src/clock.ts'
 import { demoSettings, startDemoServer } from '../../../../src/game/demo/server.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { readingMethods } from '../../../../src/game/protocol/management.ts'
-import { createSources } from '../../../../src/game/sources/index.ts'
+import { createSources } from '../../../../src/game/sources/create-sources.ts'
 import { createManagementSource } from '../../../../src/game/sources/management/index.ts'
 import type { Reading, Source } from '../../../../src/game/sources/source.ts'
 import { silentLog } from '../../../../src/log.ts'
@@ -196,7 +196,7 @@ describe('events', () => {
 
   it('are in the snapshot of the fleet and with its subscribers as soon as they are told', async () => {
     const fleet = createFleet({
-      servers: [{ name: 'Server' }],
+      servers: [{ name: 'Server', sources: {} }],
       poll: { interval: 3_600_000, timeout: 3000, staleAfter: 3_600_000 },
       clock: systemClock,
       log: silentLog,

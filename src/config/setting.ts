@@ -1,0 +1,29 @@
+import type { Kind } from './kinds.ts'
+
+/** One setting. Its flag is its environment name in lower case with dashes: `MC_SERVER` is `--mc-server`. */
+export interface Setting<T> {
+  readonly env: string
+  /** Its key in the config file, e.g. `poll.interval`; of a server's setting the key in its entry of `servers`. Absent: not there. */
+  readonly file?: string
+  readonly meaning: string
+  readonly kind: Kind<T>
+  /** In text form, as a user would write it; absent: none. */
+  readonly default?: string
+  /** Shown in place of the default. */
+  readonly otherwise?: string
+  /** Never shown; may be read from a file: `*_FILE`, in the config file `...File`. */
+  readonly secret?: true
+}
+
+export type SettingTable = Readonly<Record<string, Setting<unknown>>>
+
+/** The value of each setting of a table; undefined where it has neither a value nor a default. */
+export type ValuesOf<T> = { readonly [K in keyof T]: T[K] extends Setting<infer V> ? V | undefined : never }
+
+/** The flag of a setting: `MC_SERVER` is `--mc-server`; a secret is only read from a file: `--mc-rcon-password-file`. */
+export const flagOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string =>
+  `--${env.toLowerCase().replaceAll('_', '-')}${secret ? '-file' : ''}`
+
+/** The names of a setting in the environment: of a secret also that of the file that holds it. */
+export const environmentOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): readonly string[] =>
+  secret ? [env, `${env}_FILE`] : [env]

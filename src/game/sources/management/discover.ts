@@ -1,0 +1,42 @@
+import { formatHostPort, type ServerAddress } from '../../protocol/address.ts'
+import { isOn, type Properties, portIn } from '../../protocol/server-properties.ts'
+import type { ServerFiles } from '../source.ts'
+import { keystoreFingerprint } from './keystore.ts'
+import type { ManagementSettings } from './settings.ts'
+
+/** Where the server's properties say that the management protocol is served. */
+function findUrl(properties: Properties, server: ServerAddress | undefined): string | undefined {
+  // Port 0 is a random one, which the server writes to its log only.
+  const port = isOn(properties, 'management-server-enabled') ? portIn(properties, 'management-server-port') : undefined
+  if (port === undefined) return undefined
+  const scheme = properties.get('management-server-tls-enabled')?.trim() === 'false' ? 'ws' : 'wss'
+  const configured = properties.get('management-server-host')?.trim() || 'localhost'
+  const isAny = configured === '0.0.0.0' || configured === '::'
+  const host = configured === 'localhost' ? '127.0.0.1' : isAny ? (server?.host ?? '127.0.0.1') : configured
+  return `${scheme}://${formatHostPort({ host, port })}/`
+}
+
+/** Of the server's own keystore, so that its self-signed certificate need not be configured. */
+async function findFingerprint({ properties, read }: ServerFiles): Promise<string | undefined> {
+  const path = properties.get('management-server-tls-keystore')
+  const keystore = path ? await read(path) : undefined
+  return keystore && keystoreFingerprint(keystore, properties.get('management-server-tls-keystore-password'))
+}
+
+/** The management protocol as the server's own files configure it. */
+export async function discoverManagement(
+  files: ServerFiles,
+  given: Partial<ManagementSettings>,
+  server: ServerAddress | undefined,
+): Promise<Partial<ManagementSettings>> {
+  const secret = files.properties.get('management-server-secret')
+  const found = findUrl(files.properties, server)
+  const isTrusted = given.fingerprint !== undefined || given.caFile !== undefined
+  const url = given.url ?? found
+  const fingerprint = !isTrusted && url?.startsWith('wss:') ? await findFingerprint(files) : undefined
+  return {
+    ...(found !== undefined && { url: found }),
+    ...(secret && { secret }),
+    ...(fingerprint !== undefined && { fingerprint }),
+  }
+}
