@@ -1,5 +1,6 @@
 import { dimensions } from './dimensions.ts'
 import type { Family } from './family.ts'
+import { jvm } from './jvm.ts'
 import { overload } from './overload.ts'
 import { paper } from './paper.ts'
 import { players } from './players.ts'
@@ -16,6 +17,7 @@ export const serverFamilies: readonly Family[] = [
   ...paper,
   ...dimensions,
   ...world,
+  ...jvm,
   ...overload,
   ...polls,
 ]

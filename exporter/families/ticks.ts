@@ -53,6 +53,13 @@ export const ticks: readonly Family[] = [
     read: (snapshot) => single(live(snapshot).tickDurationP99?.value),
   },
   {
+    name: 'minecraft_tick_duration_max_seconds',
+    type: 'gauge',
+    help: `Longest working time of a tick ${overWindow}`,
+    labels: [],
+    read: (snapshot) => single(live(snapshot).tickDurationMax?.value),
+  },
+  {
     name: 'minecraft_tick_frozen',
     type: 'gauge',
     help: '1 while ticking is frozen by command, else 0.',

@@ -139,6 +139,7 @@ export const server = () =>
           { expr: `minecraft_tick_duration_p50_seconds${chosen}`, legend: 'p50' },
           { expr: `minecraft_tick_duration_p95_seconds${chosen}`, legend: 'p95' },
           { expr: `minecraft_tick_duration_p99_seconds${chosen}`, legend: 'p99' },
+          { expr: `minecraft_tick_duration_max_seconds${chosen}`, legend: 'max' },
           { expr: `minecraft_dimension_tick_duration_mean_seconds${chosen}`, legend: '{{dimension}}' },
         ],
       }),
@@ -198,6 +199,29 @@ export const server = () =>
         ],
         width: 24,
         height: 6,
+      }),
+    )
+    .withRow(new RowBuilder('JVM, where the source jmx is configured'))
+    .withPanel(
+      timeseries({
+        title: 'JVM memory',
+        description: 'Memory in use in each pool of the JVM of the server.',
+        unit: 'bytes',
+        min: 0,
+        stacked: true,
+        queries: [{ expr: `minecraft_jvm_memory_used_bytes${chosen}`, legend: '{{pool}}' }],
+        width: 12,
+      }),
+    )
+    .withPanel(
+      timeseries({
+        title: 'Garbage collection',
+        description:
+          'Part of the time that the JVM of the server spends in garbage collection, and its threads are stopped for most of it.',
+        unit: 'percentunit',
+        min: 0,
+        queries: [{ expr: `rate(minecraft_jvm_gc_seconds_total${chosen}[$__rate_interval])`, legend: '{{gc}}' }],
+        width: 12,
       }),
     )
     .withRow(new RowBuilder('How it is read'))

@@ -1,3 +1,5 @@
+import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
+
 export interface Player {
   readonly name: string
   /** Dashed lower-case UUID; absent where only the name is known. */
@@ -62,6 +64,8 @@ export interface Fields {
   readonly tickDurationP50: number
   readonly tickDurationP95: number
   readonly tickDurationP99: number
+  /** Longest of the server's last 100 ticks. */
+  readonly tickDurationMax: number
   /** Measured ticks per second. */
   readonly tickRate: number
   readonly tickRateTarget: number
@@ -88,6 +92,10 @@ export interface Fields {
   /** Joins and leaves in the log since the service began to follow it. */
   readonly logJoins: number
   readonly logLeaves: number
+  /** Parts of the memory of the server's JVM. */
+  readonly jvmMemoryPools: readonly MemoryPool[]
+  readonly jvmGarbageCollectors: readonly GarbageCollector[]
+  readonly jvmThreads: number
 }
 
 export type FieldName = keyof Fields
@@ -124,6 +132,7 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   tickDurationP50: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
   tickDurationP95: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
   tickDurationP99: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
+  tickDurationMax: { label: 'the longest tick', unit: 'seconds', requires: 'game version 1.16 and later' },
   tickRate: { label: 'the tick rate', unit: 'ticks per second' },
   tickRateTarget: { label: 'the target tick rate', unit: 'ticks per second', requires: 'game version 1.20.3 and later' },
   tickFrozen: { label: 'whether ticks are frozen', requires: 'game version 1.20.3 and later' },
@@ -144,6 +153,9 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   overloadSkippedTicks: { label: 'ticks skipped by overload', unit: 'ticks' },
   logJoins: { label: 'joins in the log' },
   logLeaves: { label: 'leaves in the log' },
+  jvmMemoryPools: { label: 'the memory of the JVM', unit: 'bytes' },
+  jvmGarbageCollectors: { label: 'the garbage collections of the JVM', unit: 'seconds' },
+  jvmThreads: { label: 'the threads of the JVM' },
 }
 
 export const fieldNames = Object.keys(fieldDescriptions) as readonly FieldName[]

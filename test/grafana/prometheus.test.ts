@@ -47,8 +47,8 @@ async function listen(server: Server): Promise<string> {
 
 const ups = { busy: 1, forge: 1, lagging: 1, frozen: 1, down: 0 }
 
-/** Panels of what this fleet does not have: the log of a server's directory. */
-const withoutData = new Set(['Overload warnings'])
+/** Panels of what this fleet does not have: the log of a server's directory, the JVM of a server. */
+const withoutData = new Set(['Overload warnings', 'JVM memory', 'Garbage collection'])
 
 describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet of demo servers', () => {
   const demos: DemoServer[] = []

@@ -35,9 +35,19 @@ export const rcon: Partial<Fields> = {
 
 export const directory: Partial<Fields> = { loader: 'Paper', overloadWarnings: 3, overloadSkippedTicks: 120 }
 
+export const jmx: Partial<Fields> = {
+  tickDurationMax: 0.031,
+  jvmMemoryPools: [
+    { name: 'G1 Old Gen', usedBytes: 1_073_741_824, maxBytes: 4_294_967_296 },
+    { name: 'Metaspace', usedBytes: 83_886_080 },
+  ],
+  jvmGarbageCollectors: [{ name: 'G1 Young Generation', collections: 321, seconds: 4.56 }],
+  jvmThreads: 87,
+}
+
 /** One server of each kind, among them odd ones; fixed, so that the exposition of it is a golden file. */
 export const fixedFleet = (): Script => ({
-  survival: { status, rcon, directory },
+  survival: { status, rcon, jmx, directory },
   'lobby "EU" \\ Größe': {
     status: { edition: 'bedrock', version: '1.21.40', protocol: 748, playersOnline: 0, playersMax: 10, latency: 0.02 },
   },

@@ -84,6 +84,7 @@ describe('/sources', () => {
         { source: 'rcon', configured: false, target: null, state: 'off', lastError: null, lastSuccess: null, duration: null },
         { source: 'management', state: 'off' },
         { source: 'query', state: 'off' },
+        { source: 'jmx', state: 'off' },
         { source: 'directory', state: 'off' },
       ],
       fields: {

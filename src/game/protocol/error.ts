@@ -3,8 +3,8 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: 'malformed' | 'too_large'
 
-  constructor(code: 'malformed' | 'too_large', message: string) {
-    super(message)
+  constructor(code: 'malformed' | 'too_large', message: string, options?: ErrorOptions) {
+    super(message, options)
     this.code = code
   }
 }

@@ -1,11 +1,13 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import type net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
+import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/index.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { createRconSource } from '../../../src/game/sources/rcon/index.ts'
@@ -26,6 +28,7 @@ const makers = {
   rcon: (port, context) => createRconSource({ address: { host, port }, password: 'password' }, context),
   management: (port, context) => createManagementSource({ url: `ws://${host}:${port}`, secret }, context),
   query: (port, context) => createQuerySource({ host, port }, context),
+  jmx: (port, context) => createJmxSource({ url: `http://${host}:${port}/jolokia` }, context),
 } satisfies Record<string, ByPort>
 
 const demo = (make: (server: DemoServer, context: SourceContext) => Source) => async (): Promise<Subject> => {
@@ -161,6 +164,25 @@ testSource('query', {
       Buffer.concat([Buffer.from([9]), request.subarray(3, 7), Buffer.from('7\0')]),
     ]),
   },
+})
+
+const jolokia = (server: object) => async (): Promise<Subject> => {
+  const beans = [server, { 'java.lang:name=Heap,type=MemoryPool': { Usage: { used: 5, max: -1 } } }, {}, { ThreadCount: 3 }]
+  const reply = JSON.stringify(beans.map((value) => ({ status: 200, value })))
+  const listener = createServer((_, response) => void response.end(reply)).listen(0, host)
+  await once(listener, 'listening')
+  const { port } = listener.address() as net.AddressInfo
+  return { make: (context) => makers.jmx(port, context), close: () => listener.close() }
+}
+
+testSource('jmx', {
+  good: jolokia({ tickTimes: [1e6, 2e6], averageTickTime: 0.03 }),
+  partial: async () => ({
+    ...(await jolokia({ tickTimes: [0, 0], averageTickTime: 0 })()),
+    fields: { jvmThreads: 3, jvmMemoryPools: [{ name: 'Heap', usedBytes: 5 }] },
+  }),
+  silent: tcp(makers.jmx, silent),
+  hostile: hostileTcp(makers.jmx),
 })
 
 testSource('directory', {

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -6,6 +9,7 @@ import { systemClock } from '../../../src/clock.ts'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src/game/demo/server.ts'
 import { precedence } from '../../../src/game/snapshot.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
+import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/index.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { createRconSource } from '../../../src/game/sources/rcon/index.ts'
@@ -73,6 +77,24 @@ function readDirectory(): Promise<string[]> {
   return read(createDirectorySource(folder, context))
 }
 
+async function readJmx() {
+  const beans = [
+    { tickTimes: [1e6] },
+    { 'java.lang:name=Heap,type=MemoryPool': { Usage: { used: 5, max: 9 } } },
+    { 'java.lang:name=Young,type=GarbageCollector': { CollectionCount: 1, CollectionTime: 2 } },
+    { ThreadCount: 3 },
+  ]
+  const reply = JSON.stringify(beans.map((value) => ({ status: 200, value })))
+  const server = createServer((_, response) => void response.end(reply)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    return await read(createJmxSource({ url: `http://127.0.0.1:${port}/jolokia` }, context))
+  } finally {
+    server.close()
+  }
+}
+
 const status = ({ address }: DemoServer) => createStatusSource(address, context)
 const rcon = ({ rcon }: DemoServer) => createRconSource(rcon, context)
 
@@ -84,6 +106,7 @@ it.each<[SourceName, () => Promise<string[]>[]]>([
   ],
   ['management', () => [readDemo({}, ({ management }) => createManagementSource(management!, context))]],
   ['query', () => [readDemo({ software: 'paper' }, ({ query }) => createQuerySource(query, context))]],
+  ['jmx', () => [readJmx()]],
   ['directory', () => [readDirectory()]],
 ])('%s gives what the table of precedence says, and no more', async (name, reads) => {
   const given = new Set((await Promise.all(reads())).flat())

@@ -1,0 +1,129 @@
+import { text, url } from '../../../config/kinds.ts'
+import { requestBounded } from '../../bounded-http.ts'
+import { SourceError, toSourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
+import { systemNetwork } from '../../network.ts'
+import { ProtocolError } from '../../protocol/error.ts'
+import { bulkRequest, decodeBulkReply, type JmxReading } from '../../protocol/jolokia.ts'
+import { networkHints } from '../hints.ts'
+import { createPolls } from '../polls.ts'
+import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+
+const maxBytes = 64 * 1024
+const statusCodes = { 401: 'auth', 403: 'auth' } as const
+
+export interface JmxSettings {
+  /** Of Jolokia's agent in the server's JVM: `http://host:8778/jolokia`. */
+  readonly url: string
+  readonly user?: string
+  readonly password?: string
+}
+
+/**
+ * JMX through Jolokia's JVM agent (https://jolokia.org): the durations of the server's last 100 ticks, as it measures them itself, and
+ * memory, garbage collections and threads of its JVM. One request per poll.
+ */
+export function createJmxSource({ url, user, password }: JmxSettings, context: SourceContext): Source {
+  const { clock, log, network = systemNetwork } = context
+  // The agent answers at the path with a slash only.
+  const endpoint = new URL(url.endsWith('/') ? url : `${url}/`)
+  const target = endpoint.host
+  const polls = createPolls(target)
+  const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`
+  let hadTickBean = true
+
+  async function read(signal: AbortSignal): Promise<Partial<Fields>> {
+    const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) }
+    const { status, body } = await requestBounded(
+      { method: 'POST', url: endpoint, headers, body: bulkRequest, maxBytes },
+      network,
+      signal,
+    )
+    if (status !== 200) {
+      const code = statusCodes[status as keyof typeof statusCodes] ?? 'unsupported'
+      throw new SourceError(code, `${target}: HTTP ${status}`)
+    }
+    const reading = decodeBulkReply(body.toString('utf8'))
+    if (hadTickBean && !reading.hasTickBean) {
+      log.warn(
+        { source: 'jmx' },
+        `${target}: the JVM publishes no ticks: set enable-jmx-monitoring=true in the server's server.properties`,
+      )
+    }
+    hadTickBean = reading.hasTickBean
+    return toFields(reading)
+  }
+
+  return {
+    name: 'jmx',
+    target,
+    poll: (signal) =>
+      polls.run(signal, async (own) => {
+        try {
+          return { source: 'jmx', fields: await read(own), at: clock.now() }
+        } catch (error) {
+          if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
+          throw own.aborted ? own.reason : toSourceError(error, target)
+        }
+      }),
+    close: polls.close,
+  }
+}
+
+function toFields({ ticks, memoryPools, garbageCollectors, threads }: JmxReading): Partial<Fields> {
+  return {
+    ...(ticks && {
+      tickDurationMean: ticks.mean,
+      tickDurationP50: ticks.p50,
+      tickDurationP95: ticks.p95,
+      tickDurationP99: ticks.p99,
+      tickDurationMax: ticks.max,
+    }),
+    ...(memoryPools.length > 0 && { jvmMemoryPools: memoryPools }),
+    ...(garbageCollectors.length > 0 && { jvmGarbageCollectors: garbageCollectors }),
+    ...(threads !== undefined && { jvmThreads: threads }),
+  }
+}
+
+export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
+  name: 'jmx',
+  title: 'JMX',
+  settings: {
+    url: {
+      env: 'MC_JMX',
+      file: 'jmx.url',
+      kind: url('http:', 'https:'),
+      required: true,
+      otherwise: 'off',
+      meaning: "URL of Jolokia's agent in its JVM, such as http://host:8778/jolokia",
+    },
+    user: { env: 'MC_JMX_USER', file: 'jmx.user', kind: text, meaning: 'user name for the agent' },
+    password: { env: 'MC_JMX_PASSWORD', file: 'jmx.password', kind: text, secret: true, meaning: 'password for the agent' },
+  },
+  // The samples themselves, before what the server makes of them.
+  fields: {
+    tickDurationMean: 5,
+    tickDurationP50: 5,
+    tickDurationP95: 5,
+    tickDurationP99: 5,
+    tickDurationMax: 10,
+    jvmMemoryPools: 10,
+    jvmGarbageCollectors: 10,
+    jvmThreads: 10,
+  },
+  hints: {
+    notConfigured: "enable-jmx-monitoring=true, Jolokia's JVM agent (-javaagent) and MC_JMX",
+    ...networkHints(
+      'was the server started with -javaagent:jolokia-agent-jvm.jar=port=...,host=..., and may this machine connect?',
+    ),
+    auth: "MC_JMX_USER and MC_JMX_PASSWORD must be the user and password of the agent's options",
+    unsupported: 'is this the URL of the agent, with its path (/jolokia)?',
+    malformed: 'is this the URL of the agent, with its path (/jolokia)?',
+  },
+  cost: 'one request per poll, answered beside the main thread',
+  // The JVM answers, also where the game on it does not.
+  network: false,
+  pushes: false,
+  editions: ['java'],
+  create: createJmxSource,
+}

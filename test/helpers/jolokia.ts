@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+const folder = join(import.meta.dirname, '..', 'peers', 'jolokia')
+const agentVersion = '2.2.9'
+const agent = join(folder, `jolokia-agent-jvm-${agentVersion}-javaagent.jar`)
+
+/** Fetches Jolokia's agent with Maven, when it is first needed. */
+function ensureAgent(): void {
+  if (existsSync(agent)) return
+  mkdirSync(folder, { recursive: true })
+  console.error(`fetching Jolokia's JVM agent ${agentVersion} ...`)
+  const { status, stderr } = spawnSync(
+    'mvn',
+    [
+      '--quiet',
+      '--batch-mode',
+      'dependency:copy',
+      `-Dartifact=org.jolokia:jolokia-agent-jvm:${agentVersion}:jar:javaagent`,
+      `-DoutputDirectory=${folder}`,
+    ],
+    { cwd: folder, encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(`mvn could not fetch the agent: ${stderr}`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export interface JavaServer extends AsyncDisposable {
+  readonly url: string
+}
+
+/**
+ * A JVM with the real agent, and the bean of a Minecraft server as test/helpers/java/TickServer.java describes it.
+ * @param options further options of the agent, such as `user=...,password=...`
+ */
+export async function startJavaServer(bean: 'full' | 'young' | 'none', options = ''): Promise<JavaServer> {
+  ensureAgent()
+  const port = await freePort()
+  const child: ChildProcess = spawn(
+    'java',
+    [
+      '-Xmx64m',
+      `-javaagent:${agent}=port=${port},host=127.0.0.1${options && `,${options}`}`,
+      join(import.meta.dirname, 'java', 'TickServer.java'),
+      bean,
+    ],
+    { stdio: ['pipe', 'pipe', 'pipe'] },
+  )
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk
+      if (/^ready$/m.test(output)) resolve()
+    }
+    child.stdout?.on('data', read)
+    child.stderr?.on('data', read)
+    child.once('close', () => reject(new Error(`java ended:\n${output}`)))
+  })
+  return {
+    url: `http://127.0.0.1:${port}/jolokia`,
+    async [Symbol.asyncDispose]() {
+      const ended = new Promise((resolve) => child.once('close', resolve))
+      child.stdin?.end()
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
