@@ -51,7 +51,7 @@ const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => t
 export const serverSettingTable = (): string =>
   table(
     ['environment', 'in `servers`', 'meaning', 'default'],
-    ...settingsOfServer().map((setting) => {
+    ...settingsOfServer.map((setting) => {
       const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
       const environment = environmentOf(setting).map(code).join(', ')
       return [environment, keys.map(code).join(', '), setting.meaning, fallbackOf(setting)]

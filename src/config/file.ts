@@ -69,7 +69,7 @@ const placesOf = (settings: readonly Setting<unknown>[]): Places =>
   )
 
 const filePlaces: Places = new Map([['listen', false], ...placesOf(Object.values(settings))])
-const entryPlaces = placesOf(settingsOfServer())
+const entryPlaces = placesOf(settingsOfServer)
 
 /** `listen` as `host` and `port`, as if these had been written. */
 function splitListen({ from, text }: Given, problems: string[]): readonly [string, Given][] {

@@ -232,11 +232,13 @@ export const serverSettings = {
   name: setting({ env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' }),
 } as const satisfies SettingTable
 
+const descriptors: readonly SourceDescriptor[] = sources
+
 /** Every setting of one game server: its own, then those of each source. */
-export const settingsOfServer = (list: readonly SourceDescriptor[] = sources): readonly Setting<unknown>[] => [
+export const settingsOfServer: readonly Setting<unknown>[] = [
   ...Object.values(serverSettings),
-  ...list.flatMap((source) => Object.values(settingsOf(source))),
+  ...descriptors.flatMap((source) => Object.values(settingsOf(source))),
 ]
 
 /** Every setting there is: what the loader, `--help` and the documentation are made from. */
-export const allSettings: readonly Setting<unknown>[] = [...settingsOfServer(), ...Object.values(settings)]
+export const allSettings: readonly Setting<unknown>[] = [...settingsOfServer, ...Object.values(settings)]
