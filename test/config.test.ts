@@ -2,9 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { allSettings, serverSettings } from '../src/config/settings.ts'
+import { allSettings } from '../src/config/settings.ts'
 import { ConfigError, type ConfigInput, loadConfig } from '../src/config.ts'
-import { addressOf } from '../src/game/server.ts'
+import { addressOf, serverSettings } from '../src/game/server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-config-'))
 let files = 0
@@ -352,6 +352,11 @@ describe('what lacks something', () => {
   it('is not looked for where the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
+    // What is wrong all the same is named.
+    expect(problems({ file: path, env: { MC_SERVER: 'bad host' } })).toEqual([
+      expect.stringContaining('line 2'),
+      expect.stringContaining('MC_SERVER is "bad host"'),
+    ])
     const noList = file('servers: { address: x }\n')
     expect(problems({ file: noList, env: { MC_QUERY: 'h' } })).toEqual([`${noList}: servers: expected a list`])
   })

@@ -1,3 +1,4 @@
+import { serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
@@ -12,11 +13,10 @@ import {
   oneOf,
   origin,
   schedule,
-  serverName,
   text,
   url,
 } from './kinds.ts'
-import type { Setting, SettingTable, ValuesOf } from './setting.ts'
+import type { Setting, ValuesOf } from './setting.ts'
 
 const upstream = url('https:', 'http:')
 const setting = <T>(definition: Setting<T>): Setting<T> => definition
@@ -226,11 +226,6 @@ export const settings = {
 
 export type SettingName = keyof typeof settings
 export type SettingValues = ValuesOf<typeof settings>
-
-/** The settings of one game server that belong to none of its sources. */
-export const serverSettings = {
-  name: setting({ env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' }),
-} as const satisfies SettingTable
 
 const descriptors: readonly SourceDescriptor[] = sources
 
