@@ -44,7 +44,7 @@ export const settings = {
     file: 'poll.timeout',
     kind: duration('50ms', '1m'),
     default: '3s',
-    meaning: 'time one source may take',
+    meaning: 'timeout of one source in one poll',
   }),
   staleAfter: setting({
     env: 'STALE_AFTER',
@@ -59,7 +59,7 @@ export const settings = {
     file: 'data.dir',
     kind: text,
     otherwise: 'the packaged sample data',
-    meaning: 'where projects.json and kcomebacks.json lie',
+    meaning: 'folder of projects.json and kcomebacks.json',
   }),
   projectsSnapshot: setting({
     env: 'PROJECTS_SNAPSHOT',
@@ -80,7 +80,7 @@ export const settings = {
     file: 'data.refresh',
     kind: duration('1s', '1d'),
     default: '5m',
-    meaning: 'time between looks at a snapshot URL',
+    meaning: 'time between requests to a snapshot URL',
   }),
 
   runToken: setting({
@@ -95,7 +95,7 @@ export const settings = {
     file: 'runs.pause',
     kind: duration('0s', '1d'),
     default: '60s',
-    meaning: 'least time between two runs of one script',
+    meaning: 'minimum time between two runs of one script',
   }),
   updateSchedule: setting({
     env: 'UPDATE_SCHEDULE',
@@ -109,7 +109,7 @@ export const settings = {
     file: 'runs.projectsConfig',
     kind: text,
     otherwise: 'projects.config.json in DATA_DIR',
-    meaning: 'the hand-kept list of projects',
+    meaning: 'file with your list of projects',
   }),
   redditClientId: setting({ env: 'REDDIT_CLIENT_ID', kind: text, meaning: 'Reddit application id, for kcomebacks' }),
   redditClientSecret: setting({ env: 'REDDIT_CLIENT_SECRET', kind: text, secret: true, meaning: 'Reddit application secret' }),
@@ -198,7 +198,7 @@ export const settings = {
     file: 'probe.concurrency',
     kind: integer(1, 10_000),
     default: '64',
-    meaning: 'probes at once; 503 beyond',
+    meaning: 'maximum number of concurrent probes; one more gets 503',
   }),
   compat: setting({
     env: 'COMPAT',
@@ -220,7 +220,7 @@ export const settings = {
     file: 'log.level',
     kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
-    meaning: 'how much is logged',
+    meaning: 'log level',
   }),
 } as const
 

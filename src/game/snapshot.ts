@@ -27,10 +27,10 @@ export interface SourceState {
   readonly lastSuccess?: number
 }
 
-/** What is known of one server at one moment. Never changed after it was published: what is made from it may be kept. */
+/** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
 export interface ServerSnapshot {
   readonly server: string
-  /** Monotonic milliseconds at which it was put together. */
+  /** Monotonic milliseconds at which it was made. */
   readonly at: number
   readonly fields: KnownFields
   readonly sources: readonly SourceState[]
@@ -42,7 +42,7 @@ export interface ServerSnapshot {
   readonly pollDuration?: number
   /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */
   readonly polls: Readonly<Partial<Record<'ok' | SourceErrorCode, number>>>
-  /** Seen since the start; absent until a source that tells them was read. */
+  /** Counted since the start; absent until a source that reports them was read. */
   readonly joins?: number
   readonly leaves?: number
 }

@@ -79,7 +79,7 @@ describe('a source that is added to the list', () => {
     expect(problems({ MC_SERVER: 'x', MC_TOY_TOKEN: 't' })).toEqual(['MC_TOY_TOKEN is set without MC_TOY'])
     expect(problems({ MC_TOY: 'h', MC_TOY_TOKEN: 't' })).toEqual(['MC_TOY is set without MC_SERVER or MC_DIRECTORY'])
     const path = file('b.yaml', 'servers:\n  - { address: x, toy: { adress: y } }\n')
-    expect(() => loadConfig({ env: {}, file: path })).toThrow(/toy\.adress: there is no such setting; .*toy\.address, toy\.token/)
+    expect(() => loadConfig({ env: {}, file: path })).toThrow(/toy\.adress: unknown setting; .*toy\.address, toy\.token/)
   })
 
   it('takes its place in the precedence', () => {
