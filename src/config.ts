@@ -1,23 +1,23 @@
 import { readConfigFile } from './config/file.ts'
 import { parseDuration } from './config/kinds.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { readServer } from './config/server.ts'
+import { findLacking, readServer, toServer } from './config/server.ts'
 import { type SettingValues, settings } from './config/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import type { PollSettings, ServerSettings } from './game/server.ts'
 
 export type { Schedule, ScriptName } from './config/kinds.ts'
 
-/** Everything the service can be told, parsed and typed. Durations are milliseconds, paths absolute. */
+/** Every setting of the service, parsed and typed. Durations are milliseconds, paths absolute. */
 export interface Config {
   readonly host: string
   readonly port: number
   /** Empty: the demo server is started and watched. */
   readonly servers: readonly ServerSettings[]
   readonly poll: PollSettings
-  /** Name that the demo server is watched under. */
+  /** The name of the demo server. */
   readonly demoName: string
-  /** The settings that have no place of their own above. */
+  /** The settings of the service itself. */
   readonly values: SettingValues
 }
 
@@ -40,7 +40,7 @@ export interface ConfigInput {
   readonly file?: string
 }
 
-/** Every server has a name of its own, by which the paths of the API know it. */
+/** Every server has a name of its own: it is part of the paths of the API. */
 function findSameNames(names: readonly (string | undefined)[], problems: string[]): void {
   const given = names.filter((name) => name !== undefined)
   for (const name of new Set(given.filter((name, index) => given.indexOf(name) !== index)))
@@ -71,15 +71,16 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
   const [first, ...others] = contents?.servers ?? []
   // A file or an entry that could not be read may hold anything.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
-  const places = { flags, env, file: first?.settings ?? new Map() }
-  const primary = readServer(places, first?.place, isReadable ? problems : [])
-  const names = isReadable ? [primary.values.name] : []
+  const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
+  if (isReadable) problems.push(...findLacking(primary, first?.place))
+  const names = isReadable ? [primary.own.values.name] : []
   const fromFile = others.map((entry) => {
     if (entry === undefined) return undefined
-    const { values, given, server } = readServer({ flags: {}, env: {}, file: entry.settings }, entry.place, problems)
-    if (given.has('name')) names.push(values.name)
+    const server = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
+    if (server.own.given.has('name')) names.push(server.own.values.name)
     else problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
-    return server
+    problems.push(...findLacking(server, entry.place))
+    return toServer(server)
   })
   findSameNames(names, problems)
   findSameListen(values, given.get('metricsListen')?.from, problems)
@@ -95,8 +96,8 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
   return {
     host: values.host ?? '127.0.0.1',
     port: values.port ?? 8080,
-    servers: [primary.server, ...fromFile].filter((server) => server !== undefined),
-    demoName: primary.values.name ?? 'Server',
+    servers: [toServer(primary), ...fromFile].filter((server) => server !== undefined),
+    demoName: primary.own.values.name ?? 'Server',
     poll: { interval, timeout: values.pollTimeout ?? parseDuration('3s') ?? 0, staleAfter },
     values,
   }

@@ -11,7 +11,7 @@ const { services } = parse(readFileSync(join(import.meta.dirname, '..', 'compose
 
 it('compose.yaml passes on every setting of a server and of its polls', () => {
   const { pollInterval, pollTimeout, staleAfter } = settings
-  const names = [...settingsOfServer(), pollInterval, pollTimeout, staleAfter].flatMap(environmentOf)
+  const names = [...settingsOfServer, pollInterval, pollTimeout, staleAfter].flatMap(environmentOf)
   expect(services.tickwarden.environment).toMatchObject(Object.fromEntries(names.map((env) => [env, null])))
 })
 

@@ -2,9 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { allSettings, serverSettings } from '../src/config/settings.ts'
+import { allSettings } from '../src/config/settings.ts'
 import { ConfigError, type ConfigInput, loadConfig } from '../src/config.ts'
-import { addressOf } from '../src/game/server.ts'
+import { addressOf, serverSettings } from '../src/game/server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-config-'))
 let files = 0
@@ -230,11 +230,11 @@ describe('mistakes', () => {
         expect.stringContaining('--host is "a b"; expected'),
         expect.stringContaining('PORT is "70000"; expected an integer from 0 to 65535'),
         expect.stringContaining('POLL_INTERVAL is "never"'),
-        expect.stringContaining('prt: there is no such setting'),
+        expect.stringContaining('prt: unknown setting'),
         expect.stringContaining('log.level is "loud"; expected one of'),
         expect.stringContaining('servers[0].address is "a:b"'),
-        expect.stringContaining('servers[1].colour: there is no such setting'),
-        expect.stringContaining('servers[2]: expected settings of a server'),
+        expect.stringContaining('servers[1].colour: unknown setting'),
+        expect.stringContaining('servers[2]: expected the settings of a server'),
       ]),
     )
   })
@@ -288,7 +288,7 @@ describe('mistakes', () => {
     expect(problems({ env: { MC_DIRECTORY: join(folder, 'none') } }).join()).toContain('expected a folder that exists')
     expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])
     expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml, line 2')
-    expect(problems({ file: file('- a\n') }).join()).toContain('expected settings')
+    expect(problems({ file: file('- a\n') }).join()).toContain('expected one setting per line')
   })
 })
 
@@ -342,7 +342,7 @@ describe('what lacks something', () => {
       '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file with the secret',
     ],
     ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value'],
-    ['7', ': expected settings of a server, such as { name: survival, address: mc.example.org }'],
+    ['7', ': expected the settings of a server, such as { name: survival, address: mc.example.org }'],
   ])('is told in the words of the file: %s', (entry, expected) => {
     const named = entry.replace('{ ', '{ name: n, ')
     const path = file(`servers:\n  - ${named}\n  - ${named.replace('name: n', 'name: m')}\n`)
@@ -352,6 +352,11 @@ describe('what lacks something', () => {
   it('is not looked for where the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
+    // What is wrong all the same is named.
+    expect(problems({ file: path, env: { MC_SERVER: 'bad host' } })).toEqual([
+      expect.stringContaining('line 2'),
+      expect.stringContaining('MC_SERVER is "bad host"'),
+    ])
     const noList = file('servers: { address: x }\n')
     expect(problems({ file: noList, env: { MC_QUERY: 'h' } })).toEqual([`${noList}: servers: expected a list`])
   })
@@ -492,9 +497,9 @@ describe('the config file', () => {
     ['@Sekret9', 'a value that starts with @, ` or % needs quotes'],
     ['Sekret: 9', 'a value with ": " in it needs quotes, and the settings of one place the same indentation'],
     ['"\\Sekret"', 'within double quotes, write \\\\ for a \\; single quotes take it as it is', 16],
-    [']Sekret9', 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes'],
-    ['|Sekret9', 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 16],
-    ["'Sek'ret", 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 20],
+    [']Sekret9', 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes'],
+    ['|Sekret9', 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 16],
+    ["'Sek'ret", 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 20],
   ])('says where %s is wrong and what to do, not what stands there', (given, advice, column = 15) => {
     const path = file(`# Servers\nservers:\n  - address: x\n    rcon:\n      address: r\n      password: ${given}\n`)
     const [first, ...others] = problems({ file: path })
@@ -506,7 +511,7 @@ describe('the config file', () => {
   it.each([
     ['a: &a [*a]\n', /line 1, column 8: a value that starts/],
     ['? [a]\n: b\n', /line 1, column 3: expected the name of a setting/],
-    ['host: a\nhost: b\n', /line 2, column 1: this setting stands here twice/],
+    ['host: a\nhost: b\n', /line 2, column 1: duplicate key/],
     ['\thost: a\n', /line 1, column 1: indent with spaces/],
     ['host: a\n---\nhost: b\n', /line 2, column 1: expected one document/],
     ['servers: [a\n', /line 2, column 1: .* every bracket closed/],

@@ -4,8 +4,8 @@ const plain = (template: string): string =>
   template
     .replaceAll(/\{\{ if \$labels\.instance \}\}.*?\{\{ end \}\}/g, '')
     .replaceAll(/\{\{ if \$labels\.server \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
-    .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script)[^}]*\}\}/g, '*$1*')
-    .replaceAll(/\{\{ \$value[^}]*\}\}/g, '*value*')
+    .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script)[^}]*\}\}/g, '_$1_')
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, '_value_')
 
 /** docs/alerts.md: every alert, when it fires and what to do. */
 export const alertsPage = (): string => `# Alerts

@@ -1,34 +1,47 @@
 import { once } from 'node:events'
 import { scenarios } from '../game/demo/scenarios.ts'
-import { type DemoOptions, type DemoProtocol, type DemoServer, startDemoServer } from '../game/demo/server.ts'
-import { formatHostPort } from '../game/protocol/address.ts'
+import { type DemoOptions, type DemoProtocol, type DemoServer, demoSettings, startDemoServer } from '../game/demo/server.ts'
+import { sources } from '../game/sources/index.ts'
+import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { toListenError } from './listen.ts'
 
-/** What a person who tries the demo wants to copy: where everything is, and how Tickwarden is pointed at it. */
-function introduce({ address, rcon, query, management, identity }: DemoServer, scenario: keyof typeof scenarios): string {
-  const { era, software } = identity
-  const settings = {
-    MC_SERVER: formatHostPort(address),
-    MC_RCON: formatHostPort(rcon.address),
-    MC_RCON_PASSWORD: rcon.password,
-    MC_QUERY: formatHostPort(query),
-    ...(management && { MC_MANAGEMENT: management.url, MC_MANAGEMENT_SECRET: management.secret }),
+interface Copied {
+  /** Where a source reads, with what it needs there. */
+  readonly line: string
+  /** `MC_SERVER=127.0.0.1:25565` */
+  readonly assignments: readonly string[]
+}
+
+/** The settings of one source as a person would copy them; undefined where the demo server does not speak its protocol. */
+function copied(descriptor: SourceDescriptor, demo: DemoServer): Copied | undefined {
+  const { sources } = demoSettings(demo, 'demo')
+  const values = (sources as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>)[descriptor.name]
+  const set = Object.entries(settingsOf(descriptor)).flatMap(([key, { env, kind }]) => {
+    const value = values?.[key]
+    return value === undefined ? [] : [{ key, env, text: kind.format?.(value) ?? String(value) }]
+  })
+  const [main, ...others] = set
+  if (main === undefined) return undefined
+  return {
+    line: [main.text, ...others.map(({ key, text }) => `${key} ${text}`)].join(', '),
+    assignments: set.map(({ env, text }) => `${env}=${text}`),
   }
+}
+
+/** What a person who tries the demo wants to copy: where everything is, and the settings with which Tickwarden watches it. */
+function introduce(demo: DemoServer, scenario: keyof typeof scenarios): string {
+  const { era, software } = demo.identity
+  const network: readonly SourceDescriptor[] = sources.filter(({ network }) => network)
+  const all = network.map((descriptor) => ({ name: descriptor.name, settings: copied(descriptor, demo) }))
+  const width = Math.max(...all.map(({ name }) => name.length)) + 2
   return [
     `A demo Minecraft server is running: ${era.version} (${software}), ${scenarios[scenario].meaning}.`,
     '',
-    `  status      ${settings.MC_SERVER} (add it to the server list of the game)`,
-    `  RCON        ${settings.MC_RCON}, password ${rcon.password}`,
-    `  query       ${settings.MC_QUERY} (UDP)`,
-    management
-      ? `  management  ${management.url}, secret ${management.secret}`
-      : `  management  none: ${era.version} is older than 1.21.9`,
+    ...all.map(({ name, settings }) => `  ${name.padEnd(width)}${settings?.line ?? `none in ${era.version}`}`),
     '',
-    'To watch it with Tickwarden, in another terminal:',
+    'To see it in the game, add the address of its status to the server list. To watch it with Tickwarden, in another terminal:',
     '',
-    `  ${Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(' \\\n  ')} \\\n  npx tickwarden`,
+    `  ${all.flatMap(({ settings }) => settings?.assignments ?? []).join(' \\\n  ')} \\\n  npx tickwarden`,
     '',
     'It is gone, with its passwords, when you press Ctrl+C.',
   ].join('\n')

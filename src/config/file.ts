@@ -4,12 +4,12 @@ import type { Setting } from './setting.ts'
 import { settings, settingsOfServer } from './settings.ts'
 import { parseTree, type Tree } from './yaml.ts'
 
-/** A setting as it was given somewhere. */
+/** The text of a setting, and where it was given. */
 export interface Given {
-  /** Where, for messages. */
+  /** For messages: `MC_SERVER`, `--mc-server`, `tickwarden.yaml: poll.interval`. */
   readonly from: string
   readonly inFile: boolean
-  /** Undefined where it could not be read, which has been reported then. */
+  /** Undefined where it could not be read: that is reported already. */
   readonly text: string | undefined
 }
 
@@ -21,7 +21,7 @@ export interface ServerEntry {
 }
 
 export interface FileContents {
-  /** By the setting's place in the file: `poll.interval`. */
+  /** By the setting's key in the file: `poll.interval`. */
   readonly settings: ReadonlyMap<string, Given>
   /** Undefined for an entry that could not be read. */
   readonly servers: readonly (ServerEntry | undefined)[]
@@ -30,17 +30,17 @@ export interface FileContents {
 const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
 const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 
-/** Every place there is, and whether it takes a list too. */
-type Places = ReadonlyMap<string, boolean>
+/** The keys of the file or of an entry, with whether each takes a list too. */
+type Keys = ReadonlyMap<string, boolean>
 
 /** Nested maps as dotted keys; a list of texts as its items joined by commas. */
-function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places, problems: string[]): Map<string, Given> {
+function readTree(tree: ReadonlyMap<string, Tree>, place: string, known: Keys, problems: string[]): Map<string, Given> {
   const keys = [...known.keys()]
   const values = new Map<string, Given>()
-  const take = (value: Tree, key: string): void => {
+  const readValue = (value: Tree, key: string): void => {
     const from = `${place}${key}`
     const many = known.get(key)
-    if (many === undefined) problems.push(`${from}: there is no such setting; known here: ${keys.join(', ')}`)
+    if (many === undefined) problems.push(`${from}: unknown setting; expected one of ${keys.join(', ')}`)
     else if (typeof value === 'string') values.set(key, { from, inFile: true, text: value })
     else if (many && isList(value) && value.every((item) => typeof item === 'string')) {
       values.set(key, { from, inFile: true, text: value.join(',') })
@@ -49,31 +49,31 @@ function takeKnown(tree: ReadonlyMap<string, Tree>, place: string, known: Places
       values.set(key, { from, inFile: true, text: undefined })
     }
   }
-  const takeAll = (tree: ReadonlyMap<string, Tree>, before: string): void => {
+  const readAll = (tree: ReadonlyMap<string, Tree>, before: string): void => {
     for (const [name, value] of tree) {
       const key = before + name
       const holdsOthers = keys.some((other) => other.startsWith(`${key}.`))
-      if (holdsOthers && isMap(value)) takeAll(value, `${key}.`)
-      else if (!holdsOthers || value !== null) take(value, key)
+      if (holdsOthers && isMap(value)) readAll(value, `${key}.`)
+      else if (!holdsOthers || value !== null) readValue(value, key)
     }
   }
-  takeAll(tree, '')
+  readAll(tree, '')
   return values
 }
 
-const placesOf = (settings: readonly Setting<unknown>[]): Places =>
+const keysOf = (settings: readonly Setting<unknown>[]): Keys =>
   new Map(
     settings.flatMap(({ file, kind, secret }): (readonly [string, boolean])[] =>
       file === undefined ? [] : [[file, kind.many === true], ...(secret ? [[`${file}File`, false] as const] : [])],
     ),
   )
 
-const filePlaces: Places = new Map([['listen', false], ...placesOf(Object.values(settings))])
-const entryPlaces = placesOf(settingsOfServer())
+const fileKeys: Keys = new Map([['listen', false], ...keysOf(Object.values(settings))])
+const entryKeys = keysOf(settingsOfServer)
 
 /** `listen` as `host` and `port`, as if these had been written. */
 function splitListen({ from, text }: Given, problems: string[]): readonly [string, Given][] {
-  const parsed = text === undefined ? undefined : parseHostPort(text, 8080, 0)
+  const parsed = text === undefined ? undefined : parseHostPort(text, Number(settings.port.default), 0)
   if (parsed === undefined && text !== undefined)
     problems.push(`${from} is "${text}"; expected host:port, such as 127.0.0.1:8080`)
   return [
@@ -90,8 +90,8 @@ function readServers(entries: Tree, path: string, problems: string[]): FileConte
   }
   return entries.map((entry, index) => {
     const place = `${path}: servers[${index}]`
-    if (isMap(entry)) return { place, settings: takeKnown(entry, `${place}.`, entryPlaces, problems) }
-    problems.push(`${place}: expected settings of a server, such as { name: survival, address: mc.example.org }`)
+    if (isMap(entry)) return { place, settings: readTree(entry, `${place}.`, entryKeys, problems) }
+    problems.push(`${place}: expected the settings of a server, such as { name: survival, address: mc.example.org }`)
     return undefined
   })
 }
@@ -115,12 +115,12 @@ export function readConfigFile(path: string, required: boolean, problems: string
   const tree = parseTree(source, path, problems)
   if (tree === undefined) return undefined
   if (tree !== null && !isMap(tree)) {
-    problems.push(`${path}: expected settings, one a line, such as "listen: 127.0.0.1:8080"`)
+    problems.push(`${path}: expected one setting per line, such as "listen: 127.0.0.1:8080"`)
     return undefined
   }
   const own = new Map(tree)
   own.delete('servers')
-  const found = takeKnown(own, `${path}: `, filePlaces, problems)
+  const found = readTree(own, `${path}: `, fileKeys, problems)
   const listen = found.get('listen')
   return {
     settings: new Map([...found, ...(listen ? splitListen(listen, problems) : [])]),

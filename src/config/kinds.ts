@@ -13,12 +13,13 @@ import {
   type ServerAddress,
 } from '../game/protocol/address.ts'
 
-/** A kind of setting or query parameter: its text form to its value, or undefined where the text does not fit. */
+/** A kind of setting or query parameter: parses its text, and says what it expects. */
 export interface Kind<T> {
   /** What fits, to end the sentence "... expected". */
   readonly expected: string
   /** Set where there may be several, separated by commas. */
   readonly many?: true
+  /** Undefined where the text does not fit. */
   parse(text: string): T | undefined
   /** The text that parse() makes this value of; default: the value as it is. */
   format?(value: T): string
@@ -32,27 +33,27 @@ export function parseDuration(text: string): number | undefined {
   return match ? Number(match[1]) * units[match[2] as keyof typeof units] : undefined
 }
 
-export const duration = (least: string, most: string): Kind<number> => ({
-  expected: `a duration from ${least} to ${most}, such as 500ms, 5s, 2m or 1h`,
+export const duration = (min: string, max: string): Kind<number> => ({
+  expected: `a duration from ${min} to ${max}, such as 500ms, 5s, 2m or 1h`,
   parse(text) {
     const value = parseDuration(text)
-    const [low, high] = [parseDuration(least) ?? 0, parseDuration(most) ?? Number.POSITIVE_INFINITY]
+    const [low, high] = [parseDuration(min) ?? 0, parseDuration(max) ?? Number.POSITIVE_INFINITY]
     return value !== undefined && value >= low && value <= high ? value : undefined
   },
 })
 
 /** Decimal digits only: no sign, space, fraction, exponent or hexadecimal. */
-export const integer = (least: number, most: number): Kind<number> => ({
-  expected: `an integer from ${least} to ${most}`,
+export const integer = (min: number, max: number): Kind<number> => ({
+  expected: `an integer from ${min} to ${max}`,
   parse(text) {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= least && value <= most ? value : undefined
+    return value >= min && value <= max ? value : undefined
   },
 })
 
 export const text: Kind<string> = { expected: 'a text that is not empty', parse: (given) => given.trim() || undefined }
 
-/** A text that can be a part of a path: the API knows a server by it. */
+/** A text that can be part of a path: servers are addressed by name in the API. */
 export const serverName: Kind<string> = {
   expected: 'a name that is not empty, has no slash and is not . or .., which the paths of the API cannot carry',
   parse(given) {
@@ -64,7 +65,7 @@ export const serverName: Kind<string> = {
 
 /** What the header `Authorization: Bearer` can carry: RFC 6750, section 2.1. */
 export const bearerToken: Kind<string> = {
-  expected: 'a token of letters, digits and - . _ ~ + /, with = at its end only: a header carries no other',
+  expected: 'a token of letters, digits and - . _ ~ + /, with = at its end only, because it is sent in a header',
   parse: (given) => (/^[A-Za-z0-9\-._~+/]+=*$/.test(given.trim()) ? given.trim() : undefined),
 }
 

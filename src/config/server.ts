@@ -1,17 +1,39 @@
-import type { GivenSources, ServerSettings } from '../game/server.ts'
+import { type GivenSources, type ServerSettings, serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
 import type { Given } from './file.ts'
 import { type Places, type ReadSettings, readSettings } from './read.ts'
-import type { SettingTable } from './setting.ts'
-import { serverSettings } from './settings.ts'
+import type { GivenValues, SettingTable } from './setting.ts'
 
 /** One source as it was configured. */
-interface GivenSource extends ReadSettings<SettingTable> {
+interface ReadSource extends ReadSettings<SettingTable> {
   readonly descriptor: SourceDescriptor
   /** Its settings, the main one first. */
-  readonly settings: readonly (readonly [key: string, setting: SourceSetting<unknown>])[]
+  readonly settings: readonly NamedSetting[]
 }
+
+type NamedSetting = readonly [key: string, setting: SourceSetting<unknown>]
+
+/** One game server as it was configured. */
+export interface ReadServer {
+  /** Its settings that belong to no source. */
+  readonly own: ReadSettings<typeof serverSettings>
+  readonly sources: readonly ReadSource[]
+}
+
+/** The settings of one server; each value that does not fit is added to `problems`. */
+export function readServer(places: Places, problems: string[]): ReadServer {
+  return {
+    own: readSettings(serverSettings, places, problems),
+    sources: sources.map((descriptor: SourceDescriptor): ReadSource => {
+      const table = settingsOf(descriptor)
+      return { descriptor, settings: Object.entries(table), ...readSettings(table, places, problems) }
+    }),
+  }
+}
+
+const mainOf = ({ settings }: ReadSource): readonly NamedSetting[] => settings.slice(0, 1)
+const givenMain = (source: ReadSource): Given | undefined => mainOf(source).map(([key]) => source.given.get(key))[0]
 
 /** What the user would have to set: by its key in the config file, or by its name in the environment. */
 function nameOf({ env, file, secret }: SourceSetting<unknown>, inFile: boolean): string {
@@ -19,72 +41,60 @@ function nameOf({ env, file, secret }: SourceSetting<unknown>, inFile: boolean):
   return secret ? `${own} (or ${own}${inFile ? 'File' : '_FILE'})` : own
 }
 
-const mainOf = ({ settings }: GivenSource) => settings.slice(0, 1)
-const namesOf = (settings: GivenSource['settings'], inFile: boolean): string =>
-  settings.map(([, setting]) => nameOf(setting, inFile)).join(' or ')
-
-/** What lacks a setting that it needs. One that was set wrongly is not lacking: that has been reported already. */
-function findLacking(all: readonly GivenSource[], problems: string[]): void {
-  // The directory may hold what is not set.
-  if (all.some(({ descriptor, given }) => descriptor.completesOthers && given.size > 0)) return
-  const lacks = (from: Given, settings: GivenSource['settings']) =>
-    problems.push(`${from.from} is set without ${namesOf(settings, from.inFile)}`)
-
-  const locating = all.filter(({ descriptor }) => descriptor.locatesServer)
-  const isLocated = locating.some(({ given }) => given.size > 0)
-  for (const { settings, given } of all) {
-    const [main, ...others] = settings
-    const mainGiven = main && given.get(main[0])
-    const [first] = given.values()
-    if (mainGiven !== undefined) {
-      for (const [key, setting] of others) if (setting.required && !given.has(key)) lacks(mainGiven, [[key, setting]])
-      continue
-    }
-    if (main === undefined || first === undefined) continue
-    // Without a directory it is the address of the server that the setting may follow from.
-    const fallback = main[1].fallback === undefined ? [] : locating.filter(({ descriptor }) => !descriptor.completesOthers)
-    if (fallback.every(({ given }) => given.size === 0)) lacks(first, [main, ...fallback.flatMap(mainOf)])
-  }
-  const unlocated = isLocated ? [] : all.flatMap(({ settings, given }) => given.get(settings[0]?.[0] ?? '') ?? [])
-  for (const from of unlocated.slice(0, 1)) lacks(from, locating.flatMap(mainOf))
-}
-
-/** What was set of the settings of a server that belong to no source. */
-export type ServerValues = ReadSettings<typeof serverSettings>
+/** `MC_RCON is set without MC_RCON_PASSWORD`. */
+const lack = (given: Given, alternatives: readonly NamedSetting[]): string =>
+  `${given.from} is set without ${alternatives.map(([, setting]) => nameOf(setting, given.inFile)).join(' or ')}`
 
 /**
- * One server from its settings; mistakes are added to `problems`.
- * @param entry its place in the config file; undefined where it has none
- * @returns `server`: undefined where nothing says what to watch
+ * What one source lacks.
+ * @param locating the sources whose main setting says where the server is
  */
-export function readServer(
-  places: Places,
-  entry: string | undefined,
-  problems: string[],
-): ServerValues & { readonly server: ServerSettings | undefined } {
-  const own = readSettings(serverSettings, places, problems)
-  const all = sources.map((descriptor: SourceDescriptor): GivenSource => {
-    const table = settingsOf(descriptor)
-    return { descriptor, settings: Object.entries(table), ...readSettings(table, places, problems) }
-  })
-  const locating = all.filter(({ descriptor }) => descriptor.locatesServer)
-  if (entry !== undefined && locating.every(({ given }) => given.size === 0)) {
-    problems.push(
-      `${entry} has no ${locating
-        .flatMap(mainOf)
-        .map(([, { file }]) => file)
-        .join(' and no ')}`,
-    )
-  } else findLacking(all, problems)
-
-  const given = all.flatMap(({ descriptor, values }) => {
-    const known = Object.entries(values).filter(([, value]) => value !== undefined)
-    return known.length > 0 ? [[descriptor, Object.fromEntries(known)] as const] : []
-  })
-  const isLocated = given.some(([{ locatesServer }]) => locatesServer)
-  const server = isLocated && {
-    name: own.values.name ?? 'Server',
-    sources: Object.fromEntries(given.map(([{ name }, values]) => [name, values])) as GivenSources,
+function lacksOf(source: ReadSource, locating: readonly ReadSource[]): readonly string[] {
+  const { settings, given } = source
+  const main = givenMain(source)
+  if (main !== undefined) {
+    const lacking = settings.filter(([key, { required }]) => required && !given.has(key))
+    return lacking.map((setting) => lack(main, [setting]))
   }
-  return { ...own, server: server || undefined }
+  const [first] = given.values()
+  if (first === undefined) return []
+  // There is no directory: only an address says where the server is.
+  const fallbacks = settings[0]?.[1].fallback ? locating.filter(({ descriptor }) => !descriptor.completesOthers) : []
+  return fallbacks.some(givenMain) ? [] : [lack(first, [source, ...fallbacks].flatMap(mainOf))]
+}
+
+/**
+ * What lacks a setting that it needs. One that was set wrongly is not lacking: that has been reported already.
+ * @param entry its place in the config file; undefined where it has none
+ */
+export function findLacking({ sources }: ReadServer, entry: string | undefined): readonly string[] {
+  const locating = sources.filter(({ descriptor }) => descriptor.locatesServer)
+  const isLocated = locating.some(givenMain)
+  if (entry !== undefined && !isLocated) {
+    const keys = locating.flatMap(mainOf).map(([, { file }]) => file)
+    return [`${entry} has no ${keys.join(' and no ')}`]
+  }
+  // A directory may hold what is not set.
+  if (sources.some((source) => source.descriptor.completesOthers && givenMain(source))) return []
+  const [unlocated] = isLocated ? [] : sources.flatMap((source) => givenMain(source) ?? [])
+  return [
+    ...sources.flatMap((source) => lacksOf(source, locating)),
+    ...(unlocated ? [lack(unlocated, locating.flatMap(mainOf))] : []),
+  ]
+}
+
+/** The values that are known. */
+const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>
+
+/** The server to watch; undefined where nothing says where it is. */
+export function toServer({ own, sources }: ReadServer): ServerSettings | undefined {
+  if (!sources.some((source) => source.descriptor.locatesServer && givenMain(source))) return undefined
+  const given = sources.map(({ descriptor, values }) => [descriptor.name, definedIn(values)] as const)
+  const known = given.filter(([, values]) => Object.keys(values).length > 0)
+  return {
+    name: serverSettings.name.default,
+    ...definedIn(own.values),
+    sources: Object.fromEntries(known) as GivenSources,
+  }
 }

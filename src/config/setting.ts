@@ -20,6 +20,9 @@ export type SettingTable = Readonly<Record<string, Setting<unknown>>>
 /** The value of each setting of a table; undefined where it has neither a value nor a default. */
 export type ValuesOf<T> = { readonly [K in keyof T]: T[K] extends Setting<infer V> ? V | undefined : never }
 
+/** The same for the settings that have a value only. */
+export type GivenValues<T> = { readonly [K in keyof T]?: Exclude<ValuesOf<T>[K], undefined> }
+
 /** The flag of a setting: `MC_SERVER` is `--mc-server`; a secret is only read from a file: `--mc-rcon-password-file`. */
 export const flagOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string =>
   `--${env.toLowerCase().replaceAll('_', '-')}${secret ? '-file' : ''}`

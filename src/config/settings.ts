@@ -1,3 +1,4 @@
+import { serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
@@ -12,11 +13,10 @@ import {
   oneOf,
   origin,
   schedule,
-  serverName,
   text,
   url,
 } from './kinds.ts'
-import type { Setting, SettingTable, ValuesOf } from './setting.ts'
+import type { Setting, ValuesOf } from './setting.ts'
 
 const upstream = url('https:', 'http:')
 const setting = <T>(definition: Setting<T>): Setting<T> => definition
@@ -44,7 +44,7 @@ export const settings = {
     file: 'poll.timeout',
     kind: duration('50ms', '1m'),
     default: '3s',
-    meaning: 'time one source may take',
+    meaning: 'timeout of one source in one poll',
   }),
   staleAfter: setting({
     env: 'STALE_AFTER',
@@ -59,7 +59,7 @@ export const settings = {
     file: 'data.dir',
     kind: text,
     otherwise: 'the packaged sample data',
-    meaning: 'where projects.json and kcomebacks.json lie',
+    meaning: 'folder of projects.json and kcomebacks.json',
   }),
   projectsSnapshot: setting({
     env: 'PROJECTS_SNAPSHOT',
@@ -80,7 +80,7 @@ export const settings = {
     file: 'data.refresh',
     kind: duration('1s', '1d'),
     default: '5m',
-    meaning: 'time between looks at a snapshot URL',
+    meaning: 'time between requests to a snapshot URL',
   }),
 
   runToken: setting({
@@ -95,7 +95,7 @@ export const settings = {
     file: 'runs.pause',
     kind: duration('0s', '1d'),
     default: '60s',
-    meaning: 'least time between two runs of one script',
+    meaning: 'minimum time between two runs of one script',
   }),
   updateSchedule: setting({
     env: 'UPDATE_SCHEDULE',
@@ -109,7 +109,7 @@ export const settings = {
     file: 'runs.projectsConfig',
     kind: text,
     otherwise: 'projects.config.json in DATA_DIR',
-    meaning: 'the hand-kept list of projects',
+    meaning: 'file with your list of projects',
   }),
   redditClientId: setting({ env: 'REDDIT_CLIENT_ID', kind: text, meaning: 'Reddit application id, for kcomebacks' }),
   redditClientSecret: setting({ env: 'REDDIT_CLIENT_SECRET', kind: text, secret: true, meaning: 'Reddit application secret' }),
@@ -198,7 +198,7 @@ export const settings = {
     file: 'probe.concurrency',
     kind: integer(1, 10_000),
     default: '64',
-    meaning: 'probes at once; 503 beyond',
+    meaning: 'maximum number of concurrent probes; one more gets 503',
   }),
   compat: setting({
     env: 'COMPAT',
@@ -220,23 +220,20 @@ export const settings = {
     file: 'log.level',
     kind: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
-    meaning: 'how much is logged',
+    meaning: 'log level',
   }),
 } as const
 
 export type SettingName = keyof typeof settings
 export type SettingValues = ValuesOf<typeof settings>
 
-/** The settings of one game server that belong to none of its sources. */
-export const serverSettings = {
-  name: setting({ env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' }),
-} as const satisfies SettingTable
+const descriptors: readonly SourceDescriptor[] = sources
 
 /** Every setting of one game server: its own, then those of each source. */
-export const settingsOfServer = (list: readonly SourceDescriptor[] = sources): readonly Setting<unknown>[] => [
+export const settingsOfServer: readonly Setting<unknown>[] = [
   ...Object.values(serverSettings),
-  ...list.flatMap((source) => Object.values(settingsOf(source))),
+  ...descriptors.flatMap((source) => Object.values(settingsOf(source))),
 ]
 
 /** Every setting there is: what the loader, `--help` and the documentation are made from. */
-export const allSettings: readonly Setting<unknown>[] = [...settingsOfServer(), ...Object.values(settings)]
+export const allSettings: readonly Setting<unknown>[] = [...settingsOfServer, ...Object.values(settings)]

@@ -12,13 +12,13 @@ const advice: Partial<Record<ErrorCode, string>> = {
   BAD_INDENT: 'expected the indentation of the lines above, and every bracket closed',
   BAD_SCALAR_START: 'a value that starts with @, ` or % needs quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a value with ": " in it needs quotes, and the settings of one place the same indentation',
-  DUPLICATE_KEY: 'this setting stands here twice',
+  DUPLICATE_KEY: 'duplicate key',
   MISSING_CHAR: 'a quote or a bracket is not closed, or a comma is missing',
   MULTIPLE_DOCS: 'expected one document; remove the line ---',
   TAB_AS_INDENT: 'indent with spaces instead of tabs',
   TAG_RESOLVE_FAILED: 'a value that starts with ! needs quotes',
 }
-const otherwise = 'this is no YAML; a value with punctuation at its start or after a quote or bracket needs quotes'
+const otherwise = 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes'
 
 /** Fills `problems` by offset. */
 function toTree(document: Document.Parsed, source: string, problems: Map<number, string>): Tree {

@@ -105,8 +105,6 @@ export interface FieldDescription {
   readonly label: string
   /** Of a number; of a field with several numbers the unit of each. Absent: the number has none, or it is no number. */
   readonly unit?: string
-  /** What the game server must be to give it, whatever the source. */
-  readonly requires?: string
 }
 
 /** Every field, described once for whoever shows it. */
@@ -122,24 +120,24 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   playersOnline: { label: 'the player count' },
   playersMax: { label: 'the maximum player count' },
   players: { label: 'the players' },
-  secureChatEnforced: { label: 'whether secure chat is enforced', requires: 'Java edition' },
+  secureChatEnforced: { label: 'whether secure chat is enforced' },
   defaultGameMode: { label: 'the default game mode' },
   ip: { label: 'the address' },
   port: { label: 'the port' },
   latency: { label: 'the latency', unit: 'seconds' },
   tickCount: { label: 'ticks', unit: 'ticks' },
-  tickDurationMean: { label: 'tick times', unit: 'seconds', requires: 'game version 1.20.3 and later, Paper, Forge, NeoForge' },
-  tickDurationP50: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
-  tickDurationP95: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
-  tickDurationP99: { label: 'tick time percentiles', unit: 'seconds', requires: 'game version 1.20.3 and later' },
-  tickDurationMax: { label: 'the longest tick', unit: 'seconds', requires: 'game version 1.16 and later' },
+  tickDurationMean: { label: 'tick times', unit: 'seconds' },
+  tickDurationP50: { label: 'tick time percentiles', unit: 'seconds' },
+  tickDurationP95: { label: 'tick time percentiles', unit: 'seconds' },
+  tickDurationP99: { label: 'tick time percentiles', unit: 'seconds' },
+  tickDurationMax: { label: 'the longest tick', unit: 'seconds' },
   tickRate: { label: 'the tick rate', unit: 'ticks per second' },
-  tickRateTarget: { label: 'the target tick rate', unit: 'ticks per second', requires: 'game version 1.20.3 and later' },
-  tickFrozen: { label: 'whether ticks are frozen', requires: 'game version 1.20.3 and later' },
-  tickSprinting: { label: 'whether ticks are sprinting', requires: 'game version 1.20.3 and later' },
+  tickRateTarget: { label: 'the target tick rate', unit: 'ticks per second' },
+  tickFrozen: { label: 'whether ticks are frozen' },
+  tickSprinting: { label: 'whether ticks are sprinting' },
   tickPaused: { label: 'whether ticks are paused' },
-  paperTickRates: { label: 'tick rates over 1, 5 and 15 minutes', unit: 'ticks per second', requires: 'Paper' },
-  dimensions: { label: 'tick times of each dimension', requires: 'Forge and NeoForge' },
+  paperTickRates: { label: 'tick rates over 1, 5 and 15 minutes', unit: 'ticks per second' },
+  dimensions: { label: 'tick times of each dimension' },
   worldDay: { label: 'the day of the world', unit: 'days' },
   worldTimeOfDay: { label: 'the time of day', unit: 'ticks' },
   difficulty: { label: 'the difficulty' },

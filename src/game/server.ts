@@ -1,3 +1,5 @@
+import { serverName } from '../config/kinds.ts'
+import type { GivenValues, SettingTable } from '../config/setting.ts'
 import type { ServerAddress } from './protocol/address.ts'
 import type { sources } from './sources/index.ts'
 import type { SourceDescriptor } from './sources/source.ts'
@@ -11,8 +13,13 @@ type SettingsOf<D> = D extends SourceDescriptor<string, infer S> ? S : never
  */
 export type GivenSources = { readonly [D in Descriptor as D['name']]?: Partial<SettingsOf<D>> }
 
+/** The settings of one game server that belong to none of its sources. */
+export const serverSettings = {
+  name: { env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' },
+} as const satisfies SettingTable
+
 /** What the configuration says of one game server. */
-export interface ServerSettings {
+export interface ServerSettings extends GivenValues<typeof serverSettings> {
   readonly name: string
   readonly sources: GivenSources
 }

@@ -27,10 +27,10 @@ export interface SourceState {
   readonly lastSuccess?: number
 }
 
-/** What is known of one server at one moment. Never changed after it was published: what is made from it may be kept. */
+/** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
 export interface ServerSnapshot {
   readonly server: string
-  /** Monotonic milliseconds at which it was put together. */
+  /** Monotonic milliseconds at which it was made. */
   readonly at: number
   readonly fields: KnownFields
   readonly sources: readonly SourceState[]
@@ -42,28 +42,25 @@ export interface ServerSnapshot {
   readonly pollDuration?: number
   /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */
   readonly polls: Readonly<Partial<Record<'ok' | SourceErrorCode, number>>>
-  /** Seen since the start; absent until a source that tells them was read. */
+  /** Counted since the start; absent until a source that reports them was read. */
   readonly joins?: number
   readonly leaves?: number
+}
+
+const descriptors: readonly SourceDescriptor[] = sources
+
+/** The sources that give a field, by rank. */
+function ranked(field: FieldName): readonly SourceName[] {
+  const giving = descriptors.flatMap(({ name, fields: { [field]: rank } }) => (rank === undefined ? [] : [{ name, rank }]))
+  return giving.sort((a, b) => a.rank - b.rank).map(({ name }) => name as SourceName)
 }
 
 /**
  * For each field the sources that can give it, best first: the order in which two of them disagree, and what `/api/v1/sources`
  * names as the ways to know it. A field that a source gives without saying so in its descriptor is ignored.
  */
-export const precedence: { readonly [K in FieldName]: readonly SourceName[] } = precedenceOf(sources)
-
-/** The sources of a list that give each field, by rank. */
-export function precedenceOf(sources: readonly SourceDescriptor[]): typeof precedence {
-  const giving = (field: FieldName) =>
-    sources.flatMap(({ name, fields: { [field]: rank } }) => (rank === undefined ? [] : [{ name, rank }]))
-  const ranked = fieldNames.map((field) => [
-    field,
-    giving(field)
-      .sort((a, b) => a.rank - b.rank)
-      .map(({ name }) => name),
-  ])
-  return Object.freeze(Object.fromEntries(ranked))
+export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field) => [field, ranked(field)]))) as {
+  readonly [K in FieldName]: readonly SourceName[]
 }
 
 const fields = Object.entries(precedence) as readonly (readonly [FieldName, readonly SourceName[]])[]

@@ -1,33 +1,42 @@
 import { type FieldName, type Fields, fieldDescriptions } from '../game/fields.ts'
 import { precedence } from '../game/snapshot.ts'
-import { descriptorOf } from '../game/sources/index.ts'
-import type { SourceName } from '../game/sources/source.ts'
+import { descriptorOf } from '../game/sources/descriptor-of.ts'
+import type { SourceDescriptor } from '../game/sources/source.ts'
 
 /** What a server's sources are, as far as hints depend on it. */
 export interface SourceSituation {
   readonly edition: Fields['edition']
   /** Every source that is on: undefined unless its last poll failed, else the code of the failure. */
-  readonly failures: ReadonlyMap<SourceName, string | undefined>
+  readonly failures: ReadonlyMap<string, string | undefined>
+}
+
+/** What sources give, as a sentence without its subject: `ticks`, `tick rates over 1, 5 and 15 minutes (Paper)`. */
+function objectOf(field: FieldName, { requires }: SourceDescriptor): string {
+  const required = requires?.[field]
+  return required === undefined ? fieldDescriptions[field].label : `${fieldDescriptions[field].label} (${required})`
+}
+
+/** `MC_QUERY gives the map`; sources that give it under the same conditions share a verb. */
+function givers(field: FieldName, off: readonly SourceDescriptor[]): readonly string[] {
+  const objects = [...new Set(off.map((source) => objectOf(field, source)))]
+  return objects.map((object) => {
+    const settings = off.filter((source) => objectOf(field, source) === object).map(({ hints }) => hints.notConfigured)
+    const verb = settings.length > 1 || settings.some((setting) => setting.includes(' and ')) ? 'give' : 'gives'
+    return `${settings.join('; or ')} ${verb} ${object}`
+  })
 }
 
 /**
  * Which settings would give a field that is unknown: `enable-rcon=true and MC_RCON_PASSWORD give ticks`; of a source that is on
- * and fails, what to check. Undefined where every source that can give it is on and answers.
+ * and fails, what to check. Undefined where every source that can give it is on and does not fail.
  */
 export function settingFor(field: FieldName, { edition, failures }: SourceSituation): string | undefined {
-  const { label, requires } = fieldDescriptions[field]
-  const able = precedence[field].filter((source) => descriptorOf(source).editions.includes(edition))
-  const [first, ...others] = able
-    .filter((source) => !failures.has(source))
-    .map((source) => descriptorOf(source).hints.notConfigured)
-  const verb = first?.includes(' and ') || others.length > 0 ? 'give' : 'gives'
-  const place = requires === undefined ? '' : ` (${requires})`
-  const off = first === undefined ? [] : [`${[first, ...others].join('; or ')} ${verb} ${label}${place}`]
+  const able = precedence[field].map(descriptorOf).filter(({ editions }) => editions.includes(edition))
   const failing = able.flatMap((source) => {
-    const code = failures.get(source)
-    return code === undefined
-      ? []
-      : [`${source} fails (${code}) and would give ${label}${place}: check ${descriptorOf(source).hints.notConfigured}`]
+    const code = failures.get(source.name)
+    if (code === undefined) return []
+    return [`${source.name} fails (${code}) and would give ${objectOf(field, source)}: check ${source.hints.notConfigured}`]
   })
-  return [...failing, ...off].join('; or ') || undefined
+  const off = able.filter(({ name }) => !failures.has(name))
+  return [...failing, ...givers(field, off)].join('; or ') || undefined
 }

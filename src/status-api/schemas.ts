@@ -72,12 +72,12 @@ export const Sources = Type.Object(
       Type.Object({
         source: SourceName,
         configured: Type.Boolean(),
-        target: Type.Union([Type.String(), Type.Null()], { description: 'What is asked' }),
+        target: Type.Union([Type.String(), Type.Null()], { description: 'Address or folder that is read' }),
         state: Type.String({
           enum: ['off', 'pending', 'ok', 'failed'],
-          description: 'off: not configured; pending: not asked yet; ok or failed: how the last poll went',
+          description: 'off: not configured; pending: not polled yet; ok or failed: the outcome of the last poll',
         }),
-        lastError: Type.Union([Failure, Type.Null()], { description: 'The newest failure, also of a source that is ok again' }),
+        lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept when the source is ok again' }),
         lastSuccess: Type.Union([Moment, Type.Null()]),
         duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds the last poll took' }),
       }),
@@ -88,7 +88,7 @@ export const Sources = Type.Object(
         source: Type.Union([SourceName, Type.Null()], { description: 'Which source gave the value; null: it is unknown' }),
         setting: Type.Union([Type.String(), Type.Null()], {
           description:
-            'For an unknown value: the settings that would give it, or that a source which fails needs checked; null where neither would help',
+            'For an unknown value: the settings that would give it, or those to check of a source that fails; null where neither would help',
         }),
       }),
     ),

@@ -21,7 +21,7 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
   }
 }
 
-/** How each source does, and for each field which one gave it or which setting would. */
+/** The state of each source, and for each field which source gave it or which setting would. */
 export function describeSources(
   { server, sources: sourceStates, fields }: ServerSnapshot,
   edition: SourceSituation['edition'],

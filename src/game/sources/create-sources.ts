@@ -3,38 +3,35 @@ import { addressOf, type GivenSources, type ServerSettings } from '../server.ts'
 import { sources as all } from './index.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
 
+/** Settings of one source, by name: what was given of them, or all that it requires. */
 type Values = Readonly<Record<string, unknown>>
 
-/** The list with its sources as equals: each takes its own settings only, which is checked where they are completed. */
 const descriptors: readonly SourceDescriptor[] = all
 
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? {}
 
-const requiredOf = (descriptor: SourceDescriptor) => Object.entries(settingsOf(descriptor)).filter(([, { required }]) => required)
+const requiredKeys = (descriptor: SourceDescriptor): readonly string[] =>
+  Object.entries(settingsOf(descriptor)).flatMap(([key, { required }]) => (required ? [key] : []))
 
-/**
- * The settings of one source, from what was given and what the server's files say; undefined where it is off.
- * @param resolved the settings of the sources before it in the list
- */
-async function completeFrom(
-  files: ServerFiles,
-  descriptor: SourceDescriptor,
-  given: Values,
-  resolved: GivenSources,
-): Promise<Values | undefined> {
-  const required = requiredOf(descriptor)
-  // What is configured in full is left as it is.
-  const isWhole = required.every(([key]) => given[key] !== undefined)
-  const found = isWhole ? {} : await descriptor.discover?.(files, given, addressOf({ sources: resolved }))
-  const values: Values = { ...found, ...given }
-  return required.every(([key]) => values[key] !== undefined) ? values : undefined
+const hasAll = (descriptor: SourceDescriptor, values: Values): boolean =>
+  requiredKeys(descriptor).every((key) => values[key] !== undefined)
+
+/** What is missing of a source that was configured in part, as it follows from the address of the server. */
+function fallbacks(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values {
+  if (Object.keys(given).length === 0) return {}
+  const missing = Object.entries(settingsOf(descriptor)).filter(([key]) => given[key] === undefined)
+  return Object.fromEntries(missing.flatMap(([key, { fallback }]) => (server && fallback ? [[key, fallback(server)]] : [])))
 }
 
-/** The same without files: what is missing may follow from the server's address. */
-function complete(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values | undefined {
-  const required = requiredOf(descriptor).map(([key, { fallback }]) => [key, given[key] ?? (server && fallback?.(server))])
-  return required.every(([, value]) => value !== undefined) ? { ...given, ...Object.fromEntries(required) } : undefined
+/** What the files say, without what would not be accepted as a setting either: anybody may have written them. */
+function accepted(descriptor: SourceDescriptor, discovered: Values): Values {
+  const settings = settingsOf(descriptor)
+  const fits = ([key, value]: readonly [string, unknown]): boolean => {
+    const kind = settings[key]?.kind
+    return kind !== undefined && kind.parse(kind.format?.(value) ?? String(value)) !== undefined
+  }
+  return Object.fromEntries(Object.entries(discovered).filter(fits))
 }
 
 /**
@@ -44,51 +41,49 @@ function complete(descriptor: SourceDescriptor, given: Values, server: ServerAdd
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
   const address = addressOf(server)
   const own: SourceContext = { ...context, ...(address && { address }) }
-  const made = new Map<string, { readonly key: string; readonly source: Source }>()
-  const isCompleted = descriptors.some(
-    (descriptor) => descriptor.completesOthers && Object.keys(givenTo(descriptor, server.sources)).length > 0,
-  )
+  const hasDirectory = descriptors.some((source) => source.completesOthers && hasAll(source, givenTo(source, server.sources)))
+  const made = new Map<SourceDescriptor, { readonly key: string; readonly source: Source }>()
+  const list = () => descriptors.flatMap((descriptor) => made.get(descriptor)?.source ?? [])
   let sources: readonly Source[] = []
   let closed = false
   let refreshing = false
 
-  function make(settings: ReadonlyMap<SourceDescriptor, Values>): void {
-    for (const descriptor of descriptors) {
-      const { name } = descriptor
-      const values = settings.get(descriptor)
-      const key = JSON.stringify(values)
-      const before = made.get(name)
-      if (before?.key === key) continue
-      before?.source.close()
-      made.delete(name)
-      if (values !== undefined) made.set(name, { key, source: descriptor.create(values, own) })
-    }
-    sources = descriptors.flatMap(({ name }) => made.get(name)?.source ?? [])
+  /** Makes the source anew only where its settings have changed. */
+  function make(descriptor: SourceDescriptor, values: Values): void {
+    const on = hasAll(descriptor, values)
+    const key = JSON.stringify(values)
+    const before = made.get(descriptor)
+    if (on && before?.key === key) return
+    before?.source.close()
+    made.delete(descriptor)
+    if (on) made.set(descriptor, { key, source: descriptor.create(values, own) })
   }
 
-  function resolve(): ReadonlyMap<SourceDescriptor, Values> {
+  /** @param files what the server's directory holds */
+  async function complete(files: ServerFiles): Promise<void> {
     const settings = new Map<SourceDescriptor, Values>()
+    let found = address
     for (const descriptor of descriptors) {
       const given = givenTo(descriptor, server.sources)
-      const values = complete(descriptor, given, isCompleted ? undefined : address)
-      if (values !== undefined) settings.set(descriptor, values)
+      // What is configured in full is left as it is.
+      const discovered = hasAll(descriptor, given) ? undefined : await descriptor.discover?.(files, given, found)
+      const values = { ...accepted(descriptor, { ...discovered }), ...given }
+      settings.set(descriptor, values)
+      found ??= addressOf({ sources: { [descriptor.name]: values } })
     }
-    return settings
+    if (closed) return
+    for (const [descriptor, values] of settings) make(descriptor, values)
+    sources = list()
   }
 
-  async function resolveFrom(files: ServerFiles): Promise<ReadonlyMap<SourceDescriptor, Values>> {
-    const settings = new Map<SourceDescriptor, Values>()
-    for (const descriptor of descriptors) {
-      const resolved: GivenSources = Object.fromEntries([...settings].map(([{ name }, values]) => [name, values]))
-      const values = await completeFrom(files, descriptor, givenTo(descriptor, server.sources), resolved)
-      if (values !== undefined) settings.set(descriptor, values)
-    }
-    return settings
+  for (const descriptor of descriptors) {
+    const given = givenTo(descriptor, server.sources)
+    // A directory says itself where the server's other protocols are.
+    make(descriptor, hasDirectory ? given : { ...given, ...fallbacks(descriptor, given, address) })
   }
-
-  make(resolve())
+  sources = list()
   return {
-    ...(isCompleted && {
+    ...(hasDirectory && {
       async refresh() {
         // One at a time: a disk that hangs is waited for once, and the polls go on with what is known.
         if (refreshing) return
@@ -96,8 +91,7 @@ export function createSources(server: ServerSettings, context: SourceContext): S
         try {
           for (const { source } of [...made.values()]) {
             const files = await source.files?.()
-            const settings = files && (await resolveFrom(files))
-            if (settings && !closed) make(settings)
+            if (files) await complete(files)
           }
         } catch {
           // The source reads the same files in its poll, and reports in its state what is wrong with them.

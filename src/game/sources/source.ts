@@ -100,6 +100,8 @@ export interface SourceDescriptor<N extends string = string, S extends object = 
    * a new source fits in between; no two sources have the same rank for one field.
    */
   readonly fields: Readonly<Partial<Record<FieldName, number>>>
+  /** What the game server must be for the source to give a field, where not every one gives it: `Paper`. */
+  readonly requires?: Readonly<Partial<Record<FieldName, string>>>
   /** What may help, by the code of a failure; `notConfigured`: what switches it on, on the game server and here. */
   readonly hints: Readonly<Partial<Record<SourceErrorCode, string>>> & { readonly notConfigured: string }
   /** What polling it costs the game server. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { SourceError } from '../errors.ts'
 import type { SourceState } from '../snapshot.ts'
-import { descriptorOf } from '../sources/index.ts'
+import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Source, SourceName } from '../sources/source.ts'
 
 /** How the sources of one server fare, for `/sources`, and in the log when that changes. */

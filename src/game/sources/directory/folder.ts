@@ -73,16 +73,38 @@ export async function openInside(folder: string, path: string): Promise<FileHand
   }
 }
 
-/** A whole small file of the folder; undefined where there is none. @throws SourceError `too_large` beyond `limit` bytes */
-export async function readInside(folder: string, path: string, limit: number): Promise<Buffer | undefined> {
+/** What is at a path of the folder, without its content. */
+export interface FileVersion {
+  /** The same as before only if it has not been written, replaced or given other permissions since. */
+  readonly id: string
+  /** Unix milliseconds of the last change. */
+  readonly changedAt: number
+}
+
+/** The version of a file or folder inside; undefined where nothing is there. @throws SourceError where the path leads out of the folder */
+export async function versionInside(folder: string, path: string): Promise<FileVersion | undefined> {
+  const real = await resolveInside(folder, path)
+  if (real === undefined) return undefined
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(real, { bigint: true })
+    return { id: [dev, ino, size, mtimeNs, ctimeNs].join(), changedAt: Math.max(Number(mtimeMs), Number(ctimeMs)) }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** A whole small file of the folder; undefined where there is none. @throws SourceError `too_large` beyond `maxBytes` */
+export async function readInside(folder: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   const handle = await openInside(folder, path)
   if (handle === undefined) return undefined
   try {
-    const buffer = Buffer.alloc(Math.min((await handle.stat()).size, limit) + 1)
-    let length = 0
+    const { size } = await handle.stat()
+    const buffer = Buffer.alloc(size > maxBytes ? 0 : size + 1)
+    let length = size > maxBytes ? size : 0
     for (let read = 1; read > 0 && length < buffer.length; length += read)
       read = (await handle.read(buffer, length, buffer.length - length, length)).bytesRead
-    if (length > limit) throw new SourceError('too_large', `${folderName(folder)}: ${path} has more than ${limit} bytes`)
+    if (length > maxBytes) throw new SourceError('too_large', `${folderName(folder)}: ${path} has more than ${maxBytes} bytes`)
     return buffer.subarray(0, length)
   } finally {
     await handle.close()

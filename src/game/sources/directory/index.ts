@@ -1,174 +1,89 @@
 import { abortable } from '../../../abortable.ts'
 import { existingFolder } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
-import type { Fields, GameMode } from '../../fields.ts'
-import { integerIn, type Properties } from '../../protocol/server-properties.ts'
-import { stripFormatting } from '../../protocol/text.ts'
+import type { Fields } from '../../fields.ts'
+import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
-import { checkFolder, folderName, readInside, toFolderError } from './folder.ts'
-import { findLoader, type Loader } from './loader.ts'
-import type { LogFacts } from './log-follower.ts'
-import { createLogFollower } from './log-follower.ts'
-import { readProperties } from './settings.ts'
+import { folderName, toFolderError } from './folder.ts'
+import { createDirectoryReader } from './reader.ts'
+import { loaderFields } from './to-fields.ts'
 
 const advice =
-  "it tells where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER, or address in the configuration file)"
-const mostIconBytes = 1024 * 1024
-const maxKeystoreBytes = 1024 * 1024
-/** The loader changes when somebody updates the server: looking every so many ms is enough. */
-const loaderEvery = 60_000
+  "it says where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER, or address in the configuration file)"
+/** So many different failures of single files are logged. */
+const maxLogged = 20
 
 export interface DirectoryOptions {
-  /** Nothing else tells where the server listens: without its server.properties, which does, there is nothing to read it for. */
+  /** Nothing else says where the server listens: a folder without server.properties is of no use. */
   readonly needsProperties?: boolean
 }
 
 /** The server's own folder, read only: properties, icon, loader and log. Nothing outside of it is read, whatever links lead there. */
 export function createDirectorySource(
   folder: string,
-  { clock, log: serviceLog }: SourceContext,
+  { clock, log }: SourceContext,
   { needsProperties = false }: DirectoryOptions = {},
 ): Source {
   const target = folderName(folder)
-  const closing = new AbortController()
-  const log = createLogFollower(folder)
-  let loader: Loader | undefined
+  const reader = createDirectoryReader(folder)
+  const polls = createPolls(target)
+  const logged = new Set<string>()
   let hadProperties = false
-  const told = new Set<string>()
-  let lookAgainAt = Number.NEGATIVE_INFINITY
   /** A disk that hangs must not gather reads: there is one at a time, and polls join it. */
-  let underWay: Promise<Partial<Fields>> | undefined
+  let reading: Promise<Partial<Fields>> | undefined
 
-  /** What does not fail the poll is told here, once; what fails it is told by whoever polls. */
-  function tell({ code, message }: SourceError): void {
-    if (told.size >= 20 || told.has(message)) return
-    told.add(message)
-    serviceLog.warn({ source: 'directory', code, folder }, message)
+  /** For what does not fail the poll: each message once. What fails it is logged by whoever polls. */
+  function logOnce({ code, message }: SourceError): void {
+    if (logged.size >= maxLogged || logged.has(message)) return
+    logged.add(message)
+    log.warn({ source: 'directory', code, folder }, message)
   }
 
   async function read(): Promise<Partial<Fields>> {
-    await checkFolder(folder)
-    const failures: SourceError[] = []
-    /** One part that fails does not fail the others. */
-    const part = <T>(path: string, reading: Promise<T>): Promise<T | undefined> =>
-      reading.catch((error: unknown) => {
-        failures.push(toFolderError(error, folder, path))
-        return undefined
-      })
-    const properties = await part('server.properties', readProperties(folder))
+    const { properties, icon, loader, logs, failures } = await reader.read()
+    const left = [...failures]
     hadProperties ||= properties !== undefined
     // Once they were read, a server that is writing them may leave them empty for a moment.
-    if (!hadProperties && failures.length === 0) {
-      failures.push(new SourceError('unsupported', `${target}: there is no server.properties, or nothing in it`))
+    if (!hadProperties && !left.some(({ path }) => path === 'server.properties')) {
+      const error = new SourceError('unsupported', `${target}: there is no server.properties, or nothing in it`)
+      left.unshift({ path: 'server.properties', error })
     }
-    const [unread] = failures
-    if (unread && !hadProperties && needsProperties) throw new SourceError(unread.code, `${unread.message}; ${advice}`)
-    const favicon = await part('server-icon.png', readInside(folder, 'server-icon.png', mostIconBytes))
-    const logged = await part('logs/latest.log', log.read())
-    if (clock.now() >= lookAgainAt) {
-      loader = await part('the loader', findLoader(folder))
-      lookAgainAt = clock.now() + loaderEvery
-    }
-    const nothing = properties === undefined && logged === undefined && favicon === undefined && loader === undefined
-    const fatal = nothing
-      ? (failures.shift() ?? new SourceError('unsupported', `${target}: nothing of a server is left there`))
+    const [first] = left
+    if (first && !hadProperties && needsProperties)
+      throw new SourceError(first.error.code, `${first.error.message}; ${advice}`, { cause: first.error })
+    const isEmpty = [properties, icon, loader, logs].every((part) => part === undefined)
+    const fatal = isEmpty
+      ? (left.shift()?.error ?? new SourceError('unsupported', `${target}: nothing of a server is left there`))
       : undefined
-    failures.forEach(tell)
+    for (const { error } of left) logOnce(error)
     if (fatal) throw fatal
     return {
       edition: 'java',
-      ...(properties && fromProperties(properties)),
-      ...(favicon && { favicon }),
-      ...loaderFields(logged?.facts ?? {}, loader),
-      ...logged?.counts,
+      ...properties?.fields,
+      ...(icon && { favicon: icon }),
+      ...loaderFields(logs?.facts ?? {}, loader),
+      ...logs?.counts,
     }
   }
 
   return {
     name: 'directory',
     target,
-    async poll(signal) {
-      const fail = () => ending.abort(closing.signal.aborted ? closing.signal.reason : signal.reason)
-      const ending = new AbortController()
-      for (const one of [signal, closing.signal]) {
-        one.addEventListener('abort', fail)
-        if (one.aborted) fail()
-      }
-      try {
-        ending.signal.throwIfAborted()
-        underWay ??= read().finally(() => {
-          underWay = undefined
+    poll: (signal) =>
+      polls.run(signal, async (own) => {
+        reading ??= read().finally(() => {
+          reading = undefined
         })
-        return { source: 'directory', fields: await abortable(underWay, ending.signal), at: clock.now() }
-      } catch (error) {
-        throw toFolderError(error, folder)
-      } finally {
-        for (const one of [signal, closing.signal]) one.removeEventListener('abort', fail)
-      }
-    },
-    async files() {
-      const properties = await readProperties(folder)
-      return (
-        properties && {
-          properties,
-          async read(path) {
-            const inside = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
-            if (inside.startsWith('/')) return undefined
-            return readInside(folder, inside, maxKeystoreBytes).catch(() => undefined)
-          },
-        }
-      )
-    },
+        const fields = await abortable(reading, own).catch((error: unknown) => {
+          throw toFolderError(error, folder)
+        })
+        return { source: 'directory', at: clock.now(), fields }
+      }),
+    files: reader.files,
     close() {
-      if (closing.signal.aborted) return
-      closing.abort(new SourceError('aborted', `${target}: no longer watched`))
-      const end = () => void log.close().catch(() => {})
-      if (underWay) underWay.then(end, end)
-      else end()
+      polls.close()
+      reader.close()
     },
-  }
-}
-
-const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR']
-const difficulties = ['peaceful', 'easy', 'normal', 'hard']
-
-function fromProperties(properties: Properties): Partial<Fields> {
-  const text = (key: string) => properties.get(key)?.trim() || undefined
-  const number = (key: string, least: number, as: keyof Fields) => {
-    const value = integerIn(properties, key, least, 2 ** 31 - 1)
-    return value === undefined ? {} : { [as]: value }
-  }
-  // By number to 1.13, by name since.
-  const mode = text('gamemode')
-  const defaultGameMode = gameModes.find((name, index) => mode === String(index) || mode?.toUpperCase() === name)
-  const given = text('difficulty')?.toLowerCase()
-  const difficulty = difficulties.find((name, index) => given === String(index) || given === name)
-  const motd = properties.get('motd')
-  const ip = text('server-ip')
-  const levelName = text('level-name')
-  return {
-    ...(motd !== undefined && { motd: stripFormatting(motd) }),
-    ...(ip !== undefined && { ip }),
-    ...number('server-port', 1, 'port'),
-    ...number('max-players', 0, 'playersMax'),
-    ...number('view-distance', 1, 'viewDistance'),
-    ...number('pause-when-empty-seconds', -1, 'pauseWhenEmpty'),
-    ...(defaultGameMode && { defaultGameMode }),
-    ...(difficulty !== undefined && { difficulty }),
-    ...(levelName !== undefined && { levelName }),
-  }
-}
-
-/** The log tells what really runs; the files what is installed. A server whose log names no loader and that has none is vanilla. */
-function loaderFields(facts: LogFacts, found: Loader | undefined): Partial<Fields> {
-  const { version, startupDuration } = facts
-  const loader = facts.loader ?? found?.loader ?? (version === undefined ? undefined : 'vanilla')
-  const loaderVersion = facts.loader === undefined ? found?.version : facts.loaderVersion
-  return {
-    ...(version !== undefined && { version }),
-    ...(startupDuration !== undefined && { startupDuration }),
-    ...(loader !== undefined && { loader, software: loader }),
-    ...(loaderVersion !== undefined && { loaderVersion }),
   }
 }
 

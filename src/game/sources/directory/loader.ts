@@ -1,5 +1,6 @@
 import { buildNumber } from '../../protocol/log-lines.ts'
-import { listInside, readInside } from './folder.ts'
+import { parseOnChange, readOnChange } from './changes.ts'
+import { listInside } from './folder.ts'
 
 export interface Loader {
   readonly loader: string
@@ -16,20 +17,35 @@ const libraries: readonly (readonly [loader: string, path: string, version: (nam
   ['Fabric', '.fabric/remappedJars', (name) => /-(\d[\w.]*)$/.exec(name)?.[1] ?? ''],
 ]
 
+const maxHistoryBytes = 64 * 1024
+
 const byNumber = new Intl.Collator('en', { numeric: true })
 
+/** The newest of the versions that a library was installed in: an update may leave older ones behind. */
+async function newestIn(folder: string, path: string, versionOf: (name: string) => string): Promise<string | undefined> {
+  const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^\d[\w.+-]{0,60}$/.test(version))
+  return versions.sort(byNumber.compare).at(-1)
+}
+
 /**
- * The mod loader or server software by what it leaves in the server's folder: the newest where an update left older ones behind.
- * Undefined where there is none of those that are known.
+ * The mod loader or server software by what it leaves in the server's folder, read when that changes. Undefined where there is none
+ * of those that are known.
  */
-export async function findLoader(folder: string): Promise<Loader | undefined> {
-  for (const [loader, path, versionOf] of libraries) {
-    const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^\d[\w.+-]{0,60}$/.test(version))
-    const newest = versions.sort(byNumber.compare).at(-1)
-    if (newest !== undefined) return { loader, version: newest }
+export function createLoaderReader(folder: string): () => Promise<Loader | undefined> {
+  const readers = libraries.map(([loader, path, versionOf]) => ({
+    loader,
+    read: readOnChange(folder, path, () => newestIn(folder, path, versionOf)),
+  }))
+  const readHistory = parseOnChange(folder, 'version_history.json', maxHistoryBytes, (bytes) =>
+    parseHistory(bytes.toString('utf8')),
+  )
+  return async () => {
+    for (const { loader, read } of readers) {
+      const version = await read()
+      if (version !== undefined) return { loader, version }
+    }
+    return readHistory()
   }
-  const history = await readInside(folder, 'version_history.json', 64 * 1024)
-  return history && parseHistory(history.toString('utf8'))
 }
 
 /** Paper and its forks: `git-Paper-196 (MC: 1.20.1)`, from 1.20.5 `1.21.4-232-12d8fe0 (MC: 1.21.4)` without the name. */

@@ -111,6 +111,7 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     jvmGarbageCollectors: 10,
     jvmThreads: 10,
   },
+  requires: { tickDurationMax: 'game version 1.16 and later' },
   hints: {
     notConfigured: "enable-jmx-monitoring=true, Jolokia's JVM agent (-javaagent) and MC_JMX",
     ...networkHints(

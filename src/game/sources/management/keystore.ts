@@ -2,8 +2,24 @@ import { X509Certificate } from 'node:crypto'
 import { Duplex } from 'node:stream'
 import { createSecureContext, TLSSocket } from 'node:tls'
 
+interface Decoded {
+  readonly passphrase: string | undefined
+  readonly fingerprint: string | undefined
+}
+
+/** Decoding a keystore takes milliseconds by design, and the same one is handed in at every poll. */
+const decoded = new WeakMap<Buffer, Decoded>()
+
 /** SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined where it cannot be read. */
 export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined): string | undefined {
+  const before = decoded.get(pfx)
+  if (before !== undefined && before.passphrase === passphrase) return before.fingerprint
+  const fingerprint = decode(pfx, passphrase)
+  decoded.set(pfx, { passphrase, fingerprint })
+  return fingerprint
+}
+
+function decode(pfx: Buffer, passphrase: string | undefined): string | undefined {
   const nowhere = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   try {
     const secureContext = createSecureContext({ pfx, ...(passphrase !== undefined && { passphrase }) })

@@ -130,6 +130,17 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
     worldTimeOfDay: 10,
     difficulty: 20,
   },
+  requires: {
+    tickDurationMean: 'game version 1.20.3 and later, Paper, Forge, NeoForge',
+    tickDurationP50: 'game version 1.20.3 and later',
+    tickDurationP95: 'game version 1.20.3 and later',
+    tickDurationP99: 'game version 1.20.3 and later',
+    tickRateTarget: 'game version 1.20.3 and later',
+    tickFrozen: 'game version 1.20.3 and later',
+    tickSprinting: 'game version 1.20.3 and later',
+    paperTickRates: 'Paper',
+    dimensions: 'Forge and NeoForge',
+  },
   hints: {
     notConfigured: 'enable-rcon=true and MC_RCON_PASSWORD',
     ...networkHints('are enable-rcon=true and this rcon.port in its server.properties, and may this machine connect?'),

@@ -45,7 +45,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       kind: serverAddress,
       required: true,
       otherwise: 'a built-in demo server',
-      meaning: 'address of the game server, the primary one where there are several',
+      meaning: 'address of the game server: host, host:port or bedrock://host:port',
     },
   },
   fields: {
@@ -66,6 +66,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     port: 10,
     latency: 10,
   },
+  requires: { secureChatEnforced: 'Java edition' },
   hints: {
     notConfigured: 'MC_SERVER',
     ...networkHints('is the server running, and is this the address that players use?'),

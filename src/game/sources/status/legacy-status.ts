@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { statusLegacy } from 'minecraft-server-util'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { stripFormatting } from '../../protocol/text.ts'
@@ -18,6 +17,8 @@ const isCount = (value: number | null | undefined): value is number => Number.is
  * @throws SourceError
  */
 export async function readLegacyStatus(socket: Socket, options: GuardOptions): Promise<Partial<Fields>> {
+  // Few servers are this old, and loading the library takes longer than a whole command such as --help.
+  const { statusLegacy } = await import('minecraft-server-util')
   const { value, address, latency } = await guardTcp(socket, maxAnswer, options, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )

@@ -418,6 +418,16 @@ describe('the settings it completes', () => {
     expect(await targets()).toEqual({ status: '192.0.2.7:25570', directory: 'server' })
   })
 
+  it('leave out what is no address', async () => {
+    write('server.properties', `${everything}\nmanagement-server-host=no such host\n`)
+    expect(await targets()).toEqual({
+      status: '127.0.0.1:25570',
+      rcon: '127.0.0.1:25580',
+      query: '127.0.0.1:25571',
+      directory: 'server',
+    })
+  })
+
   it('never replace what is set explicitly', async () => {
     write('server.properties', everything)
     const given = await targets({

@@ -1,0 +1,73 @@
+import { environmentOf, type Setting } from '../../src/config/setting.ts'
+import { settingsOfServer } from '../../src/config/settings.ts'
+import { fieldDescriptions, fieldNames } from '../../src/game/fields.ts'
+import { precedence } from '../../src/game/snapshot.ts'
+import { descriptorOf } from '../../src/game/sources/descriptor-of.ts'
+import { sources } from '../../src/game/sources/index.ts'
+import type { SourceDescriptor } from '../../src/game/sources/source.ts'
+
+const list: readonly SourceDescriptor[] = sources
+
+/** A Markdown table with columns of equal width. */
+function table(...rows: readonly (readonly string[])[]): string {
+  const [head = []] = rows
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
+  const [first = '', ...others] = rows.map(line)
+  return [first, line(widths.map((width) => '-'.repeat(width))), ...others].join('\n')
+}
+
+const code = (text: string): string => `\`${text}\``
+
+/** Names of settings and of the game's properties as code. */
+const marked = (text: string): string => text.replaceAll(/\b[A-Z]+_[A-Z_]+\b|\b[a-z-]+=true\b/g, code)
+
+const withoutArticle = (label: string): string => label.replace(/^the /, '')
+
+/** What a source gives: the label of each field, once. */
+const given = ({ fields, pushes }: SourceDescriptor): string => {
+  const labels = fieldNames
+    .filter((name) => fields[name] !== undefined)
+    .map((name) => withoutArticle(fieldDescriptions[name].label))
+  return [...new Set(labels), ...(pushes ? ['events between polls'] : [])].join(', ')
+}
+
+/** Every source: what switches it on, what it gives and what it costs the server. */
+export const sourceTable = (): string =>
+  table(
+    ['source', 'edition', 'switch it on', 'gives', 'cost to the server'],
+    ...list.map((source) => [
+      source.name,
+      source.editions.map((edition) => (edition === 'java' ? 'Java' : 'Bedrock')).join(', '),
+      marked(source.hints.notConfigured),
+      given(source),
+      source.cost,
+    ]),
+  )
+
+const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
+
+/** Every setting of a game server: in the environment and in its entry of `servers`. */
+export const serverSettingTable = (): string =>
+  table(
+    ['environment', 'in `servers`', 'meaning', 'default'],
+    ...settingsOfServer.map((setting) => {
+      const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
+      const environment = environmentOf(setting).map(code).join(', ')
+      return [environment, keys.map(code).join(', '), setting.meaning, fallbackOf(setting)]
+    }),
+  )
+
+/** Every field with its unit and the sources that give it, best first. */
+export const fieldTable = (): string =>
+  table(
+    ['field', 'what it is', 'unit', 'sources, best first'],
+    ...fieldNames.map((name) => {
+      const { label, unit = '' } = fieldDescriptions[name]
+      const giving = precedence[name].map((source) => {
+        const required = descriptorOf(source).requires?.[name]
+        return required === undefined ? source : `${source} (${required})`
+      })
+      return [code(name), withoutArticle(label), unit, giving.join(', ')]
+    }),
+  )

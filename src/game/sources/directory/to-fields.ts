@@ -1,0 +1,49 @@
+import type { Fields, GameMode } from '../../fields.ts'
+import { integerIn, type Properties } from '../../protocol/server-properties.ts'
+import { stripFormatting } from '../../protocol/text.ts'
+import type { Loader } from './loader.ts'
+import type { LogFacts } from './log-follower.ts'
+
+const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR']
+const difficulties = ['peaceful', 'easy', 'normal', 'hard']
+
+/** The settings of the game that `server.properties` holds. What makes no sense is left out. */
+export function propertyFields(properties: Properties): Partial<Fields> {
+  const text = (key: string) => properties.get(key)?.trim() || undefined
+  const number = (key: string, min: number, as: keyof Fields) => {
+    const value = integerIn(properties, key, min, 2 ** 31 - 1)
+    return value === undefined ? {} : { [as]: value }
+  }
+  // By number to 1.13, by name since.
+  const mode = text('gamemode')
+  const defaultGameMode = gameModes.find((name, index) => mode === String(index) || mode?.toUpperCase() === name)
+  const given = text('difficulty')?.toLowerCase()
+  const difficulty = difficulties.find((name, index) => given === String(index) || given === name)
+  const motd = properties.get('motd')
+  const ip = text('server-ip')
+  const levelName = text('level-name')
+  return {
+    ...(motd !== undefined && { motd: stripFormatting(motd) }),
+    ...(ip !== undefined && { ip }),
+    ...number('server-port', 1, 'port'),
+    ...number('max-players', 0, 'playersMax'),
+    ...number('view-distance', 1, 'viewDistance'),
+    ...number('pause-when-empty-seconds', -1, 'pauseWhenEmpty'),
+    ...(defaultGameMode && { defaultGameMode }),
+    ...(difficulty !== undefined && { difficulty }),
+    ...(levelName !== undefined && { levelName }),
+  }
+}
+
+/** The log shows what runs, the files what is installed. A server whose log names no loader and that has none installed is vanilla. */
+export function loaderFields(facts: LogFacts, found: Loader | undefined): Partial<Fields> {
+  const { version, startupDuration } = facts
+  const loader = facts.loader ?? found?.loader ?? (version === undefined ? undefined : 'vanilla')
+  const loaderVersion = facts.loader === undefined ? found?.version : facts.loaderVersion
+  return {
+    ...(version !== undefined && { version }),
+    ...(startupDuration !== undefined && { startupDuration }),
+    ...(loader !== undefined && { loader, software: loader }),
+    ...(loaderVersion !== undefined && { loaderVersion }),
+  }
+}
