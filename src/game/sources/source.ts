@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
+import type { PhaseRecorder } from '../phases.ts'
 
 export type SourceName = 'status' | 'rcon' | 'management' | 'query' | 'directory'
 
@@ -39,8 +40,10 @@ export interface SourceContext {
   readonly random: () => number
   /** A reading that arrived between polls (an event); merged and published at once. */
   readonly push: (reading: Reading) => void
-  /** What servers are reached through; absent: the system's network. */
+  /** What servers are reached through; default: the system's network, without a cache of names. */
   readonly network?: Network
+  /** Records how long each phase of a poll takes; only /probe has it. */
+  readonly phases?: PhaseRecorder
 }
 
 /** The sources of one server. Asked anew before each poll, because a server's directory may change what is switched on. */
