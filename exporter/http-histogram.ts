@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { escapeLabel, type Format, familyHeader, formatBound } from './text.ts'
-
-const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
+import { createHistogram, type Histogram } from '../src/histogram.ts'
+import { histogramLines } from './histogram-text.ts'
+import { escapeLabel, type Format, familyHeader } from './text.ts'
 
 const header = {
   name: 'http_request_duration_seconds',
@@ -11,9 +11,7 @@ const header = {
 
 interface Series {
   readonly labels: string
-  /** Per bucket, not cumulative; the last one is for what is above all bounds. */
-  readonly counts: number[]
-  sum: number
+  readonly histogram: Histogram
 }
 
 /** Counts one request: the status of its reply, and how long that took. */
@@ -26,8 +24,8 @@ export interface HttpHistogram {
 }
 
 /**
- * Counts every request to the service. Kept by hand rather than by prom-client, whose histogram takes ten times as long to
- * find a series: several percent of a whole request.
+ * Counts every request to the service. By hand rather than by prom-client, whose histogram takes ten times as long to find a series:
+ * several percent of a whole request.
  */
 export function createHttpHistogram(): HttpHistogram {
   const all: Series[] = []
@@ -39,7 +37,7 @@ export function createHttpHistogram(): HttpHistogram {
     const byDigit: Series[] = []
     function addSeries(digit: number): Series {
       const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
-      const series = { labels, counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 }
+      const series = { labels, histogram: createHistogram() }
       byDigit[digit] = series
       all.push(series)
       return series
@@ -47,10 +45,7 @@ export function createHttpHistogram(): HttpHistogram {
     return (status, seconds) => {
       const digit = Math.floor(status / 100)
       const series = byDigit[digit] ?? addSeries(digit)
-      let bucket = 0
-      while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++
-      series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
-      series.sum += seconds
+      series.histogram.observe(seconds)
     }
   }
 
@@ -66,16 +61,7 @@ export function createHttpHistogram(): HttpHistogram {
     },
     text(format) {
       if (all.length === 0) return ''
-      const { name } = header
-      const lines = all.map(({ labels, counts, sum }) => {
-        let total = 0
-        const buckets = counts.map((count, index) => {
-          total += count
-          const le = formatBound(bounds[index] ?? Number.POSITIVE_INFINITY, format)
-          return `${name}_bucket{${labels},le="${le}"} ${total}\n`
-        })
-        return `${buckets.join('')}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${total}\n`
-      })
+      const lines = all.map(({ labels, histogram }) => histogramLines(header.name, labels, histogram, format))
       return familyHeader(header, format) + lines.join('')
     },
   }

@@ -4,9 +4,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { DataFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
+import type { Histogram } from '../src/histogram.ts'
 import { problems } from '../src/http/problem.ts'
 import { data as dataFamilies } from './families/data.ts'
 import type { FleetText } from './fleet-text.ts'
+import { nameLookupText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
 import { acceptsGzip, chooseFormat } from './negotiate.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
@@ -46,11 +48,13 @@ export interface MetricsParts {
   readonly fleetText: FleetText
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
+  readonly nameLookups: Histogram
   readonly data?: DataFigures
 }
 
 /** `/metrics`: all watched servers and the service itself. */
-export function registerMetricsRoute(app: FastifyInstance, { fleet, fleetText, service, histogram, data }: MetricsParts): void {
+export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
+  const { fleet, fleetText, service, histogram, nameLookups, data } = parts
   let unsubscribe: (() => void) | undefined
   app.addHook('onClose', async () => unsubscribe?.())
 
@@ -67,6 +71,7 @@ export function registerMetricsRoute(app: FastifyInstance, { fleet, fleetText, s
       const own = [
         data === undefined ? '' : exposition(dataFamilies, data, format),
         histogram.text(format),
+        nameLookupText(nameLookups, format),
         await service.text(format),
         endings[format],
       ].join('')

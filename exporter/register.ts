@@ -4,7 +4,8 @@ import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
 import type { DataFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
-import type { Network } from '../src/game/network.ts'
+import { createNetwork, type Network } from '../src/game/network.ts'
+import { createHistogram, type Histogram } from '../src/histogram.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
@@ -23,7 +24,9 @@ export interface ExporterOptions {
   readonly data?: DataFigures
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
-  /** What /probe reaches servers through; default the system's network. */
+  /** Lookups of names for the watched servers; those for /probe are added. */
+  readonly nameLookups?: Histogram
+  /** What /probe reaches servers through; default: the system's network with a cache of its own, so that a probe evicts no name of the fleet. */
   readonly network?: Network
 }
 
@@ -32,8 +35,11 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
-  const { fleet, config, clock, data, routesOn = app, network } = options
+  const { fleet, config, clock, data, routesOn = app, nameLookups = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.values
+  const concurrency = probeConcurrency ?? 64
+  const probeNetwork = createNetwork({ clock, servers: concurrency, onLookup: nameLookups.observe })
+  app.addHook('onClose', async () => probeNetwork.close())
   const histogram = createHttpHistogram()
   observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
@@ -48,15 +54,16 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
       service: createServiceMetrics(),
       histogram,
+      nameLookups,
       ...(data && { data }),
     })
     registerProbeRoute(routes, {
       fleet,
       clock,
       allow: probeAllow ?? [],
-      concurrency: probeConcurrency ?? 64,
+      concurrency,
       timeout: config.poll.timeout,
-      ...(network && { network }),
+      network: options.network ?? probeNetwork,
     })
     registerSdRoute(routes, fleet)
   })

@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { registerData } from './data/register.ts'
 import { registerRuns } from './data/runs.ts'
 import type { Fleet } from './game/fleet.ts'
+import type { Histogram } from './histogram.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { registerStatusApi } from './status-api/index.ts'
@@ -15,6 +16,8 @@ export interface AppOptions {
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   readonly clock?: Clock
+  /** Lookups of names for the watched servers, for the metrics. */
+  readonly nameLookups?: Histogram
 }
 
 declare module 'fastify' {
@@ -31,7 +34,7 @@ const fromMetrics = () =>
   `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
 
 /** The service, ready to listen: every part in order. What it is given it does not close. */
-export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
+export async function buildApp({ config, fleet, logger, clock = systemClock, nameLookups }: AppOptions) {
   const corsOrigin = config.values.corsOrigin ?? '*'
   const { metricsListen } = config.values
   const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { whereElse: fromMain }) })
@@ -48,6 +51,7 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
     clock,
     data: { snapshots: () => store.snapshots(), scripts: () => runs.figures() },
     ...(metricsApp && { routesOn: metricsApp }),
+    ...(nameLookups && { nameLookups }),
   })
   registerStatusApi(app, { fleet, clock })
   const store = await registerData(app, { config, clock, log: app.log })

@@ -1,6 +1,6 @@
 import type { Dimension } from '../../src/game/fields.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { type Family, live, type Sample } from './family.ts'
+import { live, type Sample, type ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen; one that names thousands must not fill the database of the scraper. */
 const mostDimensions = 100
@@ -10,12 +10,13 @@ const perDimension = (snapshot: ServerSnapshot, value: (dimension: Dimension) =>
     .slice(0, mostDimensions)
     .map((dimension) => ({ labels: [dimension.name], value: value(dimension) }))
 
-export const dimensions: readonly Family[] = [
+export const dimensions: readonly ServerFamily[] = [
   {
     name: 'minecraft_dimension_tick_duration_mean_seconds',
     type: 'gauge',
     help: 'Mean working time of one tick of the dimension, over the window of Forge or NeoForge, seconds.',
     labels: ['dimension'],
+    perPoll: true,
     read: (snapshot) => perDimension(snapshot, ({ tickDurationMean }) => tickDurationMean),
   },
   {
@@ -23,6 +24,7 @@ export const dimensions: readonly Family[] = [
     type: 'gauge',
     help: 'Ticks per second of the dimension, over the window of Forge or NeoForge.',
     labels: ['dimension'],
+    perPoll: true,
     read: (snapshot) => perDimension(snapshot, ({ tickRate }) => tickRate),
   },
 ]

@@ -19,6 +19,15 @@ export interface Family<T = ServerSnapshot> {
   read(from: T): readonly Sample[]
 }
 
+/** A family of a watched server. */
+export interface ServerFamily extends Family {
+  /**
+   * True: one poll tells its value, so that /probe serves it. False: it takes more than one, as what is counted between polls or
+   * since the service started.
+   */
+  readonly perPoll: boolean
+}
+
 const nothing: readonly never[] = []
 
 /** The samples of a family without labels. */

@@ -1,5 +1,5 @@
 import { dimensions } from './dimensions.ts'
-import type { Family } from './family.ts'
+import type { ServerFamily } from './family.ts'
 import { jvm } from './jvm.ts'
 import { overload } from './overload.ts'
 import { paper } from './paper.ts'
@@ -9,8 +9,8 @@ import { state } from './state.ts'
 import { ticks } from './ticks.ts'
 import { world } from './world.ts'
 
-/** What is told of each watched server, in the order in which it is written. */
-export const serverFamilies: readonly Family[] = [
+/** The families of each watched server, in the order in which they are written. */
+export const serverFamilies: readonly ServerFamily[] = [
   ...state,
   ...players,
   ...ticks,

@@ -1,5 +1,5 @@
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { type Family, live, type Sample, single } from './family.ts'
+import { live, type Sample, type ServerFamily, single } from './family.ts'
 
 const pools = (snapshot: ServerSnapshot) => live(snapshot).jvmMemoryPools?.value ?? []
 const collectors = (snapshot: ServerSnapshot) => live(snapshot).jvmGarbageCollectors?.value ?? []
@@ -8,12 +8,13 @@ const named = <T extends { readonly name: string }>(
   value: (one: T) => number | undefined,
 ): readonly Sample[] => all.flatMap((one) => single(value(one)).map((sample) => ({ ...sample, labels: [one.name] })))
 
-export const jvm: readonly Family[] = [
+export const jvm: readonly ServerFamily[] = [
   {
     name: 'minecraft_jvm_memory_used_bytes',
     type: 'gauge',
     help: "Memory in use in the pool of the server's JVM, bytes.",
     labels: ['pool'],
+    perPoll: true,
     read: (snapshot) => named(pools(snapshot), ({ usedBytes }) => usedBytes),
   },
   {
@@ -21,6 +22,7 @@ export const jvm: readonly Family[] = [
     type: 'gauge',
     help: "Largest size of the pool of the server's JVM, bytes; absent where there is no limit.",
     labels: ['pool'],
+    perPoll: true,
     read: (snapshot) => named(pools(snapshot), ({ maxBytes }) => maxBytes),
   },
   {
@@ -28,6 +30,7 @@ export const jvm: readonly Family[] = [
     type: 'counter',
     help: "Garbage collections since the server's JVM started.",
     labels: ['gc'],
+    perPoll: true,
     read: (snapshot) => named(collectors(snapshot), ({ collections }) => collections),
   },
   {
@@ -35,6 +38,7 @@ export const jvm: readonly Family[] = [
     type: 'counter',
     help: "Time spent in garbage collections since the server's JVM started, seconds.",
     labels: ['gc'],
+    perPoll: true,
     read: (snapshot) => named(collectors(snapshot), ({ seconds }) => seconds),
   },
   {
@@ -42,6 +46,7 @@ export const jvm: readonly Family[] = [
     type: 'gauge',
     help: "Live threads of the server's JVM.",
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).jvmThreads?.value),
   },
 ]

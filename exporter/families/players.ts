@@ -1,11 +1,12 @@
-import { type Family, live, single } from './family.ts'
+import { live, type ServerFamily, single } from './family.ts'
 
-export const players: readonly Family[] = [
+export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_players_online',
     type: 'gauge',
     help: 'Players that the server says are online.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).playersOnline?.value),
   },
   {
@@ -13,6 +14,7 @@ export const players: readonly Family[] = [
     type: 'gauge',
     help: 'Players that the server lets in at most.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).playersMax?.value),
   },
   {
@@ -20,6 +22,7 @@ export const players: readonly Family[] = [
     type: 'counter',
     help: 'Players seen to join since the service started; only where the full player list or the log is known.',
     labels: [],
+    perPoll: false,
     read: ({ joins }) => single(joins),
   },
   {
@@ -27,6 +30,7 @@ export const players: readonly Family[] = [
     type: 'counter',
     help: 'Players seen to leave since the service started; only where the full player list or the log is known.',
     labels: [],
+    perPoll: false,
     read: ({ leaves }) => single(leaves),
   },
 ]

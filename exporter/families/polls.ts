@@ -1,11 +1,12 @@
-import { type Family, live, single } from './family.ts'
+import { live, type ServerFamily, single } from './family.ts'
 
-export const polls: readonly Family[] = [
+export const polls: readonly ServerFamily[] = [
   {
     name: 'minecraft_status_latency_seconds',
     type: 'gauge',
     help: 'Round trip of the ping of the status protocol in the last poll, seconds.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).latency?.value),
   },
   {
@@ -13,6 +14,7 @@ export const polls: readonly Family[] = [
     type: 'gauge',
     help: '1 if the source answered in the last poll, 0 if not.',
     labels: ['source'],
+    perPoll: true,
     read: ({ sources }) =>
       sources
         .filter(({ state }) => state !== 'pending')
@@ -23,6 +25,7 @@ export const polls: readonly Family[] = [
     type: 'gauge',
     help: 'Time that the source took in the last poll, seconds.',
     labels: ['source'],
+    perPoll: true,
     read: ({ sources }) =>
       sources.flatMap(({ source, duration }) => (duration === undefined ? [] : [{ labels: [source], value: duration }])),
   },
@@ -31,6 +34,7 @@ export const polls: readonly Family[] = [
     type: 'gauge',
     help: 'Time that the whole last poll took, seconds.',
     labels: [],
+    perPoll: true,
     read: ({ pollDuration }) => single(pollDuration),
   },
   {
@@ -38,6 +42,7 @@ export const polls: readonly Family[] = [
     type: 'gauge',
     help: 'Unix time of the last contact with the server, seconds.',
     labels: [],
+    perPoll: true,
     read: ({ lastContact }) => single(lastContact && lastContact.wall / 1000),
   },
   {
@@ -45,6 +50,7 @@ export const polls: readonly Family[] = [
     type: 'counter',
     help: 'Polls since the service started, by outcome: ok, or the error that kept the server from being reached.',
     labels: ['outcome'],
+    perPoll: false,
     read: ({ polls: counts }) => Object.entries(counts).map(([outcome, value]) => ({ labels: [outcome], value })),
   },
 ]

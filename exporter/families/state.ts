@@ -1,11 +1,12 @@
-import { type Family, flag } from './family.ts'
+import { flag, type ServerFamily } from './family.ts'
 
-export const state: readonly Family[] = [
+export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_up',
     type: 'gauge',
     help: '1 if the last poll reached the server, 0 if not.',
     labels: [],
+    perPoll: true,
     read: ({ up }) => flag(up),
   },
   {
@@ -13,6 +14,7 @@ export const state: readonly Family[] = [
     type: 'gauge',
     help: 'What the server runs, as labels; always 1, only while the server is up.',
     labels: ['version', 'protocol', 'software', 'loader', 'edition'],
+    perPoll: true,
     read({ up, fields }) {
       const { version, protocol, software, loader, edition } = fields
       if (up !== true || (version ?? protocol ?? software ?? loader ?? edition) === undefined) return []

@@ -1,13 +1,14 @@
-import { type Family, flag, live, single } from './family.ts'
+import { flag, live, type ServerFamily, single } from './family.ts'
 
 const overWindow = 'over the last 100 ticks of the server, seconds.'
 
-export const ticks: readonly Family[] = [
+export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_ticks_total',
     type: 'counter',
     help: 'Tick counter of the server, ticks.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickCount?.value.ticks),
   },
   {
@@ -15,6 +16,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: 'Measured ticks per second over about 10 s, at least the last two polls: tick counter over monotonic time; not capped at 20.',
     labels: [],
+    perPoll: false,
     read: (snapshot) => single(live(snapshot).tickRate?.value),
   },
   {
@@ -22,6 +24,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: 'Ticks per second that the server aims at.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickRateTarget?.value),
   },
   {
@@ -29,6 +32,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: `Mean working time of one tick ${overWindow}`,
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationMean?.value),
   },
   {
@@ -36,6 +40,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: `Median working time of one tick ${overWindow}`,
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationP50?.value),
   },
   {
@@ -43,6 +48,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: `95th percentile of the working time of one tick ${overWindow}`,
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationP95?.value),
   },
   {
@@ -50,6 +56,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: `99th percentile of the working time of one tick ${overWindow}`,
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationP99?.value),
   },
   {
@@ -57,6 +64,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: `Longest working time of a tick ${overWindow}`,
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationMax?.value),
   },
   {
@@ -64,6 +72,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: '1 while ticking is frozen by command, else 0.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => flag(live(snapshot).tickFrozen?.value),
   },
   {
@@ -71,6 +80,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: '1 while the server ticks as fast as it can by command, else 0.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => flag(live(snapshot).tickSprinting?.value),
   },
   {
@@ -78,6 +88,7 @@ export const ticks: readonly Family[] = [
     type: 'gauge',
     help: '1 while the tick counter stands still because nobody is on, else 0.',
     labels: [],
+    perPoll: false,
     read: (snapshot) => flag(live(snapshot).tickPaused?.value),
   },
 ]

@@ -1,11 +1,12 @@
-import { type Family, live, single } from './family.ts'
+import { live, type ServerFamily, single } from './family.ts'
 
-export const world: readonly Family[] = [
+export const world: readonly ServerFamily[] = [
   {
     name: 'minecraft_world_day',
     type: 'gauge',
     help: 'Day of the world, counted from 0.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).worldDay?.value),
   },
   {
@@ -13,6 +14,7 @@ export const world: readonly Family[] = [
     type: 'gauge',
     help: 'Time of day of the world, 0 to 23999 ticks.',
     labels: [],
+    perPoll: true,
     read: (snapshot) => single(live(snapshot).worldTimeOfDay?.value),
   },
 ]

@@ -3,35 +3,34 @@ import type { Network } from '../../src/game/network.ts'
 import { formatHostPort } from '../../src/game/protocol/address.ts'
 
 export interface GuardedNetwork extends Network {
-  /** The first address that was refused. */
-  readonly refused: () => string | undefined
+  /** Whether an address was refused. */
+  readonly hasRefused: () => boolean
 }
 
 /**
- * Hands out and connects to only those addresses that `allows` lets through. The check is on the very addresses that are
- * connected to, after every lookup, whether they come from the name, an SRV target or the target itself: a name that resolves
- * anew has no way around it.
+ * Resolves to and connects to only those addresses that `allows` accepts. The check is on the very addresses that are connected to,
+ * after every lookup, whether they come from the name, an SRV target or the target itself: a name whose address changes has no way
+ * around it. The error does not hold the address, which may be one of an internal network.
  */
 export function guardNetwork(network: Network, allows: (address: string) => boolean): GuardedNetwork {
-  let refused: string | undefined
-  function check<T extends readonly { readonly address: string }[]>(addresses: T): T {
-    const bad = addresses.find(({ address }) => !allows(address))
-    if (bad === undefined) return addresses
-    refused ??= bad.address
-    throw new SourceError('unreachable', `${bad.address}: not allowed by probe.allow`)
+  let hasRefused = false
+  function check<T extends readonly { readonly address: string }[]>(addresses: T, host: string): T {
+    if (addresses.every(({ address }) => allows(address))) return addresses
+    hasRefused = true
+    throw new SourceError('unreachable', `${host}: its address is not allowed by PROBE_ALLOW`)
   }
   return {
     // A source may connect by other means than connect(): it gets no address that it must not use.
-    lookup: async (host) => check(await network.lookup(host)),
+    lookup: async (host) => check(await network.lookup(host), host),
     resolveSrv: (name) => network.resolveSrv(name),
-    connect: (addresses, port) => network.connect(check(addresses), port),
-    refused: () => refused,
+    connect: (addresses, port) => network.connect(check(addresses, 'the target'), port),
+    hasRefused: () => hasRefused,
   }
 }
 
-/** Tells of each step. */
+/** Notes each step. */
 export function traceNetwork(network: Network, note: (step: string) => void): Network {
-  const told = async <T>(step: string, result: Promise<T>, show: (value: T) => string): Promise<T> => {
+  const traced = async <T>(step: string, result: Promise<T>, show: (value: T) => string): Promise<T> => {
     note(step)
     try {
       const value = await result
@@ -44,9 +43,9 @@ export function traceNetwork(network: Network, note: (step: string) => void): Ne
   }
   return {
     lookup: (host) =>
-      told(`look up ${host}`, network.lookup(host), (found) => found.map(({ address }) => address).join(', ') || 'no address'),
+      traced(`look up ${host}`, network.lookup(host), (found) => found.map(({ address }) => address).join(', ') || 'no address'),
     resolveSrv: (name) =>
-      told(`look up SRV ${name}`, network.resolveSrv(name), (found) =>
+      traced(`look up SRV ${name}`, network.resolveSrv(name), (found) =>
         found.map((record) => `${record.name}:${record.port}`).join(', '),
       ),
     connect(addresses, port) {

@@ -4,18 +4,18 @@ import { Type } from 'typebox'
 import type { Clock } from '../../src/clock.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
-import { type Network, systemNetwork } from '../../src/game/network.ts'
+import type { Network } from '../../src/game/network.ts'
+import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.ts'
 import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { problems } from '../../src/http/problem.ts'
 import { optional, type Parameter, required, shown } from '../../src/http/query.ts'
 import { textType } from '../../src/http/reply.ts'
-import type { Family } from '../families/family.ts'
 import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
 import { metricsSchema, sendMetrics } from '../metrics-route.ts'
 import { chooseFormat } from '../negotiate.ts'
-import { endings, exposition } from '../text.ts'
+import { endings, exposition, type Format } from '../text.ts'
 import { createAllowList } from './allow-list.ts'
 import { createDebugLog, type DebugLog } from './debug.ts'
 import { guardNetwork, traceNetwork } from './network.ts'
@@ -31,18 +31,13 @@ export interface ProbeRouteOptions {
   readonly concurrency: number
   /** Milliseconds a probe may take if the scraper does not say. */
   readonly timeout: number
-  /** Default: the system's. */
-  readonly network?: Network
+  readonly network: Network
 }
 
-/** These count what is seen between polls, of which a single poll has nothing to tell. */
-const ofWatching = new Set([
-  'minecraft_player_joins_total',
-  'minecraft_player_leaves_total',
-  'minecraft_overload_warnings_total',
-  'minecraft_overload_skipped_ticks_total',
-])
-const families: readonly Family[] = serverFamilies.filter(({ name }) => !ofWatching.has(name))
+/** Milliseconds before the deadline at which the sources give up, so that what they read until then is in the reply. */
+const maxSourceMargin = 100
+
+const families = serverFamilies.filter(({ perPoll }) => perPoll)
 
 const targetText: Parameter<string> = {
   expected: 'the name of a watched server, host, host:port or bedrock://host:port',
@@ -53,12 +48,12 @@ const boolean: Parameter<boolean> = {
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 }
 
-/** @param address what the host of the target turned out to be, if it was that */
-const notAllowed = (target: string, address?: string): RequestError =>
+/** Does not say what the target resolves to: that may be a name of an internal network. */
+const notAllowed = (target: string): RequestError =>
   new RequestError(
     403,
     'TARGET_NOT_ALLOWED',
-    `Parameter "target" is ${shown(target)}${address === undefined ? '' : `, at ${address}`}; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.`,
+    `Parameter "target" is ${shown(target)}; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.`,
   )
 
 const schema = {
@@ -71,36 +66,49 @@ const schema = {
   response: { ...metricsSchema, ...problems(400, 403, 503) },
 }
 
+interface Poll {
+  /** Milliseconds for everything. */
+  readonly timeout: number
+  readonly phases: PhaseRecorder
+  readonly debug: DebugLog | undefined
+}
+
 /** `/probe?target=`: polls one server now. A dead server is a reply like any other, with `minecraft_up 0`. */
 export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOptions): void {
-  const { fleet, clock, concurrency, network: system = systemNetwork } = options
+  const { fleet, clock, concurrency } = options
   const allowList = createAllowList(options.allow)
   let underWay = 0
 
-  /** One poll by a watcher of its own, which is closed whatever happens. */
-  async function poll({ settings, configured }: Target, request: FastifyRequest, timeout: number, debug: DebugLog | undefined) {
+  /** One poll by a watcher of its own, which is closed whatever happens. At the deadline it gives what is known by then. */
+  async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
     const host = addressOf(settings)?.host ?? ''
     const mayBe = isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host)
     if (!configured && !mayBe) throw notAllowed(settings.name)
-    const traced = debug ? traceNetwork(system, debug.note) : system
-    const guard = configured ? undefined : guardNetwork(traced, (address) => allowList.allows(host, address))
-    const watcher = fleet.probe(settings, timeout, { network: guard ?? traced })
+    const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
+    // Traced from outside the guard: no address is shown that it refuses.
+    const network = guard ?? options.network
+    const sourceTimeout = timeout - Math.min(maxSourceMargin, timeout / 2)
+    const watcher = fleet.probe(settings, sourceTimeout, { network: debug ? traceNetwork(network, debug.note) : network, phases })
     const close = () => watcher.close()
     // Not the socket's event: a scraper may send many requests over one connection.
     request.signal.addEventListener('abort', close, { once: true })
+    let cancel = () => {}
+    const deadline = new Promise<void>((resolve) => {
+      cancel = clock.after(timeout, resolve)
+    })
     try {
-      const snapshot = await watcher.poll()
-      const refused = guard?.refused()
-      if (refused !== undefined && snapshot.up !== true) throw notAllowed(settings.name, host === refused ? undefined : refused)
+      await Promise.race([watcher.poll(), deadline])
+      const snapshot = watcher.snapshot()
+      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings.name)
       return snapshot
     } finally {
+      cancel()
       request.signal.removeEventListener('abort', close)
       close()
     }
   }
 
-  function write(snapshot: ServerSnapshot, started: number, format: 'prometheus' | 'openmetrics'): string {
-    const result: Probed = { success: snapshot.up === true, duration: (clock.now() - started) / 1000 }
+  function write(snapshot: ServerSnapshot, result: Probed, format: Format): string {
     return exposition(families, snapshot, format) + exposition(probed, result, format) + endings[format]
   }
 
@@ -117,11 +125,14 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     underWay++
     try {
       const debug = wantsDebug ? createDebugLog(() => clock.now(), `Probe of ${text}, at most ${timeout / 1000} s`) : undefined
-      const snapshot = await poll(target, request, timeout, debug)
+      const phases = createPhaseRecorder(clock)
+      const snapshot = await poll(target, request, { timeout, phases, debug })
+      const duration = (clock.now() - started) / 1000
+      const result: Probed = { success: snapshot.up === true, duration, phases: phases.durations() }
       if (debug === undefined)
-        return sendMetrics(request, reply, Buffer.from(write(snapshot, started, chooseFormat(request.headers.accept))))
+        return sendMetrics(request, reply, Buffer.from(write(snapshot, result, chooseFormat(request.headers.accept))))
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
-      return reply.send(Buffer.from(debug.text(snapshot, write(snapshot, started, 'prometheus'))))
+      return reply.send(Buffer.from(debug.text(snapshot, write(snapshot, result, 'prometheus'))))
     } finally {
       underWay--
     }

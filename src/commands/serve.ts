@@ -4,8 +4,10 @@ import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet } from '../game/fleet.ts'
+import { createNetwork } from '../game/network.ts'
 import { formatHostPort } from '../game/protocol/address.ts'
 import { createSources } from '../game/sources/create-sources.ts'
+import { createHistogram } from '../histogram.ts'
 import { explained, listenSettings } from './listen.ts'
 
 export interface Service {
@@ -22,10 +24,13 @@ export interface Service {
 export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
   const servers = demo === undefined ? config.servers : [demoSettings(demo, config.demoName)]
-  const fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, createSources })
-  const app = await buildApp({ config, fleet, logger })
+  const nameLookups = createHistogram()
+  const network = createNetwork({ clock: systemClock, servers: servers.length, onLookup: nameLookups.observe })
+  const fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
+  const app = await buildApp({ config, fleet, logger, nameLookups })
   const close = async () => {
     fleet.close()
+    network.close()
     await app.close()
     await demo?.close()
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { type Log, silentLog } from '../log.ts'
 import type { Network } from './network.ts'
+import type { PhaseRecorder } from './phases.ts'
 import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
@@ -15,12 +16,15 @@ export interface FleetOptions {
   readonly clock: Clock
   readonly log: Log
   readonly random?: () => number
+  /** What the watched servers are reached through; default: the system's network, without a cache of names. */
+  readonly network?: Network
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
 }
 
 export interface ProbeOptions {
-  /** What the sources reach servers through; default the system's network. */
+  /** What the sources reach servers through; default: the system's network, without a cache of names. */
   readonly network?: Network
+  readonly phases?: PhaseRecorder
   readonly log?: Log
 }
 
@@ -40,11 +44,12 @@ export interface Fleet {
   close(): void
 }
 
-export function createFleet({ servers, poll, clock, log, random = Math.random, createSources }: FleetOptions): Fleet {
+export function createFleet(options: FleetOptions): Fleet {
+  const { servers, poll, clock, log, random = Math.random, network, createSources } = options
   const watch = (
     server: ServerSettings,
     settings: PollSettings,
-    { log, network }: ProbeOptions & { readonly log: Log },
+    { log, ...context }: ProbeOptions & { readonly log: Log },
   ): Watcher =>
     createWatcher({
       server: server.name,
@@ -52,9 +57,9 @@ export function createFleet({ servers, poll, clock, log, random = Math.random, c
       clock,
       log,
       random,
-      sources: (push) => createSources(server, { clock, log, random, push, ...(network && { network }) }),
+      sources: (push) => createSources(server, { clock, log, random, push, ...context }),
     })
-  const watchers = servers.map((server) => watch(server, poll, { log }))
+  const watchers = servers.map((server) => watch(server, poll, { log, ...(network && { network }) }))
   const byName = new Map(watchers.map((watcher) => [watcher.server, watcher]))
   return {
     servers,

@@ -11,11 +11,14 @@ import { systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
 import { createFleet } from '../../src/game/fleet.ts'
-import type { Network } from '../../src/game/network.ts'
+import { createSystemResolver } from '../../src/game/names/system-resolver.ts'
+import { createNetwork, type Network } from '../../src/game/network.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
+import { createHistogram, type Histogram } from '../../src/histogram.ts'
 import { silentLog } from '../../src/log.ts'
+import { dnsServer } from '../helpers/dns-server.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
@@ -55,10 +58,11 @@ async function startProbe(
   servers: readonly ServerSettings[],
   env: Record<string, string> = {},
   network?: Network,
+  nameLookups?: Histogram,
 ): Promise<MetricsService> {
   const { poll } = loadConfig({ env: {} })
   const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
-  const service = await startMetricsService(fleet, { env, ...(network && { network }) })
+  const service = await startMetricsService(fleet, { env, ...(network && { network }), ...(nameLookups && { nameLookups }) })
   closers.push(service.close)
   return service
 }
@@ -98,7 +102,7 @@ describe('/probe', () => {
       expect(text).toContain('\nminecraft_players_online ')
       expect(text).toContain('\nprobe_success 1\n')
       expect(text).toMatch(/^probe_duration_seconds \d/m)
-      expect(text).not.toMatch(/server=|process_|nodejs_|_joins_total/)
+      expect(text).not.toMatch(/server=|process_|nodejs_|_joins_total|minecraft_polls_total|tickwarden_/)
       const series = parseSamples(text).map(({ name, labels }) => name + labels)
       expect(new Set(series).size).toBe(series.length)
     }
@@ -137,7 +141,7 @@ describe('/probe', () => {
     expect(reply.status).toBe(200)
     const text = await reply.text()
     expect(text).toContain('\nminecraft_up 0\n')
-    expect(text).toContain('\nminecraft_polls_total{outcome="refused"} 1\n')
+    expect(text).toContain('\nminecraft_source_up{source="status"} 0\n')
     expect(text).toContain('\nprobe_success 0\n')
     expect(text.endsWith('\n# EOF\n')).toBe(true)
   })
@@ -220,11 +224,83 @@ describe('/probe', () => {
     const both = await service.get('/probe?target=both.example.org:25566')
     expect(both.status).toBe(403)
     expect(await both.json()).toMatchObject({
-      detail: expect.stringContaining('"target" is "both.example.org:25566", at 192.168.1.1; expected '),
+      detail: expect.stringContaining('"target" is "both.example.org:25566"; expected '),
     })
     expect((await service.get('/probe?target=bedrock://inside.example.org')).status).toBe(403)
     expect((await service.get('/probe?target=bedrock://10.0.0.1')).status).toBe(403)
     expect(connections).toEqual([])
+  })
+
+  it('never says which address it refuses', async () => {
+    const demo = await startDemo()
+    const names = {
+      'inside.example.org': [['10.11.12.13']],
+      'outside.example.org': [[publicAddress]],
+      'private.example.org': [['10.11.12.13']],
+    }
+    const record = (name: string, priority: number) => ({ name, port: 25565, priority, weight: 0 })
+    const srv = { '_minecraft._tcp.mc.example.org': [record('inside.example.org', 0), record('outside.example.org', 1)] }
+    const { network } = scriptedNetwork(names, () => demo.address.port, srv)
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
+    const debug = await service.get('/probe?target=mc.example.org&debug=true')
+    expect(debug.status).toBe(200)
+    const refused = await service.get('/probe?target=private.example.org:25566&debug=true')
+    expect(refused.status).toBe(403)
+    const texts = [await debug.text(), await refused.text()]
+    expect(texts[0]).toContain(publicAddress)
+    expect(texts.join()).not.toContain('10.11.12.13')
+  })
+
+  it('caches names and SRV records, which the metrics of the service tell', async () => {
+    const demo = await startDemo()
+    await using dns = await dnsServer((name, type) => {
+      if (type === 'SRV') return [{ ttl: 60, data: { port: demo.address.port, target: 'node.example.org' } }]
+      return type === 'A' && name === 'node.example.org' ? [{ ttl: 60, data: '127.0.0.1' }] : []
+    })
+    const nameLookups = createHistogram()
+    const resolver = createSystemResolver({ clock: systemClock, nameServers: [dns.address] })
+    const network = createNetwork({ clock: systemClock, servers: 1, resolver, onLookup: nameLookups.observe })
+    const service = await startProbe([], { PROBE_ALLOW: '*.example.org,127.0.0.1' }, network, nameLookups)
+    for (let probe = 0; probe < 3; probe++) {
+      expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
+    }
+    expect(dns.queries.toSorted()).toEqual(['A node.example.org', 'AAAA node.example.org', 'SRV _minecraft._tcp.mc.example.org'])
+    expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_seconds_count 2\n')
+  })
+
+  it('tells how long each phase of each source took', async () => {
+    const demo = await startDemo()
+    const service = await startProbe([demoSettings(demo, 'demo')])
+    const series = parseSamples(await service.text('/probe?target=demo')).filter(
+      ({ name }) => name === 'minecraft_source_phase_seconds',
+    )
+    const tcp = ['resolve', 'connect', 'first_byte', 'read']
+    const expected = { status: tcp, rcon: tcp, management: tcp, query: ['resolve', 'first_byte', 'read'] }
+    expect(series.map(({ labels }) => labels).toSorted()).toEqual(
+      Object.entries(expected)
+        .flatMap(([source, phases]) => phases.map((phase) => `{source="${source}",phase="${phase}"}`))
+        .toSorted(),
+    )
+    for (const { value } of series) expect(value).toBeGreaterThanOrEqual(0)
+  })
+
+  it('keeps its deadline over a directory on a disk that hangs and a server that is silent', async () => {
+    const { port } = await startSilent()
+    const { poll } = loadConfig({ env: {} })
+    const createHungSources: typeof createSources = (server, context) => ({
+      ...createSources(server, context),
+      refresh: () => new Promise<never>(() => {}),
+    })
+    const servers = [silentSettings('silent', port)]
+    const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources: createHungSources })
+    const service = await startMetricsService(fleet)
+    closers.push(service.close)
+    const started = performance.now()
+    const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '3.5' })
+    const took = performance.now() - started
+    expect(text).toContain('\nprobe_success 0\n')
+    // Two timeouts, one after the other, were 6 s.
+    expect(took).toBeLessThan(4_500)
   })
 
   it('gives up in time for the scraper, and closes the connection', async () => {
@@ -233,7 +309,9 @@ describe('/probe', () => {
     const started = performance.now()
     const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
     expect(performance.now() - started).toBeLessThan(9_000)
-    expect(text).toContain('\nminecraft_polls_total{outcome="timeout"} 1\n')
+    expect(text).toContain('\nminecraft_up 0\n')
+    expect(text).toContain('\nminecraft_source_phase_seconds{source="status",phase="connect"} ')
+    expect(text).not.toContain('phase="first_byte"')
     await until(() => sockets.every((socket) => socket.readableEnded))
   })
 

@@ -1,10 +1,10 @@
 import dgram from 'node:dgram'
 import { once } from 'node:events'
 
-/** What tells RakNet's unconnected messages from others. */
+/** Marks RakNet's unconnected messages. */
 export const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
 
-/** What a Bedrock server answers a ping with. */
+/** An unconnected pong with this text. */
 export function pong(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([
@@ -16,13 +16,13 @@ export function pong(text: string): Buffer {
   ])
 }
 
-/** A UDP server on loopback that answers each ping with what `answer` says; it ends with the test. */
-export async function bedrockServer(answer: (reply: (bytes: Buffer) => void) => void, host = '127.0.0.1') {
+/** A UDP server on loopback that calls `answer` for each ping. */
+export async function bedrockServer(answer: (reply: (bytes: Buffer) => void, ping: Buffer) => void, host = '127.0.0.1') {
   const socket = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4')
   const pings: Buffer[] = []
   socket.on('message', (message, from) => {
     pings.push(message)
-    answer((bytes) => socket.send(bytes, from.port, from.address))
+    answer((bytes) => socket.send(bytes, from.port, from.address), message)
   })
   socket.bind(0, host)
   await once(socket, 'listening')

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import type { Clock } from '../../clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../errors.ts'
 import { addressesOf, type Network } from '../network.ts'
+import type { PhaseTimer } from '../phases.ts'
 
 /** After so many ms without an answer the next address is asked as well, as Node.js does it for TCP (RFC 8305). */
 const headStart = 250
@@ -19,6 +20,7 @@ export interface AnyAddressOptions {
   readonly target: string
   readonly network: Network
   readonly clock: Clock
+  readonly phases: PhaseTimer | undefined
 }
 
 /**
@@ -26,11 +28,12 @@ export interface AnyAddressOptions {
  * returned asks the address that answered last, then the others, and gives the first answer.
  * @throws SourceError `dns` for a name without addresses, else what `ask` throws
  */
-export function createAnyAddress({ host, target, network, clock }: AnyAddressOptions) {
+export function createAnyAddress({ host, target, network, clock, phases }: AnyAddressOptions) {
   let answered: string | undefined
 
   return async <T>(ask: Ask<T>, signal: AbortSignal): Promise<T> => {
     const found = await addressesOf(host, network, signal)
+    phases?.end('resolve')
     const isLast = ({ address }: LookupAddress) => address === answered
     const addresses = [...found.filter(isLast), ...found.filter((one) => !isLast(one))].slice(0, mostAddresses)
     const [first, second] = addresses

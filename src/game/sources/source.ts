@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts'
 import type { SourceErrorCode } from '../errors.ts'
 import type { FieldName, Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
+import type { PhaseRecorder } from '../phases.ts'
 import type { HostPort, ServerAddress } from '../protocol/address.ts'
 import type { Properties } from '../protocol/server-properties.ts'
 import type { sources } from './index.ts'
@@ -60,10 +61,12 @@ export interface SourceContext {
   readonly random: () => number
   /** A reading that arrived between polls (an event); merged and published at once. */
   readonly push: (reading: Reading) => void
-  /** What servers are reached through; absent: the system's network. */
+  /** What servers are reached through; default: the system's network, without a cache of names. */
   readonly network?: Network
   /** The address of the server where it was configured, not found in the server's directory. */
   readonly address?: ServerAddress
+  /** Records how long each phase of a poll takes; only /probe has it. */
+  readonly phases?: PhaseRecorder
 }
 
 /** The sources of one server. Listed before each poll, because a server's directory may change what is switched on. */

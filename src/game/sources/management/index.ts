@@ -3,6 +3,7 @@ import { existingFile, fingerprint, text, url } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields, Player } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import {
   eventName,
   eventParameter,
@@ -40,6 +41,7 @@ class ManagementSource implements Source {
   readonly target: string
   readonly #settings: ManagementSettings
   readonly #context: SourceContext
+  readonly #phases: PhaseTimer | undefined
   readonly #closing = new AbortController()
   #connection: JsonRpc | undefined
   #attempt: Promise<JsonRpc> | undefined
@@ -63,6 +65,7 @@ class ManagementSource implements Source {
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
     this.#context = context
+    this.#phases = context.phases?.timer('management')
     const { protocol, host } = new URL(settings.url)
     this.target = `${protocol}//${host}`
   }
@@ -70,7 +73,10 @@ class ManagementSource implements Source {
   async poll(signal: AbortSignal): Promise<Reading> {
     signal.throwIfAborted()
     if (this.#closing.signal.aborted) throw this.#closing.signal.reason
-    return this.#read(this.#connection ?? (await abortable(this.#connect(), signal)), signal)
+    this.#phases?.start()
+    const reading = await this.#read(this.#connection ?? (await abortable(this.#connect(), signal)), signal)
+    this.#phases?.end('read')
+    return reading
   }
 
   close(): void {
@@ -103,6 +109,7 @@ class ManagementSource implements Source {
           trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
           network: this.#context.network ?? systemNetwork,
           clock: this.#context.clock,
+          phases: this.#phases,
           callTimeout,
           onNotification: (method, params) => this.#notice(method, params),
           onClose: (error) => this.#fail(error),

@@ -2,6 +2,7 @@ import { WebSocket } from 'ws'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Network } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
@@ -28,6 +29,7 @@ export interface JsonRpcOptions {
   readonly trust: Trust
   readonly network: Network
   readonly clock: Clock
+  readonly phases?: PhaseTimer | undefined
   /** Milliseconds that one call may take. */
   readonly callTimeout: number
   readonly onNotification: (method: string, params: unknown) => void
@@ -56,7 +58,7 @@ interface Pending {
 export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
   const url = new URL(options.url)
   const target = url.host
-  const socket = await openSocket(url, options.trust, options.network, signal)
+  const socket = await openSocket(url, options.trust, options.network, signal, options.phases)
   const ws = new WebSocket(url, {
     createConnection: () => socket,
     headers: { authorization: `Bearer ${options.secret}` },
@@ -66,6 +68,7 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
     allowSynchronousEvents: false,
   })
   await opened(ws, target, signal)
+  options.phases?.end('first_byte')
   return speak(ws, target, options)
 }
 

@@ -3,6 +3,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { SourceError, toSourceError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
 
 /** What makes a server's certificate trusted; with neither, the authorities that Node.js knows. */
 export interface Trust {
@@ -25,7 +26,13 @@ async function tlsOptions(host: string, trust: Trust): Promise<tls.ConnectionOpt
  * @param signal ends the attempt with its reason; has no effect once the socket was handed out
  * @throws SourceError
  */
-export async function openSocket(url: URL, trust: Trust, network: Network, signal: AbortSignal): Promise<net.Socket> {
+export async function openSocket(
+  url: URL,
+  trust: Trust,
+  network: Network,
+  signal: AbortSignal,
+  phases?: PhaseTimer,
+): Promise<net.Socket> {
   const secure = url.protocol === 'wss:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = Number(url.port || (secure ? 443 : 80))
@@ -38,11 +45,14 @@ export async function openSocket(url: URL, trust: Trust, network: Network, signa
   const addresses = await addressesOf(host, network, signal).catch((error: unknown) => {
     throw toSourceError(error, target)
   })
+  phases?.end('resolve')
   const plain = network.connect(addresses, port)
   await ready(plain, 'connect', target, signal)
+  phases?.end('connect')
   if (options === undefined) return plain
   const socket = tls.connect({ ...options, host, socket: plain })
   await ready(socket, 'secureConnect', target, signal)
+  phases?.end('tls')
   const shown = socket.getPeerCertificate().fingerprint256
   if (trust.fingerprint !== undefined && shown?.replaceAll(':', '').toLowerCase() !== trust.fingerprint) {
     socket.destroy()

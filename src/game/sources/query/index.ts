@@ -1,8 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { createSocket, type Socket } from 'node:dgram'
 import type { LookupAddress } from 'node:dns'
-import { abortable } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
 import { hostPort } from '../../../config/kinds.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -24,11 +21,7 @@ import { stripFormatting } from '../../protocol/text.ts'
 import { parseVersionName } from '../../protocol/version-name.ts'
 import { networkHints } from '../hints.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
-
-/** A datagram may be lost: without a reply it is sent again after this many ms. */
-const resendAfter = 500
-/** A peer that answers with so many datagrams that are no reply is not worth waiting for. */
-const mostStrangers = 200
+import { exchange, withUdpSocket } from '../udp.ts'
 
 /**
  * The query protocol (UDP): the full list of names, plugins and map. Each poll asks for a token of its own: the game gives it to
@@ -38,27 +31,24 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const { clock, network = systemNetwork } = context
   const { host, port } = address
   const target = formatHostPort(address)
-  const anyAddress = createAnyAddress({ host, target, network, clock })
+  const phases = context.phases?.timer('query')
+  const anyAddress = createAnyAddress({ host, target, network, clock, phases })
   const closing = new AbortController()
 
-  async function ask({ address, family }: LookupAddress, signal: AbortSignal): Promise<FullStat> {
-    signal.throwIfAborted()
-    const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
-    try {
-      await connect(socket, address, port, signal)
+  function ask(address: LookupAddress, signal: AbortSignal): Promise<FullStat> {
+    return withUdpSocket(address, port, signal, async (socket) => {
       const session = toSession(randomInt(2 ** 31))
-      const challenge = await exchange(
-        socket,
-        encodeChallenge(session),
-        (datagram) => isReply(datagram, 9, session),
-        clock,
-        signal,
-      )
-      const request = encodeFullStat(session, decodeChallenge(challenge))
-      return decodeFullStat(await exchange(socket, request, (datagram) => isReply(datagram, 0, session), clock, signal))
-    } finally {
-      socket.close()
-    }
+      const request = (bytes: Buffer, type: 0 | 9) =>
+        exchange(socket, {
+          encodeRequest: () => bytes,
+          isReply: (datagram) => isReply(datagram, type, session),
+          clock,
+          signal,
+        })
+      const challenge = await request(encodeChallenge(session), 9)
+      phases?.end('first_byte')
+      return decodeFullStat(await request(encodeFullStat(session, decodeChallenge(challenge)), 0))
+    })
   }
 
   return {
@@ -73,7 +63,9 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
       }
       try {
         ending.signal.throwIfAborted()
+        phases?.start()
         const fields = toFields(await anyAddress(ask, ending.signal))
+        phases?.end('read')
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {
         if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
@@ -83,51 +75,6 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
       }
     },
     close: () => closing.abort(new SourceError('aborted', `${target}: no longer watched`)),
-  }
-}
-
-/** A connected socket takes datagrams of its peer only, and is told when the port is closed. */
-function connect(socket: Socket, address: string, port: number, signal: AbortSignal): Promise<void> {
-  const connected = new Promise<void>((resolve, reject) => {
-    socket.once('error', reject)
-    // Not by a callback: it is called on a failure too, instead of the event.
-    socket.once('connect', () => {
-      socket.off('error', reject)
-      resolve()
-    })
-    socket.connect(port, address)
-  })
-  return abortable(connected, signal)
-}
-
-/** Sends the request, again while no reply comes, and waits for the reply. */
-async function exchange(
-  socket: Socket,
-  request: Buffer,
-  isMine: (datagram: Buffer) => boolean,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  let cancel = () => {}
-  let strangers = 0
-  const reply = new Promise<Buffer>((resolve, reject) => {
-    const send = () => {
-      socket.send(request, (error) => error && reject(error))
-      cancel = clock.after(resendAfter, send)
-    }
-    socket.on('error', reject)
-    socket.on('message', (datagram) => {
-      if (isMine(datagram)) resolve(datagram)
-      else if (++strangers > mostStrangers) reject(new ProtocolError('malformed', 'datagrams that are no reply'))
-    })
-    send()
-  })
-  try {
-    return await abortable(reply, signal)
-  } finally {
-    cancel()
-    socket.removeAllListeners()
-    socket.on('error', () => {})
   }
 }
 

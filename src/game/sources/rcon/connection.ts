@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import {
   createRconDecoder,
@@ -31,6 +32,7 @@ export interface RconConnectionOptions {
   /** `host:port`, for messages. */
   readonly target: string
   readonly clock: Clock
+  readonly phases?: PhaseTimer | undefined
 }
 
 interface Exchange {
@@ -54,11 +56,15 @@ export class RconConnection {
   #lastId = 0
   #loginId: number | undefined
 
-  constructor({ socket, target, clock }: RconConnectionOptions) {
+  constructor({ socket, target, clock, phases }: RconConnectionOptions) {
     this.#socket = socket
     this.#target = target
     this.#clock = clock
     socket.setNoDelay(true)
+    if (phases !== undefined) {
+      socket.once('connect', () => phases.end('connect'))
+      socket.once('data', () => phases.end('first_byte'))
+    }
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('error', (error) => this.#end(toSourceError(error, target)))
     socket.on('close', () => this.#end(this.#error('closed', 'the server closed the connection')))

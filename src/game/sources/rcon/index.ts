@@ -22,7 +22,8 @@ const endings: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'mal
 export function createRconSource(settings: RconSettings, context: SourceContext): Source {
   const { clock, log } = context
   const target = formatHostPort(settings.address)
-  const session = createRconSession(settings, context)
+  const phases = context.phases?.timer('rcon')
+  const session = createRconSession(settings, context, phases)
   const notUnderstood = logOnce(log, target)
   let learnedOver: RconConnection | undefined
   const silence = createRconSilence(logSilence(log, target))
@@ -72,7 +73,9 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
     target,
     async poll(signal) {
       try {
+        phases?.start()
         const fields = await read(signal)
+        phases?.end('read')
         session.settled()
         return { source: 'rcon', at: clock.now(), fields }
       } catch (thrown) {

@@ -1,5 +1,6 @@
 import { SourceError } from '../../errors.ts'
 import { addressesOf, systemNetwork } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
 import type { SourceContext } from '../source.ts'
 import { RconConnection } from './connection.ts'
@@ -26,7 +27,7 @@ export interface RconSession {
 }
 
 /** Keeps one connection, and makes a new one when it has ended: at once after it served, later and later after failures. */
-export function createRconSession({ address, password }: RconSettings, context: SourceContext): RconSession {
+export function createRconSession({ address, password }: RconSettings, context: SourceContext, phases?: PhaseTimer): RconSession {
   const { clock, random, network = systemNetwork } = context
   const target = formatHostPort(address)
   let current: RconConnection | undefined
@@ -37,8 +38,9 @@ export function createRconSession({ address, password }: RconSettings, context: 
 
   async function connect(signal: AbortSignal): Promise<RconConnection> {
     const addresses = await addressesOf(address.host, network, signal)
+    phases?.end('resolve')
     if (closed) throw new SourceError('aborted', `${target}: no longer asked`)
-    const made = new RconConnection({ socket: network.connect(addresses, address.port), target, clock })
+    const made = new RconConnection({ socket: network.connect(addresses, address.port), target, clock, phases })
     current = made
     await made.login(password, signal)
     return made

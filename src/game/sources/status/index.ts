@@ -6,15 +6,15 @@ import { networkHints } from '../hints.ts'
 import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createJavaReader } from './java-status.ts'
-import { createBedrockReader } from './raknet.ts'
+import { createRakNetReader } from './raknet.ts'
 
-/** What a server tells everybody who asks: the Server List Ping of Java servers, the unconnected ping of Bedrock ones. */
+/** The status that a server gives to everyone: by the Server List Ping of Java servers, the unconnected ping of Bedrock ones. */
 export function createStatusSource(address: ServerAddress, context: SourceContext): Source {
   const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)
   const polls = createPolls(target)
-  const read =
-    address.edition === 'bedrock' ? createBedrockReader(address, clock, network) : createJavaReader(address, context, network)
+  const createReader = address.edition === 'bedrock' ? createRakNetReader : createJavaReader
+  const read = createReader(address, context, network, context.phases?.timer('status'))
 
   return {
     name: 'status',

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
@@ -31,6 +32,7 @@ export interface JavaPingOptions {
   /** For messages. */
   readonly target: string
   readonly clock: Clock
+  readonly phases: PhaseTimer | undefined
   readonly signal: AbortSignal
   /** False: does not ask for a pong. */
   readonly ping: boolean
@@ -48,7 +50,8 @@ export function encodeHello(host: string, port: number): Buffer {
  * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
  * @throws SourceError
  */
-export function pingJava({ socket, hello, decode, target, clock, signal, ping: wantsPong }: JavaPingOptions): Promise<JavaPing> {
+export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
+  const { socket, hello, decode, target, clock, phases, signal, ping: wantsPong } = options
   return new Promise((resolve, reject) => {
     const frames = createFrameReader()
     let connected = false
@@ -106,6 +109,7 @@ export function pingJava({ socket, hello, decode, target, clock, signal, ping: w
     signal.addEventListener('abort', onAbort, { once: true })
     socket.on('connect', () => {
       connected = true
+      phases?.end('connect')
       address = socket.remoteAddress
       sent = clock.now()
       socket.write(hello)
@@ -116,6 +120,7 @@ export function pingJava({ socket, hello, decode, target, clock, signal, ping: w
         if (!heard && isLegacyKick(chunk)) {
           throw new LegacyPeerError('malformed', `${target}: the answer is that of a server to 1.6`)
         }
+        if (!heard) phases?.end('first_byte')
         heard = true
         frames.push(chunk)
         for (let frame = frames.next(); frame !== undefined && !socket.destroyed; frame = frames.next()) onFrame(frame)

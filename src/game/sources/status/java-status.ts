@@ -2,8 +2,9 @@ import { isIP } from 'node:net'
 import { abortable } from '../../../abortable.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createSrvCache } from '../../names/srv-cache.ts'
+import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import type { Frame } from '../../protocol/frames.ts'
@@ -31,9 +32,10 @@ export function createJavaReader(
   address: HostPort,
   { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
   network: Network,
+  phases: PhaseTimer | undefined,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
-  const srv = hasSrv ? createSrvCache(`_minecraft._tcp.${address.host}`, network, clock) : undefined
+  const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
   const replies = createReplyReader()
   const own = [address]
   let hello = { ...address, bytes: encodeHello(address.host, address.port) }
@@ -42,8 +44,8 @@ export function createJavaReader(
 
   /** Where the server may be, best first. */
   async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
-    if (srv === undefined) return own
-    const targets = orderSrv(await abortable(srv.records(), signal), random).slice(0, maxTargets)
+    if (srvName === undefined) return own
+    const targets = orderSrv(await abortable(findSrvRecords(srvName, network, clock), signal), random).slice(0, maxTargets)
     return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : own
   }
 
@@ -54,11 +56,14 @@ export function createJavaReader(
 
   async function ask({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
     const addresses = await addressesOf(host, network, signal)
+    phases?.end('resolve')
     const target = formatHostPort({ host, port })
-    const askLegacy = async () => ({
-      ...(await readLegacyStatus(network.connect(addresses, port), { target, signal, now: clock.now })),
-      port,
-    })
+    const askLegacy = async () => {
+      phases?.start()
+      const fields = await readLegacyStatus(network.connect(addresses, port), { target, signal, now: clock.now, phases })
+      phases?.end('read')
+      return { ...fields, port }
+    }
     if (clock.now() < legacyUntil) return await askLegacy()
     const wantsPong = clock.now() >= pingAgainAt
     try {
@@ -69,9 +74,11 @@ export function createJavaReader(
         decode: replies.decode,
         target,
         clock,
+        phases,
         signal,
         ping: wantsPong,
       })
+      phases?.end('read')
       if (wantsPong && !reply.ponged) pingAgainAt = clock.now() + rememberFor
       return {
         ...replies.read(reply.json, target),
@@ -92,11 +99,13 @@ export function createJavaReader(
 
   return async (signal) => {
     let failure: SourceError | undefined
+    phases?.start()
     for (const endpoint of await endpoints(signal)) {
       try {
         return await ask(endpoint, signal)
       } catch (error) {
         legacyUntil = Number.NEGATIVE_INFINITY
+        phases?.start()
         failure = toSourceError(error, formatHostPort(endpoint))
         // Another target is only for one that cannot be reached.
         if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break

@@ -1,60 +1,55 @@
-import { statusBedrock } from 'minecraft-server-util'
-import type { Clock } from '../../../clock.ts'
-import type { Fields, GameMode } from '../../fields.ts'
+import type { LookupAddress } from 'node:dns'
+import { SourceError, toSourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
 import { createAnyAddress } from '../../names/connect-any-address.ts'
 import type { Network } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
-import { stripFormatting } from '../../protocol/text.ts'
-import { type GuardOptions, guardUdp, libraryTimeout } from './loopback-relay.ts'
-
-/** Packet id, time, GUID and magic come before the text's length and the text. */
-const textAt = 35
-const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR']
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
-
-/** An unconnected pong with at least edition, two texts, version and both counts; what comes after may be left out. */
-function isBedrockPong(datagram: Buffer): boolean {
-  if (datagram[0] !== 0x1c || datagram.length < textAt || datagram.length > 8_192) return false
-  const length = datagram.readUInt16BE(textAt - 2)
-  return textAt + length === datagram.length && datagram.toString('utf8', textAt).split(';', 6).length === 6
-}
+import { ProtocolError } from '../../protocol/error.ts'
+import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../protocol/unconnected-ping.ts'
+import type { SourceContext } from '../source.ts'
+import { exchange, withUdpSocket } from '../udp.ts'
+import { toBedrockFields } from './bedrock-fields.ts'
 
 /**
- * The status of a Bedrock server: the unconnected ping of RakNet over UDP
- * (https://minecraft.wiki/w/RakNet#Unconnected_Ping).
+ * The status of a Bedrock server that is reached by RakNet: its unconnected ping over UDP.
  * @throws SourceError from the function returned
  */
-export function createBedrockReader(
+export function createRakNetReader(
   { host, port }: HostPort,
-  clock: Clock,
+  { clock }: Pick<SourceContext, 'clock'>,
   network: Network,
+  phases: PhaseTimer | undefined,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
-  const anyAddress = createAnyAddress({ host, target, network, clock })
-  return (signal) => anyAddress((address, own) => ask({ ...address, port }, { target, signal: own, now: clock.now }), signal)
-}
+  const anyAddress = createAnyAddress({ host, target, network, clock, phases })
 
-async function ask(
-  server: { readonly address: string; readonly family: number; readonly port: number },
-  options: GuardOptions,
-): Promise<Partial<Fields>> {
-  const { value, address, latency } = await guardUdp(server, isBedrockPong, options, (relayPort) =>
-    statusBedrock('127.0.0.1', relayPort, { enableSRV: false, timeout: libraryTimeout }),
-  )
-  const { version, players, motd, gameMode } = value
-  const mode = gameModes.find((known) => known === String(gameMode).toUpperCase())
-  return {
-    edition: 'bedrock',
-    ...(/^\d{1,3}(?:\.\d{1,4}){1,3}$/.test(version.name) && { version: version.name }),
-    ...(isCount(version.protocol) && { protocol: version.protocol }),
-    motd: stripFormatting(motd.raw),
-    ...(isCount(players.online) && { playersOnline: players.online }),
-    ...(isCount(players.max) && { playersMax: players.max }),
-    ...(players.online === 0 && { players: { players: [], complete: true } }),
-    ...(mode && { defaultGameMode: mode }),
-    ...(address !== undefined && { ip: address }),
-    port: server.port,
-    latency: latency / 1_000,
+  async function ping(address: LookupAddress, signal: AbortSignal): Promise<Partial<Fields>> {
+    const sent: number[] = []
+    const datagram = await withUdpSocket(address, port, signal, (socket) =>
+      exchange(socket, {
+        encodeRequest: () => encodeUnconnectedPing(BigInt(sent.push(clock.now()))),
+        // The first datagram counts, whatever it holds: nobody else can send one to this socket.
+        isReply: () => true,
+        clock,
+        signal,
+      }),
+    )
+    const received = clock.now()
+    const { time, status } = decodeUnconnectedPong(datagram)
+    phases?.end('first_byte')
+    // Of a ping that was sent again the pong says which one it answers.
+    const sentAt = sent[Number(time) - 1] ?? sent.at(-1) ?? received
+    return { ...toBedrockFields(status), ip: address.address, port, latency: (received - sentAt) / 1_000 }
+  }
+
+  return async (signal) => {
+    phases?.start()
+    try {
+      return await anyAddress(ping, signal)
+    } catch (error) {
+      if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
+      throw toSourceError(error, target)
+    }
   }
 }

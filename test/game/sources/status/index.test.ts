@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
-import { type Network, systemNetwork } from '../../../../src/game/network.ts'
+import type { Resolver } from '../../../../src/game/names/system-resolver.ts'
+import { createNetwork, type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { createFrameReader } from '../../../../src/game/protocol/frames.ts'
 import { decodePing, encodePing, type Handshake } from '../../../../src/game/protocol/status.ts'
 import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
@@ -79,20 +80,24 @@ describe('SRV records', () => {
   const dnsError = (code: string) => Object.assign(new Error(code), { code })
 
   /** Every name is this machine; the plain address, whose port is taken for real servers, leads to `plain`. */
-  function fakeNetwork(plain: number, resolveSrv: (name: string) => Promise<ReturnType<typeof record>[]>) {
+  function fakeNetwork(plain: number, resolveSrv: (name: string) => Promise<ReturnType<typeof record>[]>, clock = systemClock) {
     const asked: string[] = []
-    const network: Network = {
-      lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-      resolveSrv(name) {
+    const resolver: Resolver = {
+      addresses: async () => ({ value: [{ address: '127.0.0.1', family: 4 }] }),
+      async srv(name) {
         asked.push(name)
-        return resolveSrv(name)
+        return { value: await resolveSrv(name) }
       },
+      close() {},
+    }
+    const network: Network = {
+      ...createNetwork({ clock, servers: 1, resolver }),
       connect: (addresses, port) => systemNetwork.connect(addresses, port === 25565 ? plain : port),
     }
     return { network, asked }
   }
 
-  it('lead to the target, which the handshake names, and are asked for once', async () => {
+  it('lead to the target, which the handshake names, and are resolved once', async () => {
     const { port, handshakes } = await serve('{}')
     const { network, asked } = fakeNetwork(1, async () => [record(1, 10), record(port, 5)])
     const source = createStatusSource(address, { ...context, network })
@@ -131,10 +136,14 @@ describe('SRV records', () => {
     const clock = manualClock()
     const { port } = await serve('{}')
     let fails = false
-    const { network, asked } = fakeNetwork(1, async () => {
-      if (fails) throw dnsError('ETIMEOUT')
-      return [record(port)]
-    })
+    const { network, asked } = fakeNetwork(
+      1,
+      async () => {
+        if (fails) throw dnsError('ETIMEOUT')
+        return [record(port)]
+      },
+      clock,
+    )
     const source = createStatusSource(address, { ...context, clock, network })
     await source.poll(never())
     fails = true

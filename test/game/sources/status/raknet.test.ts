@@ -1,10 +1,13 @@
+import { statusBedrock } from 'minecraft-server-util'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { systemNetwork } from '../../../../src/game/network.ts'
 import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { bedrockServer, magic, pong } from '../../../helpers/bedrock-server.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
 import { never } from '../../../helpers/never.ts'
+import { until } from '../../../helpers/until.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const sockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('UDP')).length
@@ -58,18 +61,60 @@ describe('a Bedrock server', () => {
     })
   })
 
+  it.each([full, 'MCPE;§lBold;70;0.14.3;0;20', 'MCEE;Classroom;800;1.21.90;3;40;99;Level;Survival'])(
+    'is read as minecraft-server-util reads it: %s',
+    async (text) => {
+      await using server = await bedrockServer((reply) => reply(pong(text)))
+      const { fields } = await poll(server.port)
+      const library = await statusBedrock('127.0.0.1', server.port, { enableSRV: false, timeout: 20_000 })
+      expect(fields).toMatchObject({
+        motd: library.motd.clean,
+        version: library.version.name,
+        protocol: library.version.protocol,
+        playersOnline: library.players.online,
+        playersMax: library.players.max,
+      })
+    },
+  )
+
+  it('is asked again where a datagram is lost, and its latency is that of the ping that was answered', async () => {
+    const clock = manualClock()
+    let lost = 2
+    await using server = await bedrockServer((reply, ping) => {
+      if (lost-- > 0) return
+      const answer = pong(full)
+      ping.copy(answer, 1, 1, 9)
+      reply(answer)
+    })
+    const source = createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port: server.port }, { ...context, clock })
+    const polled = source.poll(never())
+    for (const count of [1, 2]) {
+      await until(() => server.pings.length === count)
+      await clock.advance(500)
+    }
+    const { fields } = await polled
+    expect(server.pings).toHaveLength(3)
+    expect(fields).toMatchObject({ playersOnline: 2, latency: 0 })
+    expect(clock.pending).toBe(0)
+  })
+
   it.each([
     ['garbage', Buffer.from('garbage')],
     ['an empty datagram', Buffer.alloc(0)],
     ['a pong that is cut short', pong(full).subarray(0, 60)],
     ['a pong without text', pong('')],
     ['a pong of two fields', pong('MCPE;x')],
-    ['a pong of 20 kB', pong(`MCPE;${'x'.repeat(20_000)};1;1;1;1`)],
+    ['a pong without the magic', pong(full).fill(0, 17, 33)],
   ])('that answers with %s is malformed', async (_, bytes) => {
     await using server = await bedrockServer((reply) => reply(bytes))
     await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code: 'malformed' })
     // The server’s own is left.
     await expect.poll(sockets).toBe(1)
+  })
+
+  it('that answers with a pong of 20 kB is too large', async () => {
+    await using server = await bedrockServer((reply) => reply(pong(`MCPE;${'x'.repeat(20_000)};1;1;1;1`)))
+    await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code: 'too_large' })
   })
 
   it('that floods is bounded: the first datagram counts', async () => {

@@ -1,0 +1,21 @@
+import type { Histogram } from '../src/histogram.ts'
+import { type Format, familyHeader, formatBound } from './text.ts'
+
+/** The sample lines of one series of a histogram. @param labels escaped: `method="GET"`, or empty */
+export function histogramLines(name: string, labels: string, histogram: Histogram, format: Format): string {
+  const more = labels === '' ? '' : `${labels},`
+  const own = labels === '' ? '' : `{${labels}}`
+  const buckets = histogram
+    .buckets()
+    .map(({ upperBound, count }) => `${name}_bucket{${more}le="${formatBound(upperBound, format)}"} ${count}\n`)
+  return `${buckets.join('')}${name}_sum${own} ${histogram.sum}\n${name}_count${own} ${histogram.count}\n`
+}
+
+const nameLookups = {
+  name: 'tickwarden_name_lookup_seconds',
+  type: 'histogram',
+  help: 'Time that name lookups took which the cache could not serve, waits for other lookups and failures included, seconds.',
+}
+
+export const nameLookupText = (histogram: Histogram, format: Format): string =>
+  familyHeader(nameLookups, format) + histogramLines(nameLookups.name, '', histogram, format)

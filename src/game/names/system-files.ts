@@ -1,0 +1,70 @@
+import { readFile, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import type { Clock } from '../../clock.ts'
+
+/** Milliseconds for which a file is not checked again. */
+const checkEveryMs = 5_000
+/** A list that blocks advertisements may have some megabytes; a file beyond this is treated as empty. */
+const maxBytes = 32 * 1024 * 1024
+
+/**
+ * Reads a file again when it has changed; the parsed value stays the same object until then.
+ * @returns a function that never rejects: a file that cannot be read is empty
+ */
+export function createFileView<T extends object>(path: string, parse: (text: string) => T, clock: Clock): () => Promise<T> {
+  let version: string | undefined
+  let value: Promise<T> | undefined
+  let checkedAt = Number.NEGATIVE_INFINITY
+
+  async function read(before?: Promise<T>): Promise<T> {
+    const found = await stat(path).catch(() => undefined)
+    const now = found && found.size <= maxBytes ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
+    if (before !== undefined && now === version) return before
+    const text = now === '' ? '' : await readFile(path, 'utf8').catch(() => '')
+    version = now
+    return parse(text)
+  }
+
+  return () => {
+    if (value === undefined || clock.now() - checkedAt >= checkEveryMs) {
+      checkedAt = clock.now()
+      value = read(value)
+    }
+    return value
+  }
+}
+
+/** The names in a hosts file, in lower case (https://man7.org/linux/man-pages/man5/hosts.5.html). */
+export function parseHosts(text: string): ReadonlySet<string> {
+  const names = text.split('\n').flatMap((line) => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/).slice(1))
+  return new Set(names)
+}
+
+/** How names are completed (https://man7.org/linux/man-pages/man5/resolv.conf.5.html). */
+export interface SearchRules {
+  /** Domains to append, in this order. */
+  readonly domains: readonly string[]
+  /** A name with at least so many dots is tried as it is first. */
+  readonly ndots: number
+}
+
+export function parseResolvConf(text: string): SearchRules {
+  // Without `search` the domain is that of this machine.
+  let domains = hostname().split('.').slice(1).join('.').split(' ').filter(Boolean)
+  let ndots = 1
+  for (const line of text.split('\n')) {
+    const [key, ...values] = line.trim().split(/\s+/)
+    if (key === 'search' || key === 'domain') domains = values.filter((domain) => domain !== '.')
+    if (key !== 'options') continue
+    const given = /^ndots:(\d+)$/.exec(values.find((value) => value.startsWith('ndots:')) ?? '')
+    if (given) ndots = Math.min(15, Number(given[1]))
+  }
+  return { domains, ndots }
+}
+
+/** The full names that a name may stand for, in the order in which they are to be tried. */
+export function candidates(name: string, { domains, ndots }: SearchRules): readonly string[] {
+  if (name.endsWith('.')) return [name.slice(0, -1)]
+  const completed = domains.map((domain) => `${name}.${domain.replace(/\.$/, '')}`)
+  return name.split('.').length > ndots ? [name, ...completed] : [...completed, name]
+}

@@ -1,0 +1,82 @@
+import { ProtocolError } from './error.ts'
+
+// The unconnected ping of RakNet, which Bedrock servers answer: https://minecraft.wiki/w/RakNet#Unconnected_Ping
+
+const ids = { ping: 0x01, pong: 0x1c } as const
+const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
+/** Any number: it would tell a client from others that it plays with. */
+const guid = Buffer.alloc(8, 0x02)
+/** Packet id, time, GUID of the server, magic and the length of the text. */
+const headerBytes = 1 + 8 + 8 + 16 + 2
+const maxBytes = 8_192
+/** Edition, name, protocol, version and both counts; servers may leave out what comes after. */
+const minFields = 6
+
+/** What a Bedrock server says of itself; absent what it leaves out. */
+export interface BedrockStatus {
+  /** Name and level name, with formatting codes, joined by a line break. */
+  readonly motd: string
+  readonly protocol?: number
+  readonly version?: string
+  readonly playersOnline?: number
+  readonly playersMax?: number
+  /** As the server writes it: `Survival`. */
+  readonly gameMode?: string
+}
+
+export interface Pong {
+  /** The time of the ping that it answers; some servers send another one. */
+  readonly time: bigint
+  readonly status: BedrockStatus
+}
+
+/** @param time comes back in the pong, to tell which ping it answers */
+export function encodeUnconnectedPing(time: bigint): Buffer {
+  const head = Buffer.alloc(9)
+  head[0] = ids.ping
+  head.writeBigInt64BE(time, 1)
+  return Buffer.concat([head, magic, guid])
+}
+
+/** @throws ProtocolError `malformed` for what is not a pong, `too_large` for one of more than 8 KiB */
+export function decodeUnconnectedPong(datagram: Buffer): Pong {
+  if (datagram.length > maxBytes) throw new ProtocolError('too_large', `the pong is longer than ${maxBytes} bytes`)
+  const isPong = datagram.length > headerBytes && datagram[0] === ids.pong && datagram.subarray(17, 33).equals(magic)
+  const end = isPong ? headerBytes + datagram.readUInt16BE(headerBytes - 2) : 0
+  if (!isPong || end > datagram.length) throw new ProtocolError('malformed', 'the reply is not an unconnected pong')
+  const fields = splitFields(datagram.toString('utf8', headerBytes, end))
+  if (fields.length < minFields) throw new ProtocolError('malformed', `the pong has ${fields.length} fields`)
+  return { time: datagram.readBigInt64BE(1), status: toStatus(fields) }
+}
+
+/** Splits at `;`. Within a field PocketMine writes `\;` for a semicolon and `\\` for a backslash. */
+function splitFields(text: string): readonly string[] {
+  const fields: string[] = []
+  let field = ''
+  for (const piece of text.split(/(\\[;\\]|;)/)) {
+    if (piece === ';') {
+      fields.push(field)
+      field = ''
+    } else field += /^\\[;\\]$/.test(piece) ? piece[1] : piece
+  }
+  return [...fields, field]
+}
+
+const toCount = (text: string | undefined): number | undefined => (/^\d{1,10}$/.test(text ?? '') ? Number(text) : undefined)
+
+/** `edition;name;protocol;version;online;max;server id;level;game mode;game mode id;IPv4 port;IPv6 port` */
+function toStatus([, name = '', protocol = '', version, online, max, , level, gameMode]: readonly string[]): BedrockStatus {
+  // A name with a semicolon that is not escaped: what follows it is not where it should be.
+  if (!/^-?\d{1,10}$/.test(protocol)) return { motd: name }
+  const protocolNumber = toCount(protocol)
+  const playersOnline = toCount(online)
+  const playersMax = toCount(max)
+  return {
+    motd: level ? `${name}\n${level}` : name,
+    ...(protocolNumber !== undefined && { protocol: protocolNumber }),
+    ...(version && { version }),
+    ...(playersOnline !== undefined && { playersOnline }),
+    ...(playersMax !== undefined && { playersMax }),
+    ...(gameMode && { gameMode }),
+  }
+}

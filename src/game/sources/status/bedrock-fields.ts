@@ -1,0 +1,19 @@
+import type { Fields, GameMode } from '../../fields.ts'
+import { stripFormatting } from '../../protocol/text.ts'
+import type { BedrockStatus } from '../../protocol/unconnected-ping.ts'
+
+const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR']
+
+/** What a Bedrock server says of itself, whichever protocol it says it by. */
+export function toBedrockFields({ motd, protocol, version, gameMode, ...counts }: BedrockStatus): Partial<Fields> {
+  const mode = gameModes.find((known) => known === gameMode?.toUpperCase())
+  return {
+    edition: 'bedrock',
+    ...(version !== undefined && /^\d{1,3}(?:\.\d{1,4}){1,3}$/.test(version) && { version }),
+    ...(protocol !== undefined && { protocol }),
+    motd: stripFormatting(motd),
+    ...counts,
+    ...(counts.playersOnline === 0 && { players: { players: [], complete: true } }),
+    ...(mode && { defaultGameMode: mode }),
+  }
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter } from '../../../src/game/names/limiter.ts'
+import { type Answer, createNameCache } from '../../../src/game/names/name-cache.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+/** A cache over a resolver whose answers are the test's. */
+function scripted({ maxNames = 100, maxConcurrent = 100 } = {}) {
+  const clock = manualClock()
+  const took: number[] = []
+  const queries: { readonly name: string; answer(value: string, ttlSeconds?: number): void; fail(code: string): void }[] = []
+  const resolve = (name: string) =>
+    new Promise<Answer<string>>((resolve, reject) => {
+      queries.push({
+        name,
+        answer: (value, ttlSeconds) => resolve({ value, ...(ttlSeconds !== undefined && { ttlSeconds }) }),
+        fail: (code) => reject(Object.assign(new Error(code), { code })),
+      })
+    })
+  const limit = createLimiter(maxConcurrent)
+  const lookup = createNameCache({ resolve, clock, maxNames, limit, onLookup: (seconds) => took.push(seconds) })
+  /** Resolves a name to `old`, and forgets the query. */
+  const resolved = async (name: string, ttlSeconds?: number) => {
+    const found = lookup(name)
+    queries.at(-1)?.answer('old', ttlSeconds)
+    expect(await found).toBe('old')
+    queries.length = 0
+  }
+  return { clock, took, queries, lookup, resolved }
+}
+
+describe('the cache of names', () => {
+  it('sends one query for all who look a name up at the same time', async () => {
+    const { queries, lookup } = scripted()
+    const both = Promise.all([lookup('a'), lookup('a')])
+    expect(queries).toHaveLength(1)
+    queries[0]?.answer('new')
+    expect(await both).toEqual(['new', 'new'])
+  })
+
+  it.each([
+    ['30 s at least', 1, 30],
+    ['its TTL', 300, 300],
+    ['an hour at most', 86_400, 3_600],
+    ['a minute where the TTL is unknown', undefined, 60],
+  ])('keeps an answer for %s, and renews it in the last third of that', async (_, ttl, lifetime) => {
+    const { clock, queries, lookup, resolved } = scripted()
+    await resolved('a', ttl)
+    await clock.advance((lifetime * 1000 * 2) / 3 - 1)
+    expect(await lookup('a')).toBe('old')
+    expect(queries).toHaveLength(0)
+    await clock.advance(1)
+    expect(await lookup('a')).toBe('old')
+    expect(queries).toHaveLength(1)
+    queries[0]?.answer('new', ttl)
+    await clock.advance((lifetime * 1000) / 3)
+    expect(await lookup('a')).toBe('new')
+    expect(queries).toHaveLength(1)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('waits a moment for the new answer where the old one has expired, and no longer', async () => {
+    const { clock, queries, lookup, resolved } = scripted()
+    await resolved('a')
+    await clock.advance(60_000)
+    const quick = lookup('a')
+    queries[0]?.answer('new')
+    expect(await quick).toBe('new')
+    await clock.advance(60_000)
+    const slow = lookup('a')
+    await clock.advance(250)
+    expect(await slow).toBe('new')
+    queries[1]?.answer('newest')
+    await clock.advance(0)
+    expect(await lookup('a')).toBe('newest')
+    expect(clock.pending).toBe(0)
+  })
+
+  it('keeps the last answer while name servers fail, and asks again after 5 s', async () => {
+    const { clock, queries, lookup, resolved } = scripted()
+    await resolved('a')
+    await clock.advance(60_000)
+    const failed = lookup('a')
+    queries[0]?.fail('ETIMEOUT')
+    expect(await failed).toBe('old')
+    expect(await lookup('a')).toBe('old')
+    expect(queries).toHaveLength(1)
+    await clock.advance(5_000)
+    void lookup('a')
+    expect(queries).toHaveLength(2)
+  })
+
+  it('keeps it that a name does not exist for 30 s, whatever it resolved to before', async () => {
+    const { clock, queries, lookup, resolved } = scripted()
+    await resolved('a')
+    await clock.advance(60_000)
+    const gone = lookup('a')
+    queries[0]?.fail('ENOTFOUND')
+    await expect(gone).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    await expect(lookup('a')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    expect(queries).toHaveLength(1)
+    await clock.advance(30_000)
+    const again = lookup('a')
+    queries[1]?.answer('back')
+    expect(await again).toBe('back')
+  })
+
+  it('keeps no failure of a name that was never resolved', async () => {
+    const { queries, lookup } = scripted()
+    const failed = lookup('a')
+    queries[0]?.fail('EAI_AGAIN')
+    await expect(failed).rejects.toMatchObject({ code: 'EAI_AGAIN' })
+    void lookup('a')
+    expect(queries).toHaveLength(2)
+  })
+
+  it('evicts the name that was not used for longest', async () => {
+    const { queries, lookup, resolved } = scripted({ maxNames: 2 })
+    await resolved('a')
+    await resolved('b')
+    await lookup('a')
+    await resolved('c')
+    await lookup('a')
+    await lookup('c')
+    expect(queries).toHaveLength(0)
+    void lookup('b')
+    expect(queries).toHaveLength(1)
+  })
+
+  it('runs so many lookups at once and no more, without delay to names that it has', async () => {
+    const { queries, lookup, resolved } = scripted({ maxConcurrent: 2 })
+    await resolved('a')
+    const silent = ['b', 'c', 'd'].map((name) => lookup(name))
+    expect(queries.map(({ name }) => name)).toEqual(['b', 'c'])
+    expect(await lookup('a')).toBe('old')
+    queries[0]?.answer('b')
+    expect(await silent[0]).toBe('b')
+    expect(queries.map(({ name }) => name)).toEqual(['b', 'c', 'd'])
+  })
+
+  it('measures the lookups that it could not serve, failed ones and the wait for others included', async () => {
+    const { clock, took, queries, lookup } = scripted({ maxConcurrent: 1 })
+    const first = lookup('a')
+    const second = lookup('b').catch(() => 'failed')
+    await clock.advance(1_000)
+    queries[0]?.answer('a')
+    await first
+    await clock.advance(500)
+    queries[1]?.fail('ETIMEOUT')
+    expect(await second).toBe('failed')
+    await lookup('a')
+    expect(took).toEqual([1, 1.5])
+  })
+})
