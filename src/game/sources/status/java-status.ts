@@ -60,7 +60,7 @@ export function createJavaReader(
     const target = formatHostPort({ host, port })
     const askLegacy = async () => {
       phases?.start()
-      const fields = await readLegacyStatus(network.connect(addresses, port), { target, signal, now: clock.now, phases })
+      const fields = await readLegacyStatus(() => network.connect(addresses, port), { target, signal, now: clock.now, phases })
       phases?.end('read')
       return { ...fields, port }
     }

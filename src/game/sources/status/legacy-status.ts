@@ -13,13 +13,14 @@ const isCount = (value: number | null | undefined): value is number => Number.is
 /**
  * The status of a server from beta 1.8 to 1.6, which answers FE 01 with one text
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
- * @param socket a connection under way; destroyed on every path
+ * @param connect opens the connection, which is destroyed on every path
  * @throws SourceError
  */
-export async function readLegacyStatus(socket: Socket, options: GuardOptions): Promise<Partial<Fields>> {
-  // Few servers are this old, and loading the library takes longer than a whole command such as --help.
+export async function readLegacyStatus(connect: () => Socket, options: GuardOptions): Promise<Partial<Fields>> {
+  // Few servers are this old, and loading the library takes longer than a whole command such as --help. It comes before the
+  // connection, of which no event may be missed.
   const { statusLegacy } = await import('minecraft-server-util')
-  const { value, address, latency } = await guardTcp(socket, maxAnswer, options, (port) =>
+  const { value, address, latency } = await guardTcp(connect(), maxAnswer, options, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd } = value
