@@ -285,7 +285,10 @@ describe('mistakes', () => {
     expect(problems({ env: { MC_RCON: 'localhost' } }).join()).toContain('MC_RCON_PASSWORD')
     expect(problems({ env: { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://localhost:1' } }).join()).toContain('MC_MANAGEMENT_SECRET')
     expect(problems({ env: { STALE_AFTER: '2s' } }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
-    expect(problems({ env: { MC_DIRECTORY: join(folder, 'none') } }).join()).toContain('expected a folder that exists')
+    for (const path of [join(folder, 'none'), file(''), 'a'.repeat(5000)])
+      expect(problems({ env: { MC_DIRECTORY: path } }).join()).toContain('expected a folder that exists')
+    const ca = { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://x:1', MC_MANAGEMENT_SECRET: 's', MC_MANAGEMENT_CA: folder }
+    expect(problems({ env: ca }).join()).toContain('MC_MANAGEMENT_CA is')
     expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])
     expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml, line 2')
     expect(problems({ file: file('- a\n') }).join()).toContain('expected one setting per line')

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { pages } from '../docs/src/generate.ts'
 import type { Setting } from '../src/config/setting.ts'
 import { settings } from '../src/config/settings.ts'
+import { sources } from '../src/game/sources/index.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8')
 const named = (text: string) => [...text.matchAll(/`([a-z][\w.]*)`/gi)].map(([, name]) => name)
@@ -12,6 +13,10 @@ it('names every key of the settings file', () => {
   const [, ofFile = ''] = /^Beside `servers`, the file takes (.*?)\. A secret/ms.exec(readme) ?? []
   const known = Object.values<Setting<unknown>>(settings).flatMap(({ file }) => file ?? [])
   expect(named(ofFile).toSorted()).toEqual(['listen', ...known].toSorted())
+})
+
+it('has a section for every source', () => {
+  for (const { title } of sources) expect(readme).toContain(`\n### ${title}\n`)
 })
 
 it.each(Object.entries(pages()))('%s has the tables that the code generates: npm run docs', (path, generated) => {

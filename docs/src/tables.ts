@@ -35,9 +35,10 @@ const given = ({ fields, pushes }: SourceDescriptor): string => {
 /** Every source: what switches it on, what it gives and what it costs the server. */
 export const sourceTable = (): string =>
   table(
-    ['source', 'edition', 'switch it on', 'gives', 'cost to the server'],
+    ['source', 'name', 'edition', 'switch it on', 'gives', 'cost to the server'],
     ...list.map((source) => [
-      source.name,
+      `[${source.title}](#${source.title.toLowerCase().replaceAll(' ', '-')})`,
+      code(source.name),
       source.editions.map((edition) => (edition === 'java' ? 'Java' : 'Bedrock')).join(', '),
       marked(source.hints.notConfigured),
       given(source),

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { Cron } from 'croner'
@@ -159,16 +159,24 @@ export const fileOrUrl: Kind<string> = {
   },
 }
 
+function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
 /** The absolute path of a file that is there. */
 export const existingFile = (expected: string): Kind<string> => ({
   expected,
-  parse: (given) => (statSync(given, { throwIfNoEntry: false })?.isFile() ? resolve(given) : undefined),
+  parse: (given) => (statusOf(given)?.isFile() ? resolve(given) : undefined),
 })
 
 /** The absolute path of a folder that is there. */
 export const existingFolder = (expected: string): Kind<string> => ({
   expected,
-  parse: (given) => (statSync(given, { throwIfNoEntry: false })?.isDirectory() ? resolve(given) : undefined),
+  parse: (given) => (statusOf(given)?.isDirectory() ? resolve(given) : undefined),
 })
 
 export const fingerprint: Kind<string> = {

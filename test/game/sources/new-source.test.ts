@@ -116,7 +116,9 @@ describe('a source that is added to the list', () => {
   })
 
   it('is in the generated tables', () => {
-    expect(sourceTable()).toMatch(/^\| toy +\| Java +\| `toy=true` and `MC_TOY` +\| message of the day, map +\| nothing +\|$/m)
+    expect(sourceTable()).toMatch(
+      /^\| \[Toy\]\(#toy\) +\| `toy` +\| Java +\| `toy=true` and `MC_TOY` +\| message of the day, map +\| nothing +\|$/m,
+    )
     expect(serverSettingTable()).toMatch(/^\| `MC_TOY_TOKEN`, `MC_TOY_TOKEN_FILE` +\| `toy\.token`, `toy\.tokenFile` +\|/m)
     expect(fieldTable()).toMatch(/^\| `map` .*\| query, toy \(Toyland\) +\|$/m)
   })

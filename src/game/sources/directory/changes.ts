@@ -1,4 +1,4 @@
-import { readInside, versionInside } from './folder.ts'
+import { readInside, versionAt } from './folder.ts'
 
 /** A file that was written so many milliseconds ago may be written again without getting another time: FAT counts in 2 s. */
 const settleMs = 2_000
@@ -8,14 +8,13 @@ export type ChangeReader<T> = () => Promise<T | undefined>
 
 /**
  * @param read reads and parses what is there; called only if it has changed since the last call, by times, size and inode
- * @returns undefined where nothing is there. The reader rejects with the errors of `read` and, where the path leads out of the folder,
- * with a SourceError
+ * @returns undefined where nothing is there; rejects with the errors of `read`
  */
 export function readOnChange<T>(folder: string, path: string, read: () => Promise<T | undefined>): ChangeReader<T> {
   let last: { readonly id: string; readonly value: T | undefined } | undefined
   return async () => {
     // Taken before the content is read: a change in between shows as another version the next time.
-    const version = await versionInside(folder, path)
+    const version = await versionAt(folder, path)
     if (last !== undefined && last.id === version?.id) return last.value
     last = undefined
     if (version === undefined) return undefined

@@ -73,6 +73,18 @@ export async function openInside(folder: string, path: string): Promise<FileHand
   }
 }
 
+/** Whether the open file is still the one at the path. */
+export async function isStillAt(handle: FileHandle, folder: string, path: string): Promise<boolean> {
+  const [opened, found] = await Promise.all([
+    handle.stat(),
+    stat(join(folder, path)).catch((error: unknown) => {
+      if (isMissing(error)) return undefined
+      throw error
+    }),
+  ])
+  return found !== undefined && found.ino === opened.ino && found.dev === opened.dev
+}
+
 /** What is at a path of the folder, without its content. */
 export interface FileVersion {
   /** The same as before only if it has not been written, replaced or given other permissions since. */
@@ -81,12 +93,13 @@ export interface FileVersion {
   readonly changedAt: number
 }
 
-/** The version of a file or folder inside; undefined where nothing is there. @throws SourceError where the path leads out of the folder */
-export async function versionInside(folder: string, path: string): Promise<FileVersion | undefined> {
-  const real = await resolveInside(folder, path)
-  if (real === undefined) return undefined
+/**
+ * The version of the file or folder at a path; undefined where nothing is there. One system call: that a path does not lead out of the
+ * folder is checked where its content is read.
+ */
+export async function versionAt(folder: string, path: string): Promise<FileVersion | undefined> {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(real, { bigint: true })
+    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(join(folder, path), { bigint: true })
     return { id: [dev, ino, size, mtimeNs, ctimeNs].join(), changedAt: Math.max(Number(mtimeMs), Number(ctimeMs)) }
   } catch (error) {
     if (isMissing(error)) return undefined

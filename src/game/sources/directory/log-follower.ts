@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { type LogEvent, parseLogLine } from '../../protocol/log-lines.ts'
-import { openInside } from './folder.ts'
+import { isStillAt, openInside } from './folder.ts'
 
 const path = 'logs/latest.log'
 /** What a start writes is looked for in so many bytes at the head of the log. */
@@ -103,6 +103,7 @@ export function createLogFollower(folder: string): LogFollower {
   }
 
   async function follow(): Promise<void> {
+    if (handle !== undefined && (await isStillAt(handle, folder, path))) return readOn(handle)
     const opened = await openInside(folder, path)
     const first = !looked
     looked = true
