@@ -13,12 +13,13 @@ export const state: readonly ServerFamily[] = [
     name: 'minecraft_version_info',
     type: 'gauge',
     help: 'What the server runs, as labels; always 1, only while the server is up.',
-    labels: ['version', 'protocol', 'software', 'loader', 'edition'],
+    labels: ['version', 'protocol', 'software', 'loader', 'edition', 'transport'],
     perPoll: true,
     read({ up, fields }) {
-      const { version, protocol, software, loader, edition } = fields
+      const { version, protocol, software, loader, edition, transport } = fields
       if (up !== true || (version ?? protocol ?? software ?? loader ?? edition) === undefined) return []
-      return [{ labels: [version, protocol, software, loader, edition].map((field) => String(field?.value ?? '')), value: 1 }]
+      const labels = [version, protocol, software, loader, edition, transport].map((field) => String(field?.value ?? ''))
+      return [{ labels, value: 1 }]
     },
   },
 ]

@@ -5,6 +5,7 @@ import type { DemoOptions, DemoProtocol } from '../game/demo/server.ts'
 
 /** The flags of `tickwarden demo`, in the notation of commander; every one may be left out. */
 export const demoFlags = [
+  { flag: '--edition <name>', meaning: 'java or bedrock, which has a status alone [java]' },
   { flag: '--era <version>', meaning: `game version: ${eraNames.join(', ')} [1.21.11]` },
   { flag: '--software <name>', meaning: `${softwareNames.join(', ')} [vanilla]` },
   { flag: '--scenario <name>', meaning: `${scenarioNames.join(', ')} [normal]` },
@@ -18,8 +19,16 @@ export const demoFlags = [
   { flag: '--management-port <port>', meaning: 'port of the management protocol [a free one]' },
 ] as const
 
+export interface DemoCommandOptions extends DemoOptions {
+  /** Default `java`. */
+  readonly edition?: 'java' | 'bedrock'
+}
+
 /** What commander makes of the flags. */
 export type DemoFlagValues = Readonly<Record<string, string | boolean | undefined>>
+
+/** The flags that a Bedrock server has too, as commander names their values. */
+const bedrockFlags: ReadonlySet<string> = new Set(['edition', 'players', 'seed', 'listen', 'statusPort'])
 
 const protocols: readonly DemoProtocol[] = ['status', 'rcon', 'query', 'management']
 
@@ -43,7 +52,12 @@ function oneOf<T extends string>(values: DemoFlagValues, name: string, flag: str
  * The demo server's options from the texts of the command line.
  * @throws RangeError that names the flag, its value and what is expected
  */
-export function toDemoOptions(values: DemoFlagValues): DemoOptions {
+export function toDemoOptions(values: DemoFlagValues): DemoCommandOptions {
+  const edition = oneOf<'java' | 'bedrock'>(values, 'edition', '--edition', ['java', 'bedrock'])
+  const ofJava = Object.keys(values).find((name) => !bedrockFlags.has(name))
+  if (edition === 'bedrock' && ofJava !== undefined) {
+    throw new RangeError(`--${ofJava.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for the Java edition`)
+  }
   const era = oneOf(values, 'era', '--era', eraNames)
   const software = oneOf<Software>(values, 'software', '--software', softwareNames)
   const scenario = oneOf<ScenarioName>(values, 'scenario', '--scenario', scenarioNames)
@@ -54,6 +68,7 @@ export function toDemoOptions(values: DemoFlagValues): DemoOptions {
     return port === undefined ? [] : [[protocol, port] as const]
   })
   return {
+    ...(edition !== undefined && { edition }),
     ...(era !== undefined && { era }),
     ...(software !== undefined && { software }),
     ...(scenario !== undefined && { scenario }),

@@ -1,8 +1,12 @@
 import { once } from 'node:events'
+import { systemClock } from '../clock.ts'
+import { startBedrockDemoServer } from '../game/demo/bedrock.ts'
 import { scenarios } from '../game/demo/scenarios.ts'
 import { type DemoOptions, type DemoProtocol, type DemoServer, demoSettings, startDemoServer } from '../game/demo/server.ts'
+import { formatServerAddress } from '../game/protocol/address.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
+import type { DemoCommandOptions } from './demo-options.ts'
 import { toListenError } from './listen.ts'
 
 interface Copied {
@@ -57,6 +61,25 @@ function explain(error: unknown, { host = '127.0.0.1', ports = {} }: DemoOptions
   return toListenError(error, { host, port }, { host: '--listen', another: (other) => `--${protocol}-port=${other.port}` })
 }
 
+async function start(options: DemoCommandOptions): Promise<{ readonly introduction: string; close(): Promise<void> }> {
+  if (options.edition !== 'bedrock') {
+    const demo = await startDemoServer(options)
+    return { introduction: introduce(demo, options.scenario ?? 'normal'), close: () => demo.close() }
+  }
+  const { host = '127.0.0.1', ports = {}, players = 5, seed = 1 } = options
+  const demo = await startBedrockDemoServer({ host, port: ports.status ?? 0, players, seed, clock: systemClock })
+  return { introduction: introduceBedrock(formatServerAddress(demo.address)), close: () => demo.close() }
+}
+
+const introduceBedrock = (address: string): string =>
+  [
+    'A demo Bedrock server is running; it tells its status by RakNet (UDP) and by NetherNet (HTTP). To watch it with Tickwarden:',
+    '',
+    `  MC_SERVER=${address} npx tickwarden`,
+    '',
+    'It is gone when you press Ctrl+C.',
+  ].join('\n')
+
 /**
  * `tickwarden demo`: runs a demo server alone until it is stopped.
  * @param options as typed; every one may be left out
@@ -65,12 +88,12 @@ function explain(error: unknown, { host = '127.0.0.1', ports = {} }: DemoOptions
  * @throws RangeError that says what is expected, for an era, software, scenario or number of players that does not fit
  * @throws ListenError when a port or address cannot be had
  */
-export async function runDemo(options: DemoOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {
-  const demo = await startDemoServer(options).catch((error) => {
+export async function runDemo(options: DemoCommandOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {
+  const demo = await start(options).catch((error) => {
     throw explain(error, options)
   })
   try {
-    print(introduce(demo, options.scenario ?? 'normal'))
+    print(demo.introduction)
     if (!stop.aborted) await once(stop, 'abort')
   } finally {
     await demo.close()

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { isIP } from 'node:net'
 import tls from 'node:tls'
 import { SourceError } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
@@ -16,6 +17,10 @@ export interface HttpRequest {
 export interface HttpReply {
   readonly status: number
   readonly body: Buffer
+  /** The address that answered. */
+  readonly address: string | undefined
+  /** From the request to the head of the reply, without connecting. */
+  readonly seconds: number
 }
 
 const isParseError = (error: unknown): boolean =>
@@ -38,6 +43,15 @@ export async function requestBounded(
   if (addresses.length === 0) throw new SourceError('dns', `${url.host}: the name has no address`)
   return await new Promise<HttpReply>((resolve, reject) => {
     const socket = network.connect(addresses, port)
+    let connectedAt = 0
+    let address: string | undefined
+    socket.once('connect', () => {
+      address = socket.remoteAddress
+    })
+    const connection = isSecure ? tls.connect({ socket, ...(isIP(host) === 0 && { servername: host }) }) : socket
+    connection.once(isSecure ? 'secureConnect' : 'connect', () => {
+      connectedAt = performance.now()
+    })
     const outgoing = request({
       method,
       host,
@@ -45,7 +59,7 @@ export async function requestBounded(
       path: `${url.pathname}${url.search}`,
       headers: { connection: 'close', ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
       signal,
-      createConnection: () => (isSecure ? tls.connect({ socket, servername: host }) : socket),
+      createConnection: () => connection,
     })
     const fail = (error: unknown) => {
       outgoing.destroy()
@@ -56,6 +70,7 @@ export async function requestBounded(
     }
     outgoing.on('error', fail)
     outgoing.on('response', (reply) => {
+      const seconds = (performance.now() - connectedAt) / 1000
       const chunks: Buffer[] = []
       let bytes = 0
       reply.on('error', fail)
@@ -66,7 +81,7 @@ export async function requestBounded(
       })
       reply.on('close', () => {
         socket.destroy()
-        if (reply.complete) resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(chunks) })
+        if (reply.complete) resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(chunks), address, seconds })
         else fail(new SourceError('closed', `${url.host}: the server closed the connection before the end of its reply`))
       })
     })

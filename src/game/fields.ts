@@ -35,6 +35,8 @@ export interface Dimension {
  */
 export interface Fields {
   readonly edition: 'java' | 'bedrock'
+  /** What a Bedrock server is reached by. */
+  readonly transport: 'raknet' | 'nethernet'
   /** The game version alone: `1.21.11`. */
   readonly version: string
   readonly protocol: number
@@ -110,6 +112,7 @@ export interface FieldDescription {
 /** Every field, described once for whoever shows it. */
 export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = {
   edition: { label: 'the edition' },
+  transport: { label: 'the transport' },
   version: { label: 'the game version' },
   protocol: { label: 'the protocol version' },
   software: { label: 'the server software' },

@@ -1,10 +1,11 @@
 import util from 'minecraft-server-util'
 import { describe, expect, it } from 'vitest'
 import { runDemo } from '../../src/commands/demo.ts'
-import type { DemoOptions } from '../../src/game/demo/server.ts'
+import type { DemoCommandOptions } from '../../src/commands/demo-options.ts'
+import { toDemoOptions } from '../../src/commands/demo-options.ts'
 
 /** Runs the command, looks at what it printed while the server runs, and stops it. */
-async function during(options: DemoOptions, look: (text: string) => Promise<void> | void): Promise<void> {
+async function during(options: DemoCommandOptions, look: (text: string) => Promise<void> | void): Promise<void> {
   const stop = new AbortController()
   let print = (_text: string) => {}
   const printed = new Promise<string>((resolve) => {
@@ -38,6 +39,17 @@ describe('tickwarden demo', () => {
       expect(text).not.toContain('MC_MANAGEMENT')
       expect(text).toContain('about 12.5 ticks a second')
     })
+  })
+
+  it('runs a Bedrock server that both transports reach', async () => {
+    await during({ edition: 'bedrock', players: 3 }, async (text) => {
+      const port = Number(/MC_SERVER=bedrock:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1])
+      expect((await util.statusBedrock('127.0.0.1', port, { enableSRV: false })).players.online).toBe(3)
+      const reply = await fetch(`http://127.0.0.1:${port}/v1/join`)
+      expect(await reply.json()).toMatchObject({ players: 3, gameType: 0 })
+    })
+    expect(() => toDemoOptions({ edition: 'bedrock', era: '1.21.11' })).toThrow('--era is for the Java edition')
+    expect(() => toDemoOptions({ edition: 'pocket' })).toThrow('expected java, bedrock')
   })
 
   it('makes other passwords each time', async () => {

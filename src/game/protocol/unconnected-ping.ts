@@ -15,7 +15,7 @@ const minFields = 6
 /** What a Bedrock server says of itself; absent what it leaves out. */
 export interface BedrockStatus {
   /** Name and level name, with formatting codes, joined by a line break. */
-  readonly motd: string
+  readonly motd?: string
   readonly protocol?: number
   readonly version?: string
   readonly playersOnline?: number

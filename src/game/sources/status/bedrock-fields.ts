@@ -11,7 +11,7 @@ export function toBedrockFields({ motd, protocol, version, gameMode, ...counts }
     edition: 'bedrock',
     ...(version !== undefined && /^\d{1,3}(?:\.\d{1,4}){1,3}$/.test(version) && { version }),
     ...(protocol !== undefined && { protocol }),
-    motd: stripFormatting(motd),
+    ...(motd !== undefined && { motd: stripFormatting(motd) }),
     ...counts,
     ...(counts.playersOnline === 0 && { players: { players: [], complete: true } }),
     ...(mode && { defaultGameMode: mode }),

@@ -5,16 +5,24 @@ import { portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
 import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { createBedrockReader } from './bedrock-status.ts'
 import { createJavaReader } from './java-status.ts'
+import { createNetherNetReader } from './nethernet.ts'
 import { createRakNetReader } from './raknet.ts'
 
-/** The status that a server gives to everyone: by the Server List Ping of Java servers, the unconnected ping of Bedrock ones. */
+/** The status that a server gives to everyone: by the Server List Ping of Java servers, by RakNet or NetherNet of Bedrock ones. */
 export function createStatusSource(address: ServerAddress, context: SourceContext): Source {
   const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)
   const polls = createPolls(target)
-  const createReader = address.edition === 'bedrock' ? createRakNetReader : createJavaReader
-  const read = createReader(address, context, network, context.phases?.timer('status'))
+  const phases = context.phases?.timer('status')
+  const read =
+    address.edition === 'bedrock'
+      ? createBedrockReader({
+          raknet: createRakNetReader(address, context, network, phases),
+          nethernet: createNetherNetReader(address, network),
+        })
+      : createJavaReader(address, context, network, phases)
 
   return {
     name: 'status',
@@ -50,6 +58,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
   },
   fields: {
     edition: 10,
+    transport: 10,
     version: 20,
     protocol: 20,
     software: 20,
@@ -66,7 +75,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     port: 10,
     latency: 10,
   },
-  requires: { secureChatEnforced: 'Java edition' },
+  requires: { secureChatEnforced: 'Java edition', transport: 'Bedrock edition' },
   hints: {
     notConfigured: 'MC_SERVER',
     ...networkHints('is the server running, and is this the address that players use?'),

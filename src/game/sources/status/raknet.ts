@@ -40,7 +40,13 @@ export function createRakNetReader(
     phases?.end('first_byte')
     // Of a ping that was sent again the pong says which one it answers.
     const sentAt = sent[Number(time) - 1] ?? sent.at(-1) ?? received
-    return { ...toBedrockFields(status), ip: address.address, port, latency: (received - sentAt) / 1_000 }
+    return {
+      ...toBedrockFields(status),
+      transport: 'raknet' as const,
+      ip: address.address,
+      port,
+      latency: (received - sentAt) / 1_000,
+    }
   }
 
   return async (signal) => {

@@ -22,6 +22,7 @@ describe('a Bedrock server', () => {
     const { fields } = await poll(server.port)
     expect(fields).toEqual({
       edition: 'bedrock',
+      transport: 'raknet',
       version: '1.21.130',
       protocol: 924,
       motd: 'Dedicated Server\nBedrock level',
@@ -49,6 +50,7 @@ describe('a Bedrock server', () => {
     const { fields } = await poll(server.port)
     expect(fields).toEqual({
       edition: 'bedrock',
+      transport: 'raknet',
       version: '0.14.3',
       protocol: 70,
       motd: 'Pocket',

@@ -1,0 +1,52 @@
+import { ProtocolError } from './error.ts'
+import type { BedrockStatus } from './unconnected-ping.ts'
+
+// NetherNet, which Bedrock servers speak in place of RakNet since 1.26.51: a client asks over HTTP whether it may join.
+
+/** The path at which a server says that it is there; any reply with a status from 200 to 299 means that it is. */
+export const joinPath = '/v1/join'
+
+/** By the number that the server sends. 5 is its own default, which it does not name. */
+const gameModes: ReadonlyMap<unknown, string> = new Map([
+  [0, 'survival'],
+  [1, 'creative'],
+  [2, 'adventure'],
+  [6, 'spectator'],
+])
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 1_000) : undefined
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+/**
+ * What the body of a join reply tells of the server. Some servers send none, or only a word such as `OK`: then nothing is known but that
+ * the server is there.
+ * @throws ProtocolError `malformed` for JSON that is not an object
+ */
+export function decodeJoinReply(body: string): BedrockStatus {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return {}
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ProtocolError('malformed', 'the reply is not a JSON object')
+  }
+  const { name, level, version, protocol, players, maxPlayers, gameType } = value as Record<string, unknown>
+  const lines = [textOf(name), textOf(level)].filter((line) => line !== undefined)
+  const protocolNumber = countOf(typeof protocol === 'string' && /^\d{1,10}$/.test(protocol) ? Number(protocol) : protocol)
+  const playersOnline = countOf(players)
+  const playersMax = countOf(maxPlayers)
+  const versionName = textOf(version)
+  const gameMode = gameModes.get(gameType)
+  return {
+    ...(lines.length > 0 && { motd: lines.join('\n') }),
+    ...(protocolNumber !== undefined && { protocol: protocolNumber }),
+    ...(versionName !== undefined && { version: versionName }),
+    ...(playersOnline !== undefined && { playersOnline }),
+    ...(playersMax !== undefined && { playersMax }),
+    ...(gameMode !== undefined && { gameMode }),
+  }
+}

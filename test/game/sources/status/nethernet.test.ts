@@ -1,0 +1,180 @@
+import { execFile } from 'node:child_process'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { SourceError } from '../../../../src/game/errors.ts'
+import type { Fields } from '../../../../src/game/fields.ts'
+import { systemNetwork } from '../../../../src/game/network.ts'
+import { createBedrockReader } from '../../../../src/game/sources/status/bedrock-status.ts'
+import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
+import { createNetherNetReader } from '../../../../src/game/sources/status/nethernet.ts'
+import { silentLog } from '../../../../src/log.ts'
+import { bedrockServer, pong } from '../../../helpers/bedrock-server.ts'
+import { selfSigned } from '../../../helpers/certificate.ts'
+import { hostileServer } from '../../../helpers/hostile-servers.ts'
+import { never } from '../../../helpers/never.ts'
+
+const listen = async (server: Server) => {
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+const answering = (listener: RequestListener) => listen(createHttpServer(listener))
+const read = (port: number, signal = never()) => createNetherNetReader({ host: '127.0.0.1', port }, systemNetwork)(signal)
+const reply = { name: '§aNether', level: 'World', version: '1.26.60', protocol: '1001', players: 3, maxPlayers: 30, gameType: 1 }
+const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+
+describe('a Bedrock server that speaks NetherNet', () => {
+  it('is read', async () => {
+    const requests: string[] = []
+    await using server = await answering((request, response) => {
+      requests.push(`${request.method} ${request.url}`)
+      response.end(JSON.stringify(reply))
+    })
+    expect(await read(server.port)).toEqual({
+      edition: 'bedrock',
+      transport: 'nethernet',
+      motd: 'Nether\nWorld',
+      version: '1.26.60',
+      protocol: 1001,
+      playersOnline: 3,
+      playersMax: 30,
+      defaultGameMode: 'CREATIVE',
+      ip: '127.0.0.1',
+      port: server.port,
+      latency: expect.any(Number),
+    })
+    expect(requests).toEqual(['GET /v1/join'])
+  })
+
+  it.each([
+    ['no body', 204, ''],
+    ['a word', 200, 'OK'],
+  ])('is there with %s, the values unknown', async (_, status, body) => {
+    await using server = await answering((_, response) => void response.writeHead(status).end(body))
+    expect(await read(server.port)).toEqual({
+      edition: 'bedrock',
+      transport: 'nethernet',
+      ip: '127.0.0.1',
+      port: server.port,
+      latency: expect.any(Number),
+    })
+  })
+
+  it.each([
+    [0, 'SURVIVAL'],
+    [2, 'ADVENTURE'],
+    [5, undefined],
+    [6, 'SPECTATOR'],
+    ['1', undefined],
+  ])('game type %j is %s', async (gameType, mode) => {
+    await using server = await answering(
+      (_, response) => void response.end(JSON.stringify({ protocol: 5, players: 0, gameType })),
+    )
+    const fields = await read(server.port)
+    expect(fields).toMatchObject({ protocol: 5, playersOnline: 0, players: { players: [], complete: true } })
+    expect(fields.defaultGameMode).toBe(mode)
+  })
+
+  it.each<[string, string, RequestListener]>([
+    ['another web server', 'unsupported', (_, response) => void response.writeHead(404).end('{"name":"x"}')],
+    ['a redirect', 'unsupported', (_, response) => void response.writeHead(301, { location: '/elsewhere' }).end()],
+    ['a list', 'malformed', (_, response) => void response.end('[1]')],
+    ['a body over 64 KiB', 'too_large', (_, response) => void response.end(`{"name":"${'x'.repeat(70_000)}"}`)],
+  ])('%s is %s', async (_, code, listener) => {
+    let requests = 0
+    await using server = await answering((request, response) => {
+      requests++
+      listener(request, response)
+    })
+    await expect(read(server.port)).rejects.toMatchObject({ name: 'SourceError', code })
+    expect(requests).toBe(1)
+  })
+
+  it('is not read from a server that says something else, or nothing until the deadline', async () => {
+    await using other = await hostileServer((socket) => void socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.9\r\n')))
+    await expect(read(other.port)).rejects.toMatchObject({ code: 'malformed' })
+    await using silent = await hostileServer((socket) => void socket.resume())
+    const late = new SourceError('timeout', 'late')
+    const deadline = new AbortController()
+    const reading = read(silent.port, deadline.signal)
+    await expect.poll(silent.open).toBe(1)
+    deadline.abort(late)
+    await expect(reading).rejects.toBe(late)
+    await expect.poll(silent.open).toBe(0)
+  })
+
+  it('behind a reverse proxy is read over HTTPS, where its certificate is trusted', async () => {
+    const { key, cert, certFile } = selfSigned()
+    await using server = await listen(
+      createSecureServer({ key, cert }, (_, response) => void response.end(JSON.stringify(reply))),
+    )
+    await expect(read(server.port)).rejects.toBeInstanceOf(SourceError)
+    // Node.js reads the certificates to trust when it starts.
+    const built = (path: string) => JSON.stringify(new URL(`../../../../dist/src/game/${path}`, import.meta.url).href)
+    const script = `
+      import { createNetherNetReader } from ${built('sources/status/nethernet.js')}
+      import { systemNetwork } from ${built('network.js')}
+      const read = createNetherNetReader({ host: 'localhost', port: ${server.port} }, systemNetwork)
+      console.log((await read(AbortSignal.timeout(20_000))).version)`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile },
+    })
+    expect(stdout.trim()).toBe('1.26.60')
+  })
+})
+
+describe('bedrock://', () => {
+  const source = (port: number) => createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
+
+  it('reads whichever transport answers, and says which', async () => {
+    await using modern = await answering((_, response) => void response.end(JSON.stringify(reply)))
+    expect((await source(modern.port).poll(never())).fields.transport).toBe('nethernet')
+    await using old = await bedrockServer((send) => send(pong('MCPE;Pocket;70;0.14.3;0;20')))
+    expect((await source(old.port).poll(never())).fields.transport).toBe('raknet')
+  })
+
+  it('stays with the transport that answered, and tries the other one when it fails', async () => {
+    const asked: string[] = []
+    const up = { raknet: true, nethernet: false }
+    const reader = (transport: 'raknet' | 'nethernet') => async (): Promise<Partial<Fields>> => {
+      asked.push(transport)
+      if (!up[transport]) throw new SourceError('refused', transport)
+      return { transport }
+    }
+    const readBedrock = createBedrockReader({ raknet: reader('raknet'), nethernet: reader('nethernet') })
+    const readings = async () => {
+      asked.length = 0
+      const fields = await readBedrock(never()).catch((error: SourceError) => error.message)
+      return [asked.join(' '), typeof fields === 'string' ? fields : fields.transport]
+    }
+    expect(await readings()).toEqual(['raknet nethernet', 'raknet'])
+    expect(await readings()).toEqual(['raknet', 'raknet'])
+    Object.assign(up, { raknet: false, nethernet: true })
+    expect(await readings()).toEqual(['raknet nethernet', 'nethernet'])
+    expect(await readings()).toEqual(['nethernet', 'nethernet'])
+    Object.assign(up, { nethernet: false })
+    expect(await readings()).toEqual(['nethernet raknet', 'nethernet'])
+    expect(await readings()).toEqual(['raknet nethernet', 'raknet'])
+  })
+
+  it('leaves no attempt behind', async () => {
+    await using silent = await hostileServer((socket) => void socket.resume())
+    const controller = new AbortController()
+    const reading = source(silent.port).poll(controller.signal)
+    await expect.poll(silent.open).toBe(1)
+    controller.abort(new SourceError('timeout', 'late'))
+    await expect(reading).rejects.toMatchObject({ code: 'timeout' })
+    await expect.poll(silent.open).toBe(0)
+  })
+})
