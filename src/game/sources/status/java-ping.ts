@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
 
@@ -14,7 +13,7 @@ export interface JavaPing {
   readonly address: string | undefined
   /** Milliseconds from ping to pong, or from request to reply where no pong came. */
   readonly latency: number
-  /** False where the server was asked for a pong and sent none. */
+  /** False where the server sent no pong, in time or at all. */
   readonly ponged: boolean
 }
 
@@ -24,22 +23,22 @@ export interface JavaPingOptions {
   /** Of encodeHello(). */
   readonly hello: Buffer
   /**
-   * Reads the reply; throws what a frame that is none ends in.
-   * Its body is a view that does not outlive the call.
+   * Decodes the reply. The frame's body is a view that is not valid after the call.
+   * @throws ProtocolError where it is not a status reply
    */
   readonly decode: (reply: Frame) => string
   /** For messages. */
   readonly target: string
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** False: does not ask for a pong. */
+  /** False: no ping is sent after the status. */
   readonly ping: boolean
 }
 
-/** The peer speaks as servers to 1.6 do: it was reached, and either hung up without a byte or sent their way of saying so. */
+/** The peer behaves as servers up to 1.6 do: it was reached, and either closed without a byte or sent a legacy kick. */
 export class LegacyPeerError extends SourceError {}
 
-/** What opens the connection: the handshake, which says what was asked for, and the request of the status. */
+/** The first bytes on the connection: the handshake, with the address that was dialled, and the status request. */
 export function encodeHello(host: string, port: number): Buffer {
   return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest])
 }
@@ -48,19 +47,19 @@ export function encodeHello(host: string, port: number): Buffer {
  * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
  * @throws SourceError
  */
-export function pingJava({ socket, hello, decode, target, clock, signal, ping: wantsPong }: JavaPingOptions): Promise<JavaPing> {
+export function pingJava({ socket, hello, decode, target, clock, signal, ping: sendPing }: JavaPingOptions): Promise<JavaPing> {
   return new Promise((resolve, reject) => {
     const frames = createFrameReader()
     let connected = false
-    let heard = false
+    let hasReceived = false
     let address: string | undefined
     let sent = 0
     let status: { readonly json: string; readonly took: number } | undefined
-    let cancelPatience = () => {}
+    let cancelPongTimer = () => {}
 
     const end = () => {
       signal.removeEventListener('abort', onAbort)
-      cancelPatience()
+      cancelPongTimer()
       socket.destroy()
     }
     const fail = (error: unknown) => {
@@ -84,18 +83,19 @@ export function pingJava({ socket, hello, decode, target, clock, signal, ping: w
         return
       }
       status = { json: decode(frame), took }
-      if (!wantsPong) {
+      if (!sendPing) {
         succeed()
         return
       }
-      cancelPatience = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => succeed())
+      cancelPongTimer = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => succeed())
       sent = clock.now()
       socket.write(ping)
     }
     const onEnd = () => {
       if (status !== undefined) succeed()
-      else if (connected && !heard) fail(new LegacyPeerError('closed', `${target}: the connection was closed without an answer`))
-      else fail(new SourceError('closed', `${target}: the connection was closed within the answer`))
+      else if (connected && !hasReceived)
+        fail(new LegacyPeerError('closed', `${target}: the connection was closed without a reply`))
+      else fail(new SourceError('closed', `${target}: the connection was closed within the reply`))
     }
 
     if (signal.aborted) {
@@ -113,14 +113,14 @@ export function pingJava({ socket, hello, decode, target, clock, signal, ping: w
     socket.on('data', (chunk: Buffer) => {
       if (socket.destroyed) return
       try {
-        if (!heard && isLegacyKick(chunk)) {
-          throw new LegacyPeerError('malformed', `${target}: the answer is that of a server to 1.6`)
+        if (!hasReceived && isLegacyKick(chunk)) {
+          throw new LegacyPeerError('malformed', `${target}: the reply is that of a server up to 1.6`)
         }
-        heard = true
+        hasReceived = true
         frames.push(chunk)
         for (let frame = frames.next(); frame !== undefined && !socket.destroyed; frame = frames.next()) onFrame(frame)
       } catch (error) {
-        if (status === undefined) fail(protocolFailure(error, target))
+        if (status === undefined) fail(error)
         else succeed()
       }
     })
@@ -137,8 +137,4 @@ export function pingJava({ socket, hello, decode, target, clock, signal, ping: w
 /** FF and a length below 256 units: no modern server writes a VarInt so. */
 function isLegacyKick(chunk: Buffer): boolean {
   return chunk[0] === 0xff && chunk[1] === 0
-}
-
-function protocolFailure(error: unknown, target: string): unknown {
-  return error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
 }
