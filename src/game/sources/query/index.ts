@@ -4,7 +4,7 @@ import type { LookupAddress } from 'node:dns'
 import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import { hostPort } from '../../../config/kinds.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAnyAddress } from '../../names/connect-any-address.ts'
 import { systemNetwork } from '../../network.ts'
@@ -39,9 +39,8 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const { host, port } = address
   const target = formatHostPort(address)
   const anyAddress = createAnyAddress({ host, target, network, clock })
-  const closing = new AbortController()
 
-  async function ask({ address, family }: LookupAddress, signal: AbortSignal): Promise<FullStat> {
+  async function read({ address, family }: LookupAddress, signal: AbortSignal): Promise<FullStat> {
     signal.throwIfAborted()
     const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
     try {
@@ -65,24 +64,15 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
     name: 'query',
     target,
     async poll(signal) {
-      const ending = new AbortController()
-      const end = () => ending.abort(signal.aborted ? signal.reason : closing.signal.reason)
-      for (const one of [signal, closing.signal]) {
-        one.addEventListener('abort', end)
-        if (one.aborted) end()
-      }
       try {
-        ending.signal.throwIfAborted()
-        const fields = toFields(await anyAddress(ask, ending.signal))
+        signal.throwIfAborted()
+        const fields = toFields(await anyAddress(read, signal))
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {
-        if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
-        throw ending.signal.aborted ? ending.signal.reason : toSourceError(error, target)
-      } finally {
-        for (const one of [signal, closing.signal]) one.removeEventListener('abort', end)
+        throw signal.aborted ? signal.reason : toSourceError(error, target)
       }
     },
-    close: () => closing.abort(new SourceError('aborted', `${target}: no longer watched`)),
+    close() {},
   }
 }
 

@@ -3,7 +3,6 @@ import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
 import { portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
-import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createJavaReader } from './java-status.ts'
 import { createBedrockReader } from './raknet.ts'
@@ -12,19 +11,18 @@ import { createBedrockReader } from './raknet.ts'
 export function createStatusSource(address: ServerAddress, context: SourceContext): Source {
   const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)
-  const polls = createPolls(target)
   const read =
     address.edition === 'bedrock' ? createBedrockReader(address, clock, network) : createJavaReader(address, context, network)
 
   return {
     name: 'status',
     target,
-    poll: (signal) =>
-      polls.run(signal, async (own) => {
-        const fields = await read(own)
-        return { source: 'status', at: clock.now(), fields }
-      }),
-    close: polls.close,
+    async poll(signal) {
+      signal.throwIfAborted()
+      const fields = await read(signal)
+      return { source: 'status', at: clock.now(), fields }
+    },
+    close() {},
   }
 }
 
