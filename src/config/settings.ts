@@ -44,7 +44,7 @@ export const settings = {
     file: 'poll.timeout',
     kind: duration('50ms', '1m'),
     default: '3s',
-    meaning: 'timeout of one source in one poll',
+    meaning: 'timeout of one poll',
   }),
   staleAfter: setting({
     env: 'STALE_AFTER',

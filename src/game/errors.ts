@@ -1,3 +1,5 @@
+import { ProtocolError } from './protocol/error.ts'
+
 /** Why a source could not be read. Also the `outcome` label of `minecraft_polls_total`. */
 export type SourceErrorCode =
   | 'timeout'
@@ -25,23 +27,23 @@ export class SourceError extends Error {
 }
 
 const closed = ['closed', 'the other end closed the connection'] as const
-const noWay = ['unreachable', 'this machine has no way there'] as const
-const denied = ['unreachable', 'the system or firewall of this machine does not let it send there'] as const
-const unresolved = ['dns', 'the name server gives no answer'] as const
+const noRoute = ['unreachable', 'no route to host'] as const
+const denied = ['unreachable', 'blocked by the system or firewall of this machine'] as const
+const unresolved = ['dns', 'the name server does not answer'] as const
 
-/** Of the network, with what it means. */
+/** Error codes of the system's network calls, with what they mean. */
 const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> = {
-  ECONNREFUSED: ['refused', 'nothing listens there'],
+  ECONNREFUSED: ['refused', 'connection refused'],
   ECONNRESET: closed,
   EPIPE: closed,
-  EHOSTUNREACH: noWay,
-  ENETUNREACH: noWay,
-  EADDRNOTAVAIL: noWay,
-  EAFNOSUPPORT: noWay,
+  EHOSTUNREACH: noRoute,
+  ENETUNREACH: noRoute,
+  EADDRNOTAVAIL: noRoute,
+  EAFNOSUPPORT: noRoute,
   EACCES: denied,
   EPERM: denied,
   ETIMEDOUT: ['timeout', 'no answer'],
-  ENOTFOUND: ['dns', 'there is no such host name'],
+  ENOTFOUND: ['dns', 'host not found'],
   EAI_AGAIN: unresolved,
   ESERVFAIL: unresolved,
 }
@@ -49,11 +51,11 @@ const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> 
 /** Any thrown value as a SourceError that names `target`, e.g. `mc.example.org:25565`. */
 export function toSourceError(error: unknown, target: string): SourceError {
   if (error instanceof SourceError) return error
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  const said = error instanceof Error ? error.message : String(error)
-  const known = systemCodes[code]
-  if (known === undefined) return new SourceError('internal', `${target}: ${said || code}`, { cause: error })
-  const [kind, meaning] = known
-  // The system's words name the very address, but of several addresses together it says nothing.
-  return new SourceError(kind, `${target}: ${meaning} (${said || code})`, { cause: error })
+  if (error instanceof ProtocolError) return new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
+  const systemCode = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  // The system's message names the address, but is empty where several addresses have failed.
+  const message = (error instanceof Error ? error.message : String(error)) || systemCode
+  const [code, meaning] = systemCodes[systemCode] ?? ['internal', undefined]
+  const text = meaning === undefined ? message : `${meaning} (${message})`
+  return new SourceError(code, `${target}: ${text}`, { cause: error })
 }

@@ -5,6 +5,7 @@ import type { PhaseRecorder } from './phases.ts'
 import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
+import { createConnectBackoffs } from './watcher/connect-backoff.ts'
 import { createWatcher, type Watcher } from './watcher/index.ts'
 
 /** Starting a server's watcher this many ms after the one before spreads a large fleet over its interval. */
@@ -35,7 +36,8 @@ export interface Fleet {
   get(name: string): Watcher | undefined
   /**
    * A watcher for one poll of a server that need not be watched; the caller closes it. Nothing is logged unless a log is given:
-   * who probes sees the outcome.
+   * the outcome is in its snapshot. Of a watched server it shares when connections may be made, so that probes with a wrong
+   * password do not add to the attempts to log in.
    * @param timeout milliseconds
    */
   probe(server: ServerSettings, timeout: number, options?: ProbeOptions): Watcher
@@ -46,10 +48,12 @@ export interface Fleet {
 
 export function createFleet(options: FleetOptions): Fleet {
   const { servers, poll, clock, log, random = Math.random, network, createSources } = options
+  const backoffs = createConnectBackoffs(clock, random)
   const watch = (
     server: ServerSettings,
     settings: PollSettings,
     { log, ...context }: ProbeOptions & { readonly log: Log },
+    isProbe: boolean,
   ): Watcher =>
     createWatcher({
       server: server.name,
@@ -57,15 +61,24 @@ export function createFleet(options: FleetOptions): Fleet {
       clock,
       log,
       random,
-      sources: (push) => createSources(server, { clock, log, random, push, ...context }),
+      sources: (push, requestPoll) =>
+        createSources(server, {
+          clock,
+          log,
+          random,
+          push,
+          requestPoll,
+          connectBackoff: (source, target, secret) => backoffs.acquire(source, target, secret, isProbe),
+          ...context,
+        }),
     })
-  const watchers = servers.map((server) => watch(server, poll, { log, ...(network && { network }) }))
+  const watchers = servers.map((server) => watch(server, poll, { log, ...(network && { network }) }, false))
   const byName = new Map(watchers.map((watcher) => [watcher.server, watcher]))
   return {
     servers,
     watchers,
     get: (name) => byName.get(name),
-    probe: (server, timeout, options) => watch(server, { ...poll, timeout }, { log: silentLog, ...options }),
+    probe: (server, timeout, options) => watch(server, { ...poll, timeout }, { log: silentLog, ...options }, true),
     subscribe(listener) {
       const ends = watchers.map((watcher) => watcher.subscribe(listener))
       return () => {

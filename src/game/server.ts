@@ -30,7 +30,7 @@ export const addressOf = ({ sources }: Pick<ServerSettings, 'sources'>): ServerA
 export interface PollSettings {
   /** Milliseconds between two polls of one server. */
   readonly interval: number
-  /** Milliseconds one source may take in one poll. */
+  /** Milliseconds that one poll may take, the server's directory, names and all sources included. */
   readonly timeout: number
   /** Milliseconds after which a reading is stale. */
   readonly staleAfter: number

@@ -1,7 +1,7 @@
 import type { SourceErrorCode } from './errors.ts'
 import { type FieldName, type Fields, fieldNames, type PlayerList } from './fields.ts'
 import { sources } from './sources/index.ts'
-import type { Reading, SourceDescriptor, SourceName } from './sources/source.ts'
+import type { Reading, RestingCommand, SourceDescriptor, SourceName } from './sources/source.ts'
 
 export interface KnownField<T> {
   readonly value: T
@@ -25,6 +25,8 @@ export interface SourceState {
   readonly lastError?: { readonly code: SourceErrorCode; readonly message: string; readonly at: number }
   /** Unix milliseconds of its last success. */
   readonly lastSuccess?: number
+  /** Commands that are not sent at the moment, because the server did not answer them; `until` is Unix milliseconds. */
+  readonly resting?: readonly RestingCommand[]
 }
 
 /** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
@@ -34,7 +36,7 @@ export interface ServerSnapshot {
   readonly at: number
   readonly fields: KnownFields
   readonly sources: readonly SourceState[]
-  /** The last poll reached the server over the network; undefined before the first poll has ended. */
+  /** Whether the last poll, or an event since, reached the server over the network; undefined while that is unknown. */
   readonly up?: boolean
   /** Monotonic and Unix milliseconds of the last contact (poll or event). */
   readonly lastContact?: { readonly at: number; readonly wall: number }
@@ -65,11 +67,21 @@ export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field
 
 const fields = Object.entries(precedence) as readonly (readonly [FieldName, readonly SourceName[]])[]
 
-/** Each field from the best source that gave it; of two readings of one source the later in the list is asked first. */
-export function merge(readings: readonly Reading[]): KnownFields {
+const none: ReadonlySet<SourceName> = new Set()
+
+/** @returns monotonic milliseconds at which a field of the reading was read */
+export const fieldReadAt = (reading: Reading, field: FieldName): number => reading.readAt?.[field] ?? reading.at
+
+/**
+ * Each field from the best source that gave it: sources whose last poll succeeded come first, then precedence decides. Of two
+ * readings of one source the later in the list wins.
+ * @param readings none of them stale
+ * @param failing sources whose last poll failed
+ */
+export function merge(readings: readonly Reading[], failing: ReadonlySet<SourceName> = none): KnownFields {
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   for (const [name, sources] of fields) {
-    const field = pick(name, sources, readings)
+    const field = pick(name, sources, readings, failing)
     if (field !== undefined) known[name] = field
   }
   const { players } = known as KnownFields
@@ -77,7 +89,7 @@ export function merge(readings: readonly Reading[]): KnownFields {
   return Object.freeze(known) as KnownFields
 }
 
-/** Who is on is told by one source; the ids of some of them perhaps by another, as by the status beside the query. */
+/** The list comes from one source, the ids of some of its players perhaps from another, as from the status beside the query. */
 function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
   if (list.players.every(({ id }) => id !== undefined)) return list
   const all = readings.flatMap(({ fields }) => fields.players?.players ?? [])
@@ -85,14 +97,25 @@ function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
   return { ...list, players: list.players.map((player) => (player.id === undefined ? known.get(player.name) : player) ?? player) }
 }
 
-function pick(name: FieldName, sources: readonly SourceName[], readings: readonly Reading[]): KnownField<unknown> | undefined {
+function pick(
+  name: FieldName,
+  sources: readonly SourceName[],
+  readings: readonly Reading[],
+  failing: ReadonlySet<SourceName>,
+): KnownField<unknown> | undefined {
+  let ofFailing: KnownField<unknown> | undefined
   for (const source of sources) {
+    const isFailing = failing.has(source)
+    if (isFailing && ofFailing !== undefined) continue
     for (let index = readings.length - 1; index >= 0; index--) {
       const reading = readings[index]
       if (reading?.source !== source) continue
       const value = reading.fields[name]
-      if (value !== undefined) return Object.freeze({ value, source, at: reading.at })
+      if (value === undefined) continue
+      const field = Object.freeze({ value, source, at: fieldReadAt(reading, name) })
+      if (!isFailing) return field
+      ofFailing ??= field
     }
   }
-  return undefined
+  return ofFailing
 }

@@ -80,6 +80,9 @@ export const Sources = Type.Object(
         lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept when the source is ok again' }),
         lastSuccess: Type.Union([Moment, Type.Null()]),
         duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds the last poll took' }),
+        resting: Type.Array(Type.Object({ command: Type.String(), until: Moment }), {
+          description: 'Commands that the server did not answer, and until when they are not sent again',
+        }),
       }),
     ),
     fields: Type.Record(

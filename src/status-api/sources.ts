@@ -18,6 +18,7 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
     lastError: failure === undefined ? null : { code: failure.code, message: failure.message, at: moment(failure.at) },
     lastSuccess: state?.lastSuccess === undefined ? null : moment(state.lastSuccess),
     duration: state?.duration === undefined ? null : Number(state.duration.toFixed(6)),
+    resting: (state?.resting ?? []).map(({ command, until }) => ({ command, until: moment(until) })),
   }
 }
 

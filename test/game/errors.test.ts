@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest'
-import { toSourceError } from '../../src/game/errors.ts'
+import { SourceError, toSourceError } from '../../src/game/errors.ts'
+import { ProtocolError } from '../../src/game/protocol/error.ts'
 
 const system = (code: string, message: string) => Object.assign(new Error(message), { code })
 
 it.each([
-  ['ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:1', 'refused', 'nothing listens there (connect ECONNREFUSED 192.0.2.1:1)'],
-  ['ECONNREFUSED', '', 'refused', 'nothing listens there (ECONNREFUSED)'],
-  ['ENOTFOUND', 'getaddrinfo ENOTFOUND x', 'dns', 'there is no such host name (getaddrinfo ENOTFOUND x)'],
-  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'the name server gives no answer (getaddrinfo EAI_AGAIN x)'],
+  ['ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:1', 'refused', 'connection refused (connect ECONNREFUSED 192.0.2.1:1)'],
+  ['ECONNREFUSED', '', 'refused', 'connection refused (ECONNREFUSED)'],
+  ['ENOTFOUND', 'getaddrinfo ENOTFOUND x', 'dns', 'host not found (getaddrinfo ENOTFOUND x)'],
+  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'the name server does not answer (getaddrinfo EAI_AGAIN x)'],
   ['ENEW', 'something new', 'internal', 'something new'],
   ['ENEW', '', 'internal', 'ENEW'],
 ])('says what %s (%j) means, with the target and the words of the system', (code, said, kind, meaning) => {
@@ -15,4 +16,18 @@ it.each([
     code: kind,
     message: `mc.example.org:1: ${meaning}`,
   })
+})
+
+it('takes the code of a protocol error over: broken bytes are malformed, not internal', () => {
+  const cause = new ProtocolError('malformed', 'a VarInt of more than 5 bytes')
+  expect(toSourceError(cause, 'mc.example.org:1')).toMatchObject({
+    code: 'malformed',
+    message: 'mc.example.org:1: a VarInt of more than 5 bytes',
+    cause,
+  })
+})
+
+it('returns a SourceError as it is', () => {
+  const error = new SourceError('auth', 'rcon.test:1: wrong password')
+  expect(toSourceError(error, 'mc.example.org:1')).toBe(error)
 })

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { createFleet } from '../../src/game/fleet.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
+import { listenRconPeer, packet } from '../helpers/rcon-peer.ts'
 import { refused, type ScriptedSource, scriptedSource } from '../helpers/scripted-source.ts'
 
 const poll = { interval: 5000, timeout: 3000, staleAfter: 15_000 }
@@ -66,4 +69,25 @@ it('makes a throw-away watcher with a timeout of its own for a probe', async () 
   expect((await polled).sources[0]?.error?.message).toContain('within 200 ms')
   watcher.close()
   expect(clock.pending).toBe(0)
+})
+
+it('makes at most one login for six probes with a wrong RCON password', async () => {
+  const peer = await listenRconPeer(
+    () => {},
+    ({ socket }) => void socket.write(packet(-1, 2, '')),
+  )
+  const server = { name: 'Server', sources: { rcon: { address: peer.address, password: 'wrong' } } }
+  const fleet = createFleet({ servers: [server], poll, clock: systemClock, log: silentLog, createSources })
+  const probe = async () => {
+    const watcher = fleet.probe(server, 3_000)
+    const { sources } = await watcher.poll()
+    watcher.close()
+    return sources[0]?.error?.code
+  }
+  expect(await Promise.all([probe(), probe(), probe()])).toEqual(['auth', 'auth', 'auth'])
+  expect(await Promise.all([probe(), probe(), probe()])).toEqual(['auth', 'auth', 'auth'])
+  expect((await fleet.get('Server')?.poll())?.sources[0]?.error?.code).toBe('auth')
+  expect(peer.logins).toBe(1)
+  fleet.close()
+  await peer.close()
 })

@@ -73,3 +73,17 @@ it('fills in the ids of players that another source knows, and nobody else', () 
     at: 1,
   })
 })
+
+it('takes a field from a source whose last poll failed only where no other has it', () => {
+  const readings = [reading('rcon', { playersOnline: 7, tickFrozen: false }), reading('status', { playersOnline: 2 }, 5)]
+  expect(merge(readings, new Set<SourceName>(['rcon']))).toMatchObject({
+    playersOnline: { value: 2, source: 'status', at: 5 },
+    tickFrozen: { value: false, source: 'rcon', at: 1 },
+  })
+  expect(merge(readings, new Set<SourceName>(['rcon', 'status'])).playersOnline).toMatchObject({ source: 'rcon' })
+})
+
+it('gives each field the time at which it was read', () => {
+  const merged = merge([{ ...reading('rcon', { playersOnline: 7, difficulty: 'hard' }, 9), readAt: { difficulty: 3 } }])
+  expect(merged).toMatchObject({ playersOnline: { at: 9 }, difficulty: { at: 3 } })
+})

@@ -81,7 +81,16 @@ describe('/sources', () => {
       server: 'Server',
       sources: [
         { source: 'status', configured: true, target: 'Server.test:status', state: 'ok', lastError: null, duration: 0 },
-        { source: 'rcon', configured: false, target: null, state: 'off', lastError: null, lastSuccess: null, duration: null },
+        {
+          source: 'rcon',
+          configured: false,
+          target: null,
+          state: 'off',
+          lastError: null,
+          lastSuccess: null,
+          duration: null,
+          resting: [],
+        },
         { source: 'management', state: 'off' },
         { source: 'query', state: 'off' },
         { source: 'jmx', state: 'off' },

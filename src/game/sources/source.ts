@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Setting } from '../../config/setting.ts'
 import type { Log } from '../../log.ts'
-import type { SourceErrorCode } from '../errors.ts'
+import type { SourceError, SourceErrorCode } from '../errors.ts'
 import type { FieldName, Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
 import type { PhaseRecorder } from '../phases.ts'
@@ -11,34 +11,52 @@ import type { sources } from './index.ts'
 
 export type SourceName = (typeof sources)[number]['name']
 
-/** What one source read at one moment: a part of the fields, nothing invented. */
+/** What one source read: some of the fields, nothing invented. */
 export interface Reading {
   readonly source: SourceName
-  /** Monotonic milliseconds at which it was complete. */
+  /** Monotonic milliseconds at which the reading was complete. */
   readonly at: number
   readonly fields: Partial<Fields>
+  /** Monotonic milliseconds at which a field was read, for each field that was not read at `at`. */
+  readonly readAt?: FieldTimes
+  /** Milliseconds between two reads of a field, for each field that the source does not read in every poll. */
+  readonly readEvery?: FieldTimes
+}
+
+/** Milliseconds by field. */
+export type FieldTimes = Readonly<Partial<Record<FieldName, number>>>
+
+/** A command that the server does not answer and that is not sent for a while. */
+export interface RestingCommand {
+  readonly command: string
+  /** Monotonic milliseconds until which it is not sent. */
+  readonly until: number
 }
 
 /**
- * One way to read one server. A poll ends within its deadline, leaves no socket or timer behind beyond a
- * deliberately kept connection, and rejects with a SourceError only.
+ * One way to read one server. A source only reads: the watcher decides when it is polled, cancels its polls, and judges what is
+ * stale. A poll leaves no socket or timer behind but for a deliberately kept connection.
  */
 export interface Source {
   readonly name: SourceName
-  /** What is read, for messages and replies: `host:port`, a URL or the name of a folder. No secret, and no path of this machine. */
+  /** Whom it reads, for messages and replies: `host:port`, a URL or the name of a folder. No secret, and no path of this machine. */
   readonly target: string
   /**
-   * @param signal aborted at the deadline (its reason is a `timeout` SourceError) or on close (`aborted`). At the deadline
-   * a source may still resolve, at once, with the part it has.
-   * @throws SourceError the same object again while the source waits before it retries: one failure, however often it is reported
+   * Reads the server once. Never called again before the poll before has ended, nor after `close`.
+   * @param signal aborted with a SourceError: at the deadline (`timeout`), or when the source is closed (`aborted`). The poll then
+   * ends at once; at the deadline it may still resolve with the fields that it has read.
+   * @param deadlineAt monotonic milliseconds of the deadline; absent: there is none
+   * @throws SourceError the same object again as long as no new attempt was made, so that one failure is not counted as many
    */
-  poll(signal: AbortSignal): Promise<Reading>
+  poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading>
+  /** Commands that are not sent at the moment, because the server did not answer them. */
+  resting?(): readonly RestingCommand[]
   /**
    * Only of a source that completes the settings of the others: the server's own files; undefined while there are none.
    * Rejects where they cannot be read, which the source's next poll reports.
    */
   files?(): Promise<ServerFiles | undefined>
-  /** Closes kept connections and timers; a poll under way rejects with `aborted`. May be called twice. */
+  /** Closes kept connections. May be called twice. */
   close(): void
 }
 
@@ -53,14 +71,21 @@ export interface ServerFiles {
   read(path: string): Promise<Buffer | undefined>
 }
 
-/** What every source is handed. */
+/** What every source is given. */
 export interface SourceContext {
   readonly clock: Clock
   readonly log: Log
   /** 0 <= n < 1, for jitter. */
   readonly random: () => number
-  /** A reading that arrived between polls (an event); merged and published at once. */
+  /** Takes a reading that arrived between polls (an event). It is merged and published at once. */
   readonly push: (reading: Reading) => void
+  /** Requests a poll of this source between the regular ones, at a time in monotonic milliseconds. Absent: there are none. */
+  readonly requestPoll?: (source: SourceName, at: number) => void
+  /**
+   * For a source that keeps a connection: when it may make a new one. Shared by all sessions with the same target and secret.
+   * Absent: at any time.
+   */
+  readonly connectBackoff?: (source: SourceName, target: string, secret: string) => ConnectBackoff
   /** What servers are reached through; default: the system's network, without a cache of names. */
   readonly network?: Network
   /** The address of the server where it was configured, not found in the server's directory. */
@@ -69,9 +94,27 @@ export interface SourceContext {
   readonly phases?: PhaseRecorder
 }
 
-/** The sources of one server. Listed before each poll, because a server's directory may change what is switched on. */
+/** Limits the attempts to connect to one target with one secret. */
+export interface ConnectBackoff {
+  /**
+   * Makes one attempt. While it is unknown whether the target accepts the secret, attempts are made one at a time.
+   * @throws SourceError what the attempt throws; without an attempt the last failure, during the pause after it
+   */
+  attempt<T>(connect: () => Promise<T>, signal: AbortSignal): Promise<T>
+  /**
+   * The connection has failed after it was made.
+   * @returns monotonic milliseconds from which on the next attempt may be made
+   */
+  failed(error: SourceError): number
+  /** The connection works: the next attempt may be made at once. */
+  succeeded(): void
+  /** The session has ended. */
+  release(): void
+}
+
+/** The sources of one server. Listed again for each poll, because the server's directory may change which are switched on. */
 export interface SourceSet {
-  /** Checks whether other sources are switched on now; awaited before each poll, at most one poll timeout long. */
+  /** Reads the directory again, where there is one. Never rejects. */
   refresh?(): Promise<void>
   list(): readonly Source[]
   close(): void

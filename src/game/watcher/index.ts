@@ -1,17 +1,21 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import { SourceError, toSourceError } from '../errors.ts'
+import { toSourceError } from '../errors.ts'
 import type { PollSettings } from '../server.ts'
 import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
-import type { Reading, Source, SourceName, SourceSet } from '../sources/source.ts'
+import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
+import { createDeadline, type Deadline, waitAtMost } from './deadline.ts'
+import { createFreshness } from './freshness.ts'
 import { createPlayerCounter } from './player-counter.ts'
-import { ask } from './poll-with-deadline.ts'
+import { createPollRequests } from './poll-requests.ts'
+import { createReachability } from './reachability.ts'
+import { createRunningPolls } from './running-polls.ts'
 import { createSchedule } from './schedule.ts'
 import { createSourceStates } from './source-states.ts'
 
 /** Milliseconds that what one source read waits for the other sources of the same poll, to be published with them. */
-const together = 100
+const publishDelayMs = 100
 
 export interface Watcher {
   readonly server: string
@@ -21,11 +25,11 @@ export interface Watcher {
   /** Polls now, then on the interval, also while sources of the poll before are slow. `delay` ms before the first poll. */
   start(delay?: number): void
   /**
-   * One poll of all sources but those that are still at an earlier one; joins the poll under way if there is one. Never rejects:
-   * what failed is in the snapshot.
+   * One poll of all sources except those whose earlier poll is still running; joins a poll that is running. Never rejects: what
+   * failed is in the snapshot.
    */
   poll(): Promise<ServerSnapshot>
-  /** Called with each new snapshot; the function returned ends it. */
+  /** Called with each new snapshot; the function returned unsubscribes. */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
   close(): void
 }
@@ -37,48 +41,47 @@ export interface WatcherOptions {
   readonly log: Log
   /** 0 <= n < 1, for jitter. */
   readonly random: () => number
-  /** Makes the sources; what arrives between polls is pushed. */
-  readonly sources: (push: (reading: Reading) => void) => SourceSet
+  /** Creates the sources, which push what arrives between polls, and may request polls. */
+  readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
 
+/** Reading files of the server on this machine says nothing about whether it runs. */
+const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
+
 /**
- * Watches one server: polls its sources, each with its own deadline, and merges what they read into snapshots. A source that is
- * slow holds up neither what the others read nor their next poll; it is asked again once it has ended.
+ * Watches one server: polls its sources under one deadline and merges what they read into snapshots. A source that is slow delays
+ * neither what the others read nor their next poll; it is polled again once it has ended.
  */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
-  /** Of each source its last poll, then what was pushed since. */
-  const readings = new Map<SourceName, readonly Reading[]>()
   const states = createSourceStates({ server, clock, log })
-  const polls: Partial<Record<string, number>> = {}
+  const freshness = createFreshness(settings.staleAfter)
+  const reachability = createReachability(isNetwork)
+  const running = createRunningPolls(clock)
   const counter = createPlayerCounter()
+  const polls: Partial<Record<string, number>> = {}
   const listeners = new Set<(snapshot: ServerSnapshot) => void>()
-  /** The sources under way, with what ends their poll. */
-  const asked = new Map<Source, (reason: SourceError) => void>()
+  let isStarted = false
   let closed = false
+  /** Polls in a row that did not reach the server. */
   let failures = 0
+  let pollsStarted = 0
   let pollDuration: number | undefined
-  let up: boolean | undefined
   let lastContact: ServerSnapshot['lastContact']
   /** When a poll last reached the server. */
-  let lastReached = Number.NEGATIVE_INFINITY
-  let underWay: Promise<ServerSnapshot> | undefined
+  let lastReachedAt = Number.NEGATIVE_INFINITY
+  let currentPoll: Promise<ServerSnapshot> | undefined
   let cancelExpiry = () => {}
   let cancelPublish: (() => void) | undefined
-  const sources = options.sources((reading) => {
-    if (closed) return
-    const [polled, pushed] = readings.get(reading.source) ?? []
-    const together = pushed === undefined ? reading : { ...reading, fields: { ...pushed.fields, ...reading.fields } }
-    readings.set(reading.source, [polled ?? { ...reading, fields: {} }, together])
-    contact(reading.at)
-    // Before the first poll has ended most is unknown: what it reads belongs to the first snapshot too.
-    if (pollDuration === undefined) publishSoon()
-    else publish()
+  const requests = createPollRequests(clock, pollRequested)
+  const sources = options.sources(receivePushed, (source, at) => {
+    if (isStarted) requests.request(source, at)
   })
-  const schedule = createSchedule({ interval: settings.interval, clock, random, poll: pollAgain, failures: () => failures })
+  const schedule = createSchedule({ interval: settings.interval, clock, random, poll: startPoll, failures: () => failures })
   let current = build(merge([]))
 
   function build(fields: KnownFields): ServerSnapshot {
+    const { up } = reachability
     return Object.freeze({
       server,
       at: clock.now(),
@@ -93,33 +96,44 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /** @param at monotonic milliseconds at which something of the server was read */
-  function contact(at: number): void {
-    if (lastContact === undefined || at > lastContact.at) lastContact = { at, wall: clock.wall() - (clock.now() - at) }
+  function reached(source: Source, at: number): boolean {
+    if (isNetwork(source) && (lastContact === undefined || at > lastContact.at)) {
+      lastContact = { at, wall: clock.wall() - (clock.now() - at) }
+    }
+    return reachability.reached(source)
   }
 
-  /** The states of the sources that ask the server. A directory is on this machine: reading it says nothing of whether it runs. */
-  const network = () => sources.list().flatMap((source) => (descriptorOf(source.name).network ? [states.of(source)] : []))
-
-  /** Whether the server is up. Not known as long as some of its sources have not been polled and none has reached it. */
-  function look(): void {
-    const all = network()
-    if (all.some(({ state }) => state === 'ok')) up = true
-    else if (all.every(({ state }) => state !== 'pending')) up = false
+  /** The server is up again, as something other than a regular poll has shown: the next one comes at once. */
+  function recover(): void {
+    failures = 0
+    schedule.pollSoon()
   }
 
-  /** Soon, unless the poll ends before and publishes it. */
+  function receivePushed(reading: Reading): void {
+    const source = sources.list().find(({ name }) => name === reading.source)
+    if (closed || source === undefined) return
+    freshness.addPushed(reading)
+    if (reached(source, reading.at)) recover()
+    // Before the first poll has ended most is unknown: what it reads belongs to the first snapshot too.
+    if (pollDuration === undefined) publishSoon()
+    else publish()
+  }
+
+  /** Publishes after a short delay, unless the end of the poll does so before. */
   function publishSoon(): void {
-    if (!closed) cancelPublish ??= clock.after(together, publish)
+    if (!closed) cancelPublish ??= clock.after(publishDelayMs, publish)
   }
 
   function publish(): void {
     cancelPublish?.()
     cancelPublish = undefined
-    states.keepOnly(sources.list())
-    look()
-    dropStale()
-    const fields = merge([...readings.values()].flat())
-    counter.see(fields)
+    const list = sources.list()
+    states.keepOnly(list)
+    reachability.update(list)
+    expireReadings(list)
+    const failing = new Set(list.filter((source) => reachability.hasReached(source) === false).map(({ name }) => name))
+    const fields = merge(freshness.readings(), failing)
+    counter.update(fields)
     current = build(fields)
     for (const listener of listeners) {
       try {
@@ -131,81 +145,90 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /**
-   * What a source read counts until it is stale; then its fields become unknown, also between polls and while a poll hangs. Of a
-   * server that is down all that was known stays as long as the last of it does.
+   * Stale fields become unknown, also between polls and while a poll hangs. Of a server that is down everything stays until the
+   * last of it is stale.
    */
-  function dropStale(): void {
+  function expireReadings(list: readonly Source[]): void {
     cancelExpiry()
-    let next = Number.POSITIVE_INFINITY
-    const left = ({ at }: Reading) => (up === false ? Math.max(at, lastReached) : at) + settings.staleAfter - clock.now()
-    const names = new Set(sources.list().map(({ name }) => name))
-    for (const [name, read] of readings) {
-      const fresh = names.has(name) ? read.filter((reading) => left(reading) > 0) : []
-      if (fresh.length > 0) readings.set(name, fresh)
-      else readings.delete(name)
-      next = Math.min(next, ...fresh.map(left))
-    }
-    if (next < Number.POSITIVE_INFINITY && !closed) cancelExpiry = clock.after(next, publish)
+    const keepUntil = reachability.up === false ? lastReachedAt + settings.staleAfter : undefined
+    const next = freshness.expire(clock.now(), new Set<SourceName>(list.map(({ name }) => name)), keepUntil)
+    if (next < Number.POSITIVE_INFINITY && !closed) cancelExpiry = clock.after(next - clock.now(), publish)
   }
 
-  async function pollSource(source: Source): Promise<void> {
+  /** Polls one source. Never rejects. @returns true where this has shown that a server which was down is up again */
+  async function pollSource(source: Source, deadline: Deadline): Promise<boolean> {
     const started = clock.now()
-    const { reading: asking, stop } = ask(source, settings.timeout, clock)
-    asked.set(source, stop)
     const elapsed = () => (clock.now() - started) / 1000
+    let hasRecovered = false
     try {
-      const reading = await asking
-      if (closed) return
-      readings.set(source.name, [reading])
-      if (descriptorOf(source.name).network) {
-        contact(reading.at)
-        lastReached = Math.max(lastReached, reading.at)
-      }
+      const reading = await running.run(source, deadline)
+      if (closed) return false
+      freshness.addPolled(reading)
+      hasRecovered = reached(source, reading.at)
+      if (isNetwork(source)) lastReachedAt = Math.max(lastReachedAt, reading.at)
       states.ok(source, elapsed())
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
-      if (error.code === 'aborted') return
+      if (error.code === 'aborted') return false
+      reachability.missed(source)
       states.failed(source, elapsed(), error)
-    } finally {
-      asked.delete(source)
     }
     publishSoon()
+    return hasRecovered
+  }
+
+  function pollRequested(name: SourceName): boolean {
+    const source = sources.list().find((one) => one.name === name)
+    if (source === undefined || closed) return true
+    if (running.isRunning(source)) return false
+    void pollSource(source, createDeadline(clock, settings.timeout)).then((hasRecovered) => {
+      if (hasRecovered) recover()
+    })
+    return true
   }
 
   async function pollOnce(): Promise<ServerSnapshot> {
     const started = clock.now()
-    if (sources.refresh !== undefined) await bounded(sources.refresh())
+    const number = ++pollsStarted
+    const deadline = createDeadline(clock, settings.timeout)
+    await refreshSources(deadline)
     if (closed) return current
-    const polled = sources.list().filter((source) => !asked.has(source))
-    await Promise.all(polled.map(pollSource))
-    if (closed || (polled.length === 0 && asked.size > 0)) return current
-    look()
-    failures = up ? 0 : failures + 1
-    const outcome = up ? 'ok' : (network().find(({ error }) => error)?.error?.code ?? 'unreachable')
-    polls[outcome] = (polls[outcome] ?? 0) + 1
+    const idle = sources.list().filter((source) => !running.isRunning(source))
+    const recoveries = await Promise.all(idle.map((source) => pollSource(source, deadline)))
+    if (closed || (idle.length === 0 && running.size > 0)) return current
+    const list = sources.list()
+    reachability.update(list)
+    const { up } = reachability
+    if (up === false) failures++
+    else if (up) failures = 0
+    // A later poll has found the server down, so that the next one may be far away.
+    if (recoveries.includes(true) && number < pollsStarted) recover()
+    if (up !== undefined) {
+      const error = up ? undefined : list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])[0]
+      const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
+      polls[outcome] = (polls[outcome] ?? 0) + 1
+    }
     pollDuration = (clock.now() - started) / 1000
     publish()
     return current
   }
 
-  /** Waits for `work`, at most one poll timeout. It handles its own errors; one that gets through must not stop the polls. */
-  async function bounded(work: Promise<void>): Promise<void> {
-    let cancel = () => {}
-    const late = new Promise<void>((resolve) => {
-      cancel = clock.after(settings.timeout, resolve)
-    })
-    await Promise.race([work, late]).catch((error: unknown) => {
-      log.error({ err: error, server }, `${server}: its sources could not be looked up`)
-    })
-    cancel()
+  /** Reads the directory again, in at most half of the time: if it hangs, the sources that are known have the other half. */
+  async function refreshSources(deadline: Deadline): Promise<void> {
+    if (sources.refresh === undefined) return
+    try {
+      await waitAtMost(sources.refresh(), deadline.left() / 2, clock)
+    } catch (error) {
+      log.error({ err: error, server }, `${server}: cannot refresh its sources`)
+    }
+    running.keepOnly(sources.list())
   }
 
-  /** One more poll, of the sources that are not under way. */
-  function pollAgain(): Promise<ServerSnapshot> {
+  function startPoll(): Promise<ServerSnapshot> {
     const poll = pollOnce().finally(() => {
-      if (underWay === poll) underWay = undefined
+      if (currentPoll === poll) currentPoll = undefined
     })
-    underWay = poll
+    currentPoll = poll
     return poll
   }
 
@@ -213,8 +236,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     server,
     settings,
     snapshot: () => current,
-    start: (delay = 0) => schedule.start(delay),
-    poll: () => underWay ?? pollAgain(),
+    start(delay = 0) {
+      isStarted = true
+      schedule.start(delay)
+    },
+    poll: () => currentPoll ?? startPoll(),
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -222,8 +248,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
     close() {
       if (closed) return
       closed = true
-      for (const stop of asked.values()) stop(new SourceError('aborted', `${server}: no longer watched`))
+      running.close()
       schedule.close()
+      requests.close()
       cancelExpiry()
       cancelPublish?.()
       sources.close()

@@ -1,13 +1,13 @@
 import type { KnownFields } from '../snapshot.ts'
 
 export interface PlayerCounter {
-  /** Takes note of who is on. */
-  see(fields: KnownFields): void
+  /** Compares who is on with the last time. */
+  update(fields: KnownFields): void
   counts(): { readonly joins?: number; readonly leaves?: number }
 }
 
 /**
- * Counts joins and leaves: from the difference of two full player lists, or from the server's log where there is no full list.
+ * Counts joins and leaves: from the difference between two full player lists, or from the server's log where there is no full list.
  * A status sample shows only some of the players, so it counts nothing.
  */
 export function createPlayerCounter(): PlayerCounter {
@@ -17,7 +17,7 @@ export function createPlayerCounter(): PlayerCounter {
   let leaves: number | undefined
 
   return {
-    see(fields) {
+    update(fields) {
       // The status is complete only while nobody is on: between two such moments any number came and went.
       const list = fields.players?.source === 'status' ? undefined : fields.players?.value
       const log =
@@ -30,7 +30,7 @@ export function createPlayerCounter(): PlayerCounter {
         leaves = (leaves ?? 0) + (before === undefined ? 0 : [...before].filter((name) => !now.has(name)).length)
         known = now
       } else if (log !== undefined) {
-        // What was counted from lists so far is in the log's count too; a log that was replaced starts anew.
+        // What was counted from lists so far is in the log's count too. A log that was replaced starts at 0.
         const from = logged ?? (joins === undefined ? { joins: 0, leaves: 0 } : log)
         joins = (joins ?? 0) + Math.max(0, log.joins - from.joins)
         leaves = (leaves ?? 0) + Math.max(0, log.leaves - from.leaves)

@@ -1,12 +1,16 @@
 import type { Clock } from '../../clock.ts'
+import { type BackoffOptions, backoffMs, withJitter } from './backoff.ts'
 
-/** A server that is down is asked at the base interval this many times before the pauses grow. */
-const quickRetries = 3
-const maxBackoff = 8
+/** In intervals: a server that is down is polled at the base interval three times before the pauses grow. */
+const backoff: BackoffOptions = { firstMs: 1, maxMs: 8, steadyFailures: 3 }
+/** Milliseconds between two polls, however often an early one is requested; no more than the interval. */
+const minSpacingMs = 1_000
 
 export interface Schedule {
-  /** @param delay milliseconds before the first poll */
-  start(delay: number): void
+  /** @param delayMs before the first poll */
+  start(delayMs: number): void
+  /** Polls before the interval is over, at most once a second. Ignored before the start. */
+  pollSoon(): void
   close(): void
 }
 
@@ -22,36 +26,44 @@ export interface ScheduleOptions {
   readonly failures: () => number
 }
 
-/** Intervals to wait after `failures` polls in a row that did not reach the server. */
-function backoff(failures: number): number {
-  return Math.min(maxBackoff, 2 ** Math.max(0, failures - quickRetries))
-}
-
 /**
  * Polls on an interval, whether or not the poll before has ended, and less often while the server is down. Jitter only shortens
  * the pause, so that a change is never seen later than one interval after the last poll.
  */
 export function createSchedule({ interval, clock, random, poll, failures }: ScheduleOptions): Schedule {
+  /** Counts what has set the timer, so that the end of an earlier poll does not move it. */
   let turn = 0
+  let startedAt: number | undefined
+  let isStarted = false
   let closed = false
   let cancel = () => {}
 
-  function after(delay: number): void {
+  function pollAfter(delayMs: number): void {
     if (closed) return
     cancel()
-    cancel = clock.after(Math.max(0, delay), async () => {
+    cancel = clock.after(Math.max(0, delayMs), async () => {
       const started = clock.now()
+      startedAt = started
       const mine = ++turn
-      const pause = interval * (1 - 0.1 * random())
-      after(pause)
+      const pause = withJitter(interval, 0.1, random)
+      pollAfter(pause)
       await poll()
-      // Only now is it known whether the server is down; the next poll may have begun since.
-      if (mine === turn) after(pause * backoff(failures()) - (clock.now() - started))
+      // Only now is it known whether the server is down. The next poll may have begun since.
+      if (mine === turn) pollAfter(pause * backoffMs(failures(), backoff) - (clock.now() - started))
     })
   }
 
   return {
-    start: after,
+    start(delayMs) {
+      isStarted = true
+      pollAfter(delayMs)
+    },
+    pollSoon() {
+      if (!isStarted || closed) return
+      turn++
+      const spacing = Math.min(minSpacingMs, interval)
+      pollAfter(startedAt === undefined ? 0 : startedAt + spacing - clock.now())
+    },
     close() {
       closed = true
       cancel()

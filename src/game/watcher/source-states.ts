@@ -5,28 +5,35 @@ import type { SourceState } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Source, SourceName } from '../sources/source.ts'
 
-/** How the sources of one server fare, for `/sources`, and in the log when that changes. */
+/** The state of each source of one server, for `/sources`. Changes are logged. */
 export interface SourceStates {
-  /** `pending` for one that has not ended a poll yet. */
+  /** `pending` until its first poll has ended. */
   of(source: Source): SourceState
   /** @param duration seconds the poll took */
   ok(source: Source, duration: number): void
   /** @param duration seconds the poll took */
   failed(source: Source, duration: number, error: SourceError): void
-  /** Forgets what was of a source with another target than now: its settings have changed. */
+  /** Forgets the states of sources that are not listed any more, or with another target: the settings have changed. */
   keepOnly(sources: readonly Source[]): void
 }
 
 export function createSourceStates({ server, clock, log }: { server: string; clock: Clock; log: Log }): SourceStates {
   const states = new Map<SourceName, SourceState>()
-  /** Of each source what its last poll threw: a source that only waits to try again throws the same once more. */
+  /** What the last poll of each source threw: a source that only waits for its next attempt throws the same object again. */
   const thrownBy = new Map<SourceName, SourceError>()
 
   return {
-    of: ({ name, target }) => states.get(name) ?? { source: name, target, state: 'pending' },
+    of(source) {
+      const { name, target } = source
+      const state = states.get(name) ?? { source: name, target, state: 'pending' }
+      const resting = source.resting?.() ?? []
+      if (resting.length === 0) return state
+      const toWall = clock.wall() - clock.now()
+      return { ...state, resting: resting.map(({ command, until }) => ({ command, until: until + toWall })) }
+    },
     ok({ name, target }, duration) {
       const before = states.get(name)
-      if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} answers again (${target})`)
+      if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} is reachable again (${target})`)
       states.set(name, {
         source: name,
         target,

@@ -105,6 +105,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       expect(Object.keys(reading.fields).length).toBeGreaterThan(3)
       expect(reading.at).toBeGreaterThanOrEqual(before)
       expect(reading.at).toBeLessThanOrEqual(clock.now())
+      for (const time of Object.values(reading.readAt ?? {})) expect(time).toBeLessThanOrEqual(reading.at)
       expect(Object.values(reading.fields)).not.toContain(undefined)
       for (const field of Object.keys(reading.fields)) expect(precedence[field as FieldName], field).toContain(name)
     })
@@ -115,13 +116,12 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       expect(fields).toMatchObject(peer.fields)
     })
 
-    it('honours a signal that is aborted already, and says nothing after it was closed', async () => {
+    it('honours a signal that is aborted already, and may be closed twice', async () => {
       const source = made(await good())
       const reason = new SourceError('aborted', 'no longer wanted')
       await expect(source.poll(AbortSignal.abort(reason))).rejects.toBe(reason)
       source.close()
       source.close()
-      await expect(source.poll(new AbortController().signal)).rejects.toMatchObject({ name: 'SourceError', code: 'aborted' })
       expect(clock.pending()).toBe(0)
     })
 
@@ -131,15 +131,13 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
         await expect(poll(source)).rejects.toMatchObject({ name: 'SourceError', code: 'timeout' })
       })
 
-      it('ends a poll under way when it is aborted or closed', async () => {
+      it('ends a running poll when it is aborted', async () => {
         const source = made(await silent())
         const ending = new AbortController()
         const aborted = expect(source.poll(ending.signal)).rejects.toMatchObject({ code: 'aborted' })
         ending.abort(new SourceError('aborted', 'no longer wanted'))
         await aborted
-        const closed = expect(source.poll(new AbortController().signal)).rejects.toMatchObject({ code: 'aborted' })
         source.close()
-        await closed
         await until(() => clock.pending() === 0)
       })
     }

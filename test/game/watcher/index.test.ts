@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
-import type { Reading, Source, SourceSet } from '../../../src/game/sources/source.ts'
+import type { Reading, Source, SourceName, SourceSet } from '../../../src/game/sources/source.ts'
 import { createWatcher, type Watcher } from '../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../src/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
@@ -17,6 +17,7 @@ function watch(
   poll = settings,
 ) {
   let push: (reading: Reading) => void = () => {}
+  let requestPoll: (source: SourceName, at: number) => void = () => {}
   const log = { ...silentLog, warn: vi.fn(), error: vi.fn() }
   const watcher = createWatcher({
     server: 'Server',
@@ -24,12 +25,18 @@ function watch(
     clock,
     log,
     random,
-    sources(pushed) {
+    sources(pushed, requested) {
       push = pushed
+      requestPoll = requested
       return { list, close: () => list().forEach((source) => void source.close()), ...more }
     },
   })
-  return { watcher, log, push: (reading: Reading) => push(reading) }
+  return {
+    watcher,
+    log,
+    push: (reading: Reading) => push(reading),
+    requestPoll: (source: SourceName, at: number) => requestPoll(source, at),
+  }
 }
 
 const valuesOf = (watcher: Watcher) =>
@@ -143,7 +150,7 @@ describe('a source that fails', () => {
     expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 3, tickRateTarget: 20 })
     rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
     await clock.advance(13_000)
-    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 3, tickRateTarget: 20 })
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 2, tickRateTarget: 20 })
     // The staleness shows between two polls: at 15 s to the millisecond.
     await clock.advance(1000)
     expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 2 })
@@ -300,7 +307,8 @@ describe('what is pushed', () => {
 
   it('during the first poll waits for what it reads, up to 100 ms', async () => {
     const clock = manualClock(0)
-    const { watcher, push } = watch(clock, () => [scriptedSource('status', clock, { motd: 'Hi' })])
+    const list = [scriptedSource('status', clock, { motd: 'Hi' }), scriptedSource('management', clock)]
+    const { watcher, push } = watch(clock, () => list)
     const seen: unknown[] = []
     watcher.subscribe(() => seen.push(valuesOf(watcher)))
     push({ source: 'management', at: clock.now(), fields: { players: players('Alice') } })
@@ -357,4 +365,161 @@ it('leaves no timer behind and publishes nothing when it is closed, also in the 
   expect(status.closed).toBe(true)
   expect(seen).not.toHaveBeenCalled()
   expect(watcher.snapshot().fields).toEqual({})
+})
+
+describe('one deadline', () => {
+  it('is for everything that a poll does, also where the directory hangs', async () => {
+    const clock = manualClock(0)
+    const untilAborted = (signal: AbortSignal) =>
+      new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const status = scriptedSource('status', clock, untilAborted)
+    const { watcher } = watch(clock, () => [status], { refresh: () => new Promise(() => {}) })
+    const started = clock.now()
+    let took: number | undefined
+    const poll = watcher.poll().then(() => {
+      took = clock.now() - started
+    })
+    await clock.advance(10_000)
+    await poll
+    expect(took).toBe(settings.timeout)
+    watcher.close()
+  })
+
+  it('does not outlive a source: the poll of one that is no longer listed is cancelled', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, 'silent')
+    let list: readonly Source[] = [status]
+    const { watcher } = watch(
+      clock,
+      () => list,
+      { refresh: async () => {} },
+      () => 0,
+      { ...settings, interval: 500 },
+    )
+    watcher.start()
+    await clock.advance(100)
+    list = [scriptedSource('query', clock, { motd: 'Hi' })]
+    await clock.advance(500)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi' })
+    expect(watcher.snapshot().sources).toMatchObject([{ source: 'query', state: 'ok' }])
+    watcher.close()
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('a server that was down', () => {
+  const silentServer = async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, refused)
+    const management = scriptedSource('management', clock, refused)
+    const watched = watch(clock, () => [status, management])
+    watched.watcher.start()
+    // The next poll is 40 s after this one.
+    await clock.advance(115_000)
+    expect(watched.watcher.snapshot().up).toBe(false)
+    return { clock, status, management, ...watched }
+  }
+
+  it('is up at once when an event reaches it, and is polled', async () => {
+    const { clock, status, management, watcher, push } = await silentServer()
+    const polls = status.polledAt.length
+    status.answer = { motd: 'Hi' }
+    management.answer = {}
+    push({ source: 'management', at: clock.now(), fields: { players: players('Alice') } })
+    expect(watcher.snapshot()).toMatchObject({ up: true, lastContact: { at: clock.now() } })
+    await clock.advance(100)
+    expect(status.polledAt).toHaveLength(polls + 1)
+    expect(valuesOf(watcher)).toMatchObject({ motd: 'Hi' })
+    // Back at the base interval.
+    await clock.advance(15_000)
+    expect(status.polledAt).toHaveLength(polls + 4)
+    watcher.close()
+  })
+
+  it('is up when a poll that a source requested reaches it, and all sources are polled', async () => {
+    const { clock, status, management, watcher, requestPoll } = await silentServer()
+    const polls = status.polledAt.length
+    status.answer = { motd: 'Hi' }
+    management.answer = { difficulty: 'hard' }
+    requestPoll('management', clock.now() + 2_000)
+    await clock.advance(1_999)
+    expect(watcher.snapshot().up).toBe(false)
+    await clock.advance(200)
+    expect(watcher.snapshot().up).toBe(true)
+    expect(status.polledAt).toHaveLength(polls + 1)
+    expect(valuesOf(watcher)).toMatchObject({ motd: 'Hi', difficulty: 'hard' })
+    watcher.close()
+  })
+
+  it('is not polled without end where its events come but its polls fail', async () => {
+    const { clock, status, watcher, push } = await silentServer()
+    const polls = status.polledAt.length
+    for (let event = 0; event < 100; event++) {
+      push({ source: 'management', at: clock.now(), fields: {} })
+      await clock.advance(50)
+    }
+    expect(status.polledAt.length - polls).toBeLessThanOrEqual(6)
+    watcher.close()
+  })
+})
+
+it('does not poll less often while it is unknown whether the server is up', async () => {
+  const clock = manualClock(0)
+  const status = scriptedSource('status', clock, refused)
+  const query = scriptedSource('query', clock, 'silent')
+  const poll = { ...settings, interval: 500, timeout: 20_000 }
+  const { watcher } = watch(
+    clock,
+    () => [status, query],
+    {},
+    () => 0,
+    poll,
+  )
+  watcher.start()
+  await clock.advance(10_000)
+  expect(watcher.snapshot().up).toBeUndefined()
+  expect(status.polledAt).toHaveLength(21)
+  watcher.close()
+})
+
+it('takes the players from a source that answers when a better one has died, long before that is stale', async () => {
+  const clock = manualClock(0)
+  const status = scriptedSource('status', clock, { playersOnline: 2 })
+  const rcon = scriptedSource('rcon', clock, { playersOnline: 7, tickRateTarget: 20 })
+  const { watcher } = watch(
+    clock,
+    () => [status, rcon],
+    {},
+    () => 0,
+    { ...settings, staleAfter: 60_000 },
+  )
+  watcher.start()
+  await clock.advance(1_000)
+  expect(watcher.snapshot().fields.playersOnline).toMatchObject({ value: 7, source: 'rcon' })
+  rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
+  await clock.advance(3 * settings.interval)
+  expect(watcher.snapshot().fields.playersOnline).toMatchObject({ value: 2, source: 'status' })
+  // What only RCON gives stays until it is stale.
+  expect(watcher.snapshot().fields.tickRateTarget).toMatchObject({ value: 20, at: 0 })
+  watcher.close()
+})
+
+it('keeps the time at which each field was read', async () => {
+  const clock = manualClock(0)
+  const rcon: Source = {
+    ...scriptedSource('rcon', clock),
+    poll: async () => ({
+      source: 'rcon',
+      at: clock.now(),
+      fields: { difficulty: 'hard', playersOnline: 3 },
+      readAt: { difficulty: 0 },
+    }),
+  }
+  const { watcher } = watch(clock, () => [rcon])
+  watcher.start()
+  await clock.advance(11_000)
+  expect(watcher.snapshot().fields).toMatchObject({ difficulty: { at: 0 }, playersOnline: { at: 10_000 } })
+  await clock.advance(4_500)
+  expect(valuesOf(watcher)).toEqual({ playersOnline: 3 })
+  watcher.close()
 })

@@ -7,7 +7,7 @@ import { createPlayerCounter } from '../../../src/game/watcher/player-counter.ts
 /** Sees one snapshot after the other, and tells the counts after the last. */
 function count(...seen: readonly (readonly [SourceName, Partial<Fields>])[][]) {
   const counter = createPlayerCounter()
-  for (const readings of seen) counter.see(merge(readings.map(([source, fields]) => ({ source, at: 0, fields }))))
+  for (const readings of seen) counter.update(merge(readings.map(([source, fields]) => ({ source, at: 0, fields }))))
   return counter.counts()
 }
 const list = (names: string, complete = true) => ({ players: { players: names.split('').map((name) => ({ name })), complete } })

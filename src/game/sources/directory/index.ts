@@ -2,7 +2,6 @@ import { abortable } from '../../../abortable.ts'
 import { existingFolder } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { folderName, toFolderError } from './folder.ts'
 import { createDirectoryReader } from './reader.ts'
@@ -26,7 +25,6 @@ export function createDirectorySource(
 ): Source {
   const target = folderName(folder)
   const reader = createDirectoryReader(folder)
-  const polls = createPolls(target)
   const logged = new Set<string>()
   let hadProperties = false
   /** A disk that hangs must not gather reads: there is one at a time, and polls join it. */
@@ -69,21 +67,18 @@ export function createDirectorySource(
   return {
     name: 'directory',
     target,
-    poll: (signal) =>
-      polls.run(signal, async (own) => {
-        reading ??= read().finally(() => {
-          reading = undefined
-        })
-        const fields = await abortable(reading, own).catch((error: unknown) => {
-          throw toFolderError(error, folder)
-        })
-        return { source: 'directory', at: clock.now(), fields }
-      }),
-    files: reader.files,
-    close() {
-      polls.close()
-      reader.close()
+    async poll(signal) {
+      signal.throwIfAborted()
+      reading ??= read().finally(() => {
+        reading = undefined
+      })
+      const fields = await abortable(reading, signal).catch((error: unknown) => {
+        throw toFolderError(error, folder)
+      })
+      return { source: 'directory', at: clock.now(), fields }
     },
+    files: reader.files,
+    close: reader.close,
   }
 }
 

@@ -3,10 +3,8 @@ import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import { bulkRequest, decodeBulkReply, type JmxReading } from '../../protocol/jolokia.ts'
 import { networkHints } from '../hints.ts'
-import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 
 const maxBytes = 64 * 1024
@@ -28,7 +26,6 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
   // The agent answers at the path with a slash only.
   const endpoint = new URL(url.endsWith('/') ? url : `${url}/`)
   const target = endpoint.host
-  const polls = createPolls(target)
   const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`
   let hadTickBean = true
 
@@ -57,16 +54,15 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
   return {
     name: 'jmx',
     target,
-    poll: (signal) =>
-      polls.run(signal, async (own) => {
-        try {
-          return { source: 'jmx', fields: await read(own), at: clock.now() }
-        } catch (error) {
-          if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
-          throw own.aborted ? own.reason : toSourceError(error, target)
-        }
-      }),
-    close: polls.close,
+    async poll(signal) {
+      try {
+        signal.throwIfAborted()
+        return { source: 'jmx', fields: await read(signal), at: clock.now() }
+      } catch (error) {
+        throw signal.aborted ? signal.reason : toSourceError(error, target)
+      }
+    },
+    close() {},
   }
 }
 

@@ -1,6 +1,5 @@
-import { abortable } from '../../../abortable.ts'
 import { existingFile, fingerprint, text, url } from '../../../config/kinds.ts'
-import { SourceError } from '../../errors.ts'
+import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields, Player } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -15,20 +14,13 @@ import {
   readingMethods,
 } from '../../protocol/management.ts'
 import { networkHints } from '../hints.ts'
-import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
+import type { ConnectBackoff, Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { discoverManagement } from './discover.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
 import type { ManagementSettings } from './settings.ts'
 
-const callTimeout = 10_000
-/** Milliseconds for one attempt to connect, and for what is read on our own account after it. */
-const attemptTimeout = 10_000
-const firstPause = 1_000
-const longestPause = 30_000
-/** A refused secret does not get better by itself, and every try is a line in the server's log. */
-const authPause = 300_000
-/** Events that come faster than this are told together, so that a flood of them costs little. */
-const pushSpacing = 50
+/** Events that come faster than this are pushed as one, so that a flood of them costs little. Milliseconds. */
+const pushSpacingMs = 50
 const maxPlayers = 10_000
 
 /** The management protocol (1.21.9 and later) over one kept connection: settings, the full player list, and events between polls. */
@@ -42,25 +34,20 @@ class ManagementSource implements Source {
   readonly #settings: ManagementSettings
   readonly #context: SourceContext
   readonly #phases: PhaseTimer | undefined
-  readonly #closing = new AbortController()
+  readonly #backoff: ConnectBackoff | undefined
   #connection: JsonRpc | undefined
-  #attempt: Promise<JsonRpc> | undefined
-  /** Between two attempts: why there is no connection. */
-  #waiting: { readonly error: SourceError; readonly cancel: () => void } | undefined
-  #failures = 0
+  #closed = false
   /** What this connection's server does not know. */
   #unknown = new Set<ReadingMethod>()
   /** Who is on, by name; undefined before the first list of this connection. */
   #players: Map<string, Player> | undefined
+  /** Monotonic milliseconds of the last list or event. */
+  #playersReadAt = 0
   #unpushed: Partial<Fields> | undefined
-  /** Who is on belongs to the next push: put together then, not for each of many events. */
-  #moves = false
+  /** The next push includes who is on. The list is built then, not for each of many events. */
+  #hasMoved = false
   #lastPush = Number.NEGATIVE_INFINITY
   #cancelPush: (() => void) | undefined
-  /** It reads outside of a poll, and has been given reason to do so again since. */
-  #reading = false
-  #readAgain = false
-  #cancelReading = () => {}
 
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
@@ -68,114 +55,70 @@ class ManagementSource implements Source {
     this.#phases = context.phases?.timer('management')
     const { protocol, host } = new URL(settings.url)
     this.target = `${protocol}//${host}`
+    this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
   }
 
   async poll(signal: AbortSignal): Promise<Reading> {
     signal.throwIfAborted()
-    if (this.#closing.signal.aborted) throw this.#closing.signal.reason
+    this.#throwIfClosed()
     this.#phases?.start()
-    const reading = await this.#read(this.#connection ?? (await abortable(this.#connect(), signal)), signal)
+    const reading = await this.#read(this.#connection ?? (await this.#connect(signal)), signal)
     this.#phases?.end('read')
     return reading
   }
 
   close(): void {
-    if (this.#closing.signal.aborted) return
-    this.#closing.abort(new SourceError('aborted', `${this.target}: no longer watched`))
-    this.#waiting?.cancel()
+    if (this.#closed) return
+    this.#closed = true
     this.#cancelPush?.()
-    this.#cancelReading()
     this.#connection?.close()
     this.#connection = undefined
+    this.#backoff?.release()
   }
 
-  /** Joins the attempt under way, or starts one; between two attempts it rejects with why the last one failed. */
-  #connect(): Promise<JsonRpc> {
-    if (this.#waiting !== undefined) return Promise.reject(this.#waiting.error)
-    this.#attempt ??= this.#open().finally(() => {
-      this.#attempt = undefined
-    })
-    return this.#attempt
+  #throwIfClosed(): void {
+    if (this.#closed) throw new SourceError('aborted', `${this.target}: no longer watched`)
   }
 
-  async #open(): Promise<JsonRpc> {
-    const { url, secret, caFile, fingerprint } = this.#settings
-    const { signal, done } = this.#deadline()
+  async #connect(signal: AbortSignal): Promise<JsonRpc> {
+    const open = () => this.#open(signal)
     try {
-      const connection = await connectJsonRpc(
-        {
-          url,
-          secret,
-          trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
-          network: this.#context.network ?? systemNetwork,
-          clock: this.#context.clock,
-          phases: this.#phases,
-          callTimeout,
-          onNotification: (method, params) => this.#notice(method, params),
-          onClose: (error) => this.#fail(error),
-        },
-        signal,
-      )
-      if (this.#closing.signal.aborted) connection.close()
-      this.#closing.signal.throwIfAborted()
-      this.#connection = connection
-      this.#unknown = new Set()
-      return connection
-    } catch (error) {
-      this.#fail(error as SourceError)
+      return await (this.#backoff === undefined ? open() : this.#backoff.attempt(open, signal))
+    } catch (thrown) {
+      const error = toSourceError(thrown, this.target)
+      this.#lost(error)
       throw error
-    } finally {
-      done()
     }
   }
 
-  /** A signal for work on our own account. */
-  #deadline() {
-    const deadline = new AbortController()
-    const late = new SourceError('timeout', `${this.target}: no connection within ${attemptTimeout} ms`)
-    const cancel = this.#context.clock.after(attemptTimeout, () => deadline.abort(late))
-    const close = () => deadline.abort(this.#closing.signal.reason)
-    this.#closing.signal.addEventListener('abort', close)
-    const done = () => {
-      cancel()
-      this.#closing.signal.removeEventListener('abort', close)
-    }
-    return { signal: deadline.signal, done }
+  async #open(signal: AbortSignal): Promise<JsonRpc> {
+    const { url, secret, caFile, fingerprint } = this.#settings
+    const connection = await connectJsonRpc(
+      {
+        url,
+        secret,
+        trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
+        network: this.#context.network ?? systemNetwork,
+        phases: this.#phases,
+        onNotification: (method, params) => this.#notice(method, params),
+        onClose: (error) => this.#lost(error),
+      },
+      signal,
+    )
+    if (this.#closed) connection.close()
+    this.#throwIfClosed()
+    this.#connection = connection
+    this.#unknown = new Set()
+    return connection
   }
 
-  /** There is no connection (any more), also after a clean close: tries again after a pause that grows, in part by chance. */
-  #fail(error: SourceError): void {
+  /** There is no connection, also after a clean close. Events come only over a connection, so the next attempt waits for no poll. */
+  #lost(error: SourceError): void {
     this.#connection = undefined
     this.#players = undefined
-    if (this.#closing.signal.aborted || this.#waiting !== undefined) return
-    const { clock, random } = this.#context
-    const pause = error.code === 'auth' ? authPause : Math.min(longestPause, firstPause * 2 ** Math.min(this.#failures, 10))
-    this.#failures++
-    const cancel = clock.after(pause * (0.5 + random() / 2), () => {
-      this.#waiting = undefined
-      void this.#readAndPush()
-    })
-    this.#waiting = { error, cancel }
-  }
-
-  /** Reads everything outside of a poll: after a reconnection, or when the server has started. One at a time, however often it is told. */
-  async #readAndPush(): Promise<void> {
-    this.#readAgain = this.#reading
-    if (this.#reading) return
-    this.#reading = true
-    const { signal, done } = this.#deadline()
-    try {
-      const reading = await this.#read(this.#connection ?? (await this.#connect()), signal)
-      this.#push(reading.fields)
-    } catch {
-      // The next poll tells.
-    } finally {
-      done()
-      this.#reading = false
-      this.#cancelReading()
-      if (this.#readAgain && !this.#closing.signal.aborted)
-        this.#cancelReading = this.#context.clock.after(firstPause, () => void this.#readAndPush())
-    }
+    if (this.#closed) return
+    const at = this.#backoff?.failed(error) ?? this.#context.clock.now()
+    this.#context.requestPoll?.(this.name, at)
   }
 
   async #read(connection: JsonRpc, signal: AbortSignal): Promise<Reading> {
@@ -183,7 +126,7 @@ class ManagementSource implements Source {
     const fields: { -readonly [K in keyof Fields]?: Fields[K] } = {}
     const errors: unknown[] = []
     let answers = 0
-    const ask = async (method: ReadingMethod) => {
+    const read = async (method: ReadingMethod) => {
       try {
         const result = await connection.call(method, signal)
         answers++
@@ -195,22 +138,28 @@ class ManagementSource implements Source {
         if (error instanceof JsonRpcError && error.code === methodNotFound) this.#unknown.add(method)
       }
     }
-    await Promise.all(readingMethods.filter((method) => !this.#unknown.has(method)).map(ask))
-    if (answers === 0) throw this.#nothing(connection, before, errors[0])
-    this.#failures = 0
-    Object.assign(fields, this.#playerFields())
-    return { source: this.name, at: this.#context.clock.now(), fields: { edition: 'java', ...fields } }
+    await Promise.all(readingMethods.filter((method) => !this.#unknown.has(method)).map(read))
+    if (answers === 0) throw this.#failure(connection, before, errors[0])
+    this.#backoff?.succeeded()
+    return {
+      source: this.name,
+      at: this.#context.clock.now(),
+      fields: { edition: 'java', ...fields, ...this.#playerFields() },
+      // Where only the list was not answered, it is as old as the last list or event.
+      readAt: { players: this.#playersReadAt, playersOnline: this.#playersReadAt },
+    }
   }
 
-  #nothing(connection: JsonRpc, before: number, error: unknown): SourceError {
+  /** Why not one method was answered. */
+  #failure(connection: JsonRpc, before: number, error: unknown): SourceError {
     const failure =
-      error instanceof SourceError
-        ? error
-        : new SourceError('unsupported', `${this.target}: none of the methods is known there`, { cause: error })
-    // Not one message: the connection may be dead without either side having been told.
+      error instanceof JsonRpcError || error === undefined
+        ? new SourceError('unsupported', `${this.target}: it has none of the methods`, { cause: error })
+        : toSourceError(error, this.target)
+    // Not one message: the connection may be dead without either side having noticed.
     if (failure.code === 'timeout' && connection.received === before && this.#connection === connection) {
       connection.close()
-      this.#fail(failure)
+      this.#lost(failure)
     }
     return failure
   }
@@ -223,6 +172,7 @@ class ManagementSource implements Source {
 
   #setPlayers(players: readonly Player[] | undefined): void {
     this.#players = players && new Map(players.map((player) => [player.name, player]))
+    this.#playersReadAt = this.#context.clock.now()
   }
 
   #playerFields(): Partial<Fields> {
@@ -234,7 +184,7 @@ class ManagementSource implements Source {
     const event = eventName(method)
     if (event === 'players/joined' || event === 'players/left') this.#moved(event, parsePlayer(eventParameter(params, 'player')))
     else if (event === 'server/status') this.#push(this.#status(eventParameter(params, 'status')), true)
-    else if (event === 'server/started') void this.#readAndPush()
+    else if (event === 'server/started') this.#context.requestPoll?.(this.name, this.#context.clock.now())
     else if (event === 'server/stopping' || event === 'server/saved') this.#push({})
   }
 
@@ -247,29 +197,31 @@ class ManagementSource implements Source {
       if (players.size >= maxPlayers) return
       players.set(player.name, player)
     }
+    this.#playersReadAt = this.#context.clock.now()
     this.#push({}, true)
   }
 
-  /** At once, unless the last one was just before. */
-  #push(fields: Partial<Fields>, moves = false): void {
+  /** Pushes at once, unless the last push was just before. */
+  #push(fields: Partial<Fields>, hasMoved = false): void {
     this.#unpushed = { ...this.#unpushed, ...fields }
-    this.#moves ||= moves
+    this.#hasMoved ||= hasMoved
     if (this.#cancelPush !== undefined) return
     const { clock } = this.#context
-    const wait = this.#lastPush + pushSpacing - clock.now()
-    if (wait <= 0) this.#send()
-    else this.#cancelPush = clock.after(wait, () => this.#send())
+    const waitMs = this.#lastPush + pushSpacingMs - clock.now()
+    if (waitMs <= 0) this.#send()
+    else this.#cancelPush = clock.after(waitMs, () => this.#send())
   }
 
   #send(): void {
-    const fields = { ...this.#unpushed, ...(this.#moves && this.#playerFields()) }
+    const fields = { ...this.#unpushed, ...(this.#hasMoved && this.#playerFields()) }
+    const readAt = this.#hasMoved ? { players: this.#playersReadAt, playersOnline: this.#playersReadAt } : {}
     this.#unpushed = undefined
-    this.#moves = false
+    this.#hasMoved = false
     this.#cancelPush = undefined
-    if (this.#closing.signal.aborted) return
+    if (this.#closed) return
     const { clock, push } = this.#context
     this.#lastPush = clock.now()
-    push({ source: this.name, at: clock.now(), fields })
+    push({ source: this.name, at: clock.now(), fields, readAt })
   }
 }
 

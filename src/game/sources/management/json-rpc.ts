@@ -1,14 +1,14 @@
 import { WebSocket } from 'ws'
-import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
+import { ProtocolError } from '../../protocol/error.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
 const maxMessage = 4 * 1024 * 1024
 
-/** The other side answered a call with an error object (https://www.jsonrpc.org/specification#error_object). */
+/** The peer answered a call with an error object (https://www.jsonrpc.org/specification#error_object). */
 export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError'
   readonly code: number
@@ -28,19 +28,16 @@ export interface JsonRpcOptions {
   readonly secret: string
   readonly trust: Trust
   readonly network: Network
-  readonly clock: Clock
   readonly phases?: PhaseTimer | undefined
-  /** Milliseconds that one call may take. */
-  readonly callTimeout: number
   readonly onNotification: (method: string, params: unknown) => void
   /** Called once, when the connection ends for another reason than `close()`. Everything pending has been rejected then. */
   readonly onClose: (error: SourceError) => void
 }
 
 export interface JsonRpc {
-  /** Messages received so far: tells a slow peer from a dead one. */
+  /** Messages received so far: distinguishes a slow peer from a dead one. */
   readonly received: number
-  /** @throws SourceError (deadline, connection lost), JsonRpcError (the peer refused), or the signal's reason */
+  /** @throws SourceError (connection lost), JsonRpcError (an error reply), or the signal's reason */
   call(method: string, signal: AbortSignal): Promise<unknown>
   /** Ends it at once; pending calls reject with `aborted`. */
   close(): void
@@ -108,7 +105,7 @@ function toWebSocketError(cause: Error, target: string): SourceError {
   return toSourceError(cause, target)
 }
 
-function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotification, onClose }: JsonRpcOptions): JsonRpc {
+function speak(ws: WebSocket, target: string, { onNotification, onClose }: JsonRpcOptions): JsonRpc {
   const pending = new Map<number, Pending>()
   let lastId = 0
   let received = 0
@@ -123,7 +120,7 @@ function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotificati
   }
 
   function receive(message: unknown): void {
-    if (!isRecord(message)) throw new TypeError('a message that is no JSON-RPC object')
+    if (!isRecord(message)) throw new ProtocolError('malformed', 'a message that is not a JSON-RPC object')
     const { id, method, result, error } = message
     if (typeof method === 'string') {
       // A request to us, with an id, has no place in this protocol.
@@ -143,8 +140,9 @@ function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotificati
     try {
       const message: unknown = JSON.parse(String(data))
       for (const part of Array.isArray(message) ? message : [message]) receive(part)
-    } catch (cause) {
-      end(new SourceError('malformed', `${target}: a message that is not JSON-RPC`, { cause }))
+    } catch (error) {
+      const cause = error instanceof SyntaxError ? new ProtocolError('malformed', 'a message that is not valid JSON') : error
+      end(toSourceError(cause, target))
     }
   })
   ws.on('error', (cause) => end(toWebSocketError(cause, target)))
@@ -161,7 +159,6 @@ function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotificati
         const id = ++lastId
         const settle = () => {
           pending.delete(id)
-          cancel()
           signal.removeEventListener('abort', abort)
         }
         const fail = (error: unknown) => {
@@ -169,9 +166,6 @@ function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotificati
           reject(error)
         }
         const abort = () => fail(signal.reason)
-        const cancel = clock.after(callTimeout, () =>
-          fail(new SourceError('timeout', `${target}: no answer to ${method} within ${callTimeout} ms`)),
-        )
         signal.addEventListener('abort', abort, { once: true })
         pending.set(id, {
           reject: fail,

@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { hostPort } from '../../../config/kinds.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAnyAddress } from '../../names/connect-any-address.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import {
   decodeChallenge,
   decodeFullStat,
@@ -33,9 +32,8 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const target = formatHostPort(address)
   const phases = context.phases?.timer('query')
   const anyAddress = createAnyAddress({ host, target, network, clock, phases })
-  const closing = new AbortController()
 
-  function ask(address: LookupAddress, signal: AbortSignal): Promise<FullStat> {
+  function read(address: LookupAddress, signal: AbortSignal): Promise<FullStat> {
     return withUdpSocket(address, port, signal, async (socket) => {
       const session = toSession(randomInt(2 ** 31))
       const request = (bytes: Buffer, type: 0 | 9) =>
@@ -55,26 +53,17 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
     name: 'query',
     target,
     async poll(signal) {
-      const ending = new AbortController()
-      const end = () => ending.abort(signal.aborted ? signal.reason : closing.signal.reason)
-      for (const one of [signal, closing.signal]) {
-        one.addEventListener('abort', end)
-        if (one.aborted) end()
-      }
       try {
-        ending.signal.throwIfAborted()
+        signal.throwIfAborted()
         phases?.start()
-        const fields = toFields(await anyAddress(ask, ending.signal))
+        const fields = toFields(await anyAddress(read, signal))
         phases?.end('read')
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {
-        if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
-        throw ending.signal.aborted ? ending.signal.reason : toSourceError(error, target)
-      } finally {
-        for (const one of [signal, closing.signal]) one.removeEventListener('abort', end)
+        throw signal.aborted ? signal.reason : toSourceError(error, target)
       }
     },
-    close: () => closing.abort(new SourceError('aborted', `${target}: no longer watched`)),
+    close() {},
   }
 }
 

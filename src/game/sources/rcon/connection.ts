@@ -15,19 +15,19 @@ import {
 } from '../../protocol/rcon.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
 
-/** UTF-16 units of one reply, all pieces together: more than 10,000 players with their UUIDs. */
+/** UTF-16 units of one reply, all pieces joined: more than 10,000 players with their UUIDs. */
 const maxReply = 1_048_576
-/** Pieces after the first may be short where another RCON client mixes in, but not without end. */
+/** Pieces after the first may be short when another RCON client interferes, but not without end. */
 const maxPieces = 512
 
 export interface RconReply {
   readonly text: string
-  /** Monotonic milliseconds at which its first piece was there. */
+  /** Monotonic milliseconds at which its first piece arrived. */
   readonly at: number
 }
 
 export interface RconConnectionOptions {
-  /** Connected or connecting; the connection owns it from now on. */
+  /** Connected or connecting. The RconConnection closes it. */
   readonly socket: Socket
   /** `host:port`, for messages. */
   readonly target: string
@@ -42,8 +42,8 @@ interface Exchange {
 }
 
 /**
- * One RCON connection. Strictly one request is under way at any time, since the server reads one packet at once. Whatever goes
- * wrong ends the connection: a reply that comes too late would be taken for the next one.
+ * One RCON connection. One request is sent at a time, since the server reads one packet at a time. Any failure closes the
+ * connection: a reply that comes too late would be taken for the next one.
  */
 export class RconConnection {
   readonly #socket: Socket
@@ -83,7 +83,7 @@ export class RconConnection {
       if (this.#failure) throw this.#failure
       const id = this.#nextId()
       await this.#send<void>(encodeLogin(id, password), signal, (packet, _at, done) => {
-        if (packet.id !== id) throw unasked(packet)
+        if (packet.id !== id) throw unexpectedId(packet)
         this.#loginId = id
         done()
       })
@@ -104,7 +104,7 @@ export class RconConnection {
       let first = 0
       return this.#send<RconReply>(bytes, signal, (packet, at, done) => {
         if (packet.id === markId) return done({ text: pieces.join(''), at: first })
-        if (packet.id !== id) throw unasked(packet)
+        if (packet.id !== id) throw unexpectedId(packet)
         if (pieces.length === 0) first = at
         pieces.push(packet.body)
         size += packet.body.length
@@ -119,7 +119,7 @@ export class RconConnection {
   }
 
   close(): void {
-    this.#end(this.#error('aborted', 'no longer asked'))
+    this.#end(this.#error('aborted', 'no longer watched'))
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -165,8 +165,7 @@ export class RconConnection {
         this.#route(packet, at)
       }
     } catch (error) {
-      const { code, message } = error instanceof ProtocolError ? error : { code: 'internal' as const, message: String(error) }
-      this.#end(this.#error(code, message))
+      this.#end(toSourceError(error, this.#target))
     }
   }
 
@@ -178,10 +177,10 @@ export class RconConnection {
     if (packet.type !== rconType.reply && packet.type !== rconType.loginReply) {
       throw new ProtocolError('malformed', `a reply is of type ${packet.type}`)
     }
-    // Servers made after another game's RCON answer a login with two packets.
+    // Servers modelled on another game's RCON answer a login with two packets.
     if (packet.id === this.#loginId) this.#loginId = undefined
     else if (this.#exchange) this.#exchange.receive(packet, at)
-    else throw unasked(packet)
+    else throw unexpectedId(packet)
   }
 
   #end(error: SourceError): void {
@@ -202,5 +201,5 @@ export class RconConnection {
   }
 }
 
-const unasked = ({ id }: RconPacket): ProtocolError =>
-  new ProtocolError('malformed', `a reply has the id ${id}, which nothing asked for`)
+const unexpectedId = ({ id }: RconPacket): ProtocolError =>
+  new ProtocolError('malformed', `a reply has the id ${id}, which no request has`)

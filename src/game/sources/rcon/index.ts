@@ -1,89 +1,114 @@
 import { hostPort, text } from '../../../config/kinds.ts'
-import { type SourceErrorCode, toSourceError } from '../../errors.ts'
+import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { defaultPorts, formatHostPort } from '../../protocol/address.ts'
 import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
-import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { createCommandDuration } from './command-duration.ts'
 import type { RconConnection } from './connection.ts'
-import { createRconMemory, logOnce } from './planner.ts'
+import { createCommandPlanner, logOnce } from './planner.ts'
 import { createRconSession, type RconSettings } from './session.ts'
-import { createTickRate } from './tick-rate.ts'
-import { createRconSilence, logSilence } from './unanswered-commands.ts'
+import { createTickRate, type TickRate } from './tick-rate.ts'
+import { createUnansweredCommands, logRest } from './unanswered-commands.ts'
 
-/** How a command may end that takes the connection along, but not what was answered before it. */
-const endings: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
+/** How a command may fail that closes the connection, but does not make the replies before it worthless. */
+const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
 
 /**
- * RCON: what the server's own commands tell, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
- * sent, at most four in a poll; some in every one (ticks, players), others in turn. Where one of them is not answered, a
- * poll has what was answered before it.
+ * RCON: the replies of the server's own commands, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
+ * sent, at most four in a poll; some in every one (ticks, players), others in turn. A poll in which one of them is not answered
+ * gives what was answered before it.
  */
 export function createRconSource(settings: RconSettings, context: SourceContext): Source {
   const { clock, log } = context
   const target = formatHostPort(settings.address)
   const phases = context.phases?.timer('rcon')
   const session = createRconSession(settings, context, phases)
-  const notUnderstood = logOnce(log, target)
-  let learnedOver: RconConnection | undefined
-  const silence = createRconSilence(logSilence(log, target))
-  let memory = createRconMemory(silence, notUnderstood)
-  let tickRate = createTickRate()
+  const unanswered = createUnansweredCommands(logRest(log, target))
+  const planner = createCommandPlanner(unanswered, logOnce(log, target))
+  const duration = createCommandDuration()
+  const measureTickRate = createTickRate()
+  let lastConnection: RconConnection | undefined
 
-  async function read(signal: AbortSignal): Promise<Partial<Fields>> {
-    const connection = await session.connection(signal)
-    if (connection !== learnedOver) {
-      // Behind a new connection may be another server, or the same after a pause of unknown length.
-      learnedOver = connection
-      memory = createRconMemory(silence, notUnderstood)
-      tickRate = createTickRate()
-    }
-    const now: Partial<Fields> = {}
-    let longest = 0
+  /** Sends the commands of one poll. @returns the fields that were read now */
+  async function sendCommands(connection: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
+    const isNew = connection !== lastConnection
+    if (isNew && lastConnection !== undefined) planner.reconnected()
+    lastConnection = connection
+    const read: Partial<Fields> = {}
+    const planned = planner.plan(clock.now())
     let answered = 0
-    for (const { command, take } of memory.plan(clock.now())) {
-      const asked = clock.now()
+    let longestMs = 0
+    for (const [index, { command, take }] of planned.entries()) {
+      // The first command of a connection that was there before is always sent: how else would the duration be measured anew?
+      if ((index > 0 || isNew) && !duration.fits(deadlineAt - clock.now())) break
+      const sentAt = clock.now()
       try {
-        Object.assign(now, take(await connection.request(command, signal)))
+        const reply = await connection.request(command, signal)
+        duration.measured(clock.now() - sentAt)
+        Object.assign(read, take(reply))
       } catch (thrown) {
         const { code } = toSourceError(thrown, target)
-        if (!endings.has(code)) throw thrown
-        if (answered === 0) {
-          silence.doubt(command)
-          throw thrown
-        }
-        // Where the others have used up most of the time, it is the server that is slow.
-        if (code !== 'timeout' || clock.now() - asked >= 3 * longest) silence.unanswered(command, clock.now())
+        if (!partialFailures.has(code)) throw thrown
+        const tookMs = clock.now() - sentAt
+        if (code === 'timeout') duration.measured(tookMs)
+        for (const { drop } of planned.slice(index)) drop()
+        // Where the other commands took up most of the time, the server is slow.
+        const isSlow = tookMs < 3 * longestMs
+        if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
+        else if (!isSlow) unanswered.unanswered(command, clock.now())
+        if (answered === 0) throw thrown
         break
       }
-      silence.answered(command)
+      unanswered.answered(command)
       answered++
-      longest = Math.max(longest, clock.now() - asked)
+      longestMs = Math.max(longestMs, clock.now() - sentAt)
     }
-    return { ...memory.fields(), ...rateOf(now) }
+    if (answered === 0 && planned.length > 0) {
+      throw new SourceError('timeout', `${target}: no time was left for a command after the login`)
+    }
+    return read
   }
 
-  function rateOf({ tickCount, playersOnline, tickFrozen, tickSprinting, tickRateTarget }: Partial<Fields>): Partial<Fields> {
+  function rateOf({ tickCount, playersOnline, tickFrozen, tickSprinting, tickRateTarget }: Partial<Fields>): TickRate {
     if (tickCount === undefined) return {}
-    return tickRate({ ...tickCount, playersOnline, frozen: tickFrozen, sprinting: tickSprinting, target: tickRateTarget })
+    const reading = { ...tickCount, playersOnline, frozen: tickFrozen, sprinting: tickSprinting, target: tickRateTarget }
+    return measureTickRate(reading)
+  }
+
+  async function read(signal: AbortSignal, deadlineAt: number): Promise<Reading> {
+    const connection = await session.connection(signal)
+    const now = await sendCommands(connection, signal, deadlineAt)
+    const { fields, readAt, readEvery } = planner.fields()
+    const rate = rateOf(now)
+    const rateReadAt = now.tickCount && { tickRate: now.tickCount.at, tickPaused: now.tickCount.at }
+    return {
+      source: 'rcon',
+      at: clock.now(),
+      fields: { ...fields, ...rate },
+      readAt: { ...readAt, ...rateReadAt },
+      readEvery,
+    }
   }
 
   return {
     name: 'rcon',
     target,
-    async poll(signal) {
+    async poll(signal, deadlineAt = Number.POSITIVE_INFINITY) {
       try {
         phases?.start()
-        const fields = await read(signal)
+        const reading = await read(signal, deadlineAt)
         phases?.end('read')
-        session.settled()
-        return { source: 'rcon', at: clock.now(), fields }
+        session.pollEnded()
+        return reading
       } catch (thrown) {
         const error = toSourceError(thrown, target)
-        session.settled(error)
+        session.pollEnded(error)
         throw error
       }
     },
+    resting: () => unanswered.resting(clock.now()),
     close: () => session.close(),
   }
 }

@@ -1,62 +1,83 @@
 import type { Log } from '../../../log.ts'
-import type { Fields } from '../../fields.ts'
+import type { FieldName, Fields } from '../../fields.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
 import { isUnknownCommand, plainReply } from '../../protocol/rcon-reply.ts'
 import { parseGameTime, type TimeForm } from '../../protocol/time-query.ts'
+import type { FieldTimes } from '../source.ts'
+import { type CommandReader, commandReaders, type ServerTraits } from './command-readers.ts'
 import type { RconReply } from './connection.ts'
-import { type Known, type Question, questions } from './questions.ts'
-import type { RconSilence } from './unanswered-commands.ts'
+import type { UnansweredCommands } from './unanswered-commands.ts'
 
-/** A command runs on the server's main thread: a poll asks for no more than these. */
+/** A command runs on the server's main thread: a poll sends no more than these. */
 const maxCommands = 4
-/** After so many texts in a row that were not understood, a command is asked less often. */
-const patience = 3
-const rarely = 60_000
+/** After so many replies in a row that were not understood, a command is sent less often. */
+const maxMisses = 3
+const rareIntervalMs = 60_000
 
 interface State {
-  readonly question: Question
-  /** Which of its commands is asked; past the last one, the server knows none. */
+  readonly reader: CommandReader
+  /** Index of the first command that the server may know; past the last one, it knows none. */
   choice: number
-  /** The server has understood it, and was understood. */
+  /** The server has understood the command, and its reply was understood. */
   learned: boolean
   misses: number
-  askedAt: number
+  /** Monotonic milliseconds at which the last plan with a reply was made. */
+  plannedAt: number
   fields: Partial<Fields>
+  /** Monotonic milliseconds at which the fields were read. */
+  readAt: number
 }
 
-export interface Asked {
+export interface PlannedCommand {
   readonly command: RconCommand
-  /** @returns what the reply tells, nothing where it was not understood */
+  /** @returns the fields in the reply, none where it was not understood */
   take(reply: RconReply): Partial<Fields>
+  /** The command was not answered: what it gave before is unknown from now on. */
+  drop(): void
 }
 
-/** What was learned over one connection: which commands the server has, and what it answered last. */
-export interface RconMemory {
-  /** The questions of this poll, at most `maxCommands`. */
-  plan(now: number): readonly Asked[]
-  /** The last answers of every question; none of one that was planned and not answered since. */
-  fields(): Partial<Fields>
+/** What was read, with the times of a `Reading`. */
+export interface RconFields {
+  readonly fields: Partial<Fields>
+  readonly readAt: FieldTimes
+  readonly readEvery: FieldTimes
 }
 
-/**
- * @param silence what the server left unanswered, over this connection and those before
- * @param notUnderstood told a reply that is neither understood nor an unknown command
- */
-export function createRconMemory(silence: RconSilence, notUnderstood: (command: RconCommand, text: string) => void): RconMemory {
+/** Decides which commands a poll sends, and remembers their replies: not every command is sent in every poll. */
+export interface CommandPlanner {
+  /** The commands of this poll in the order in which to send them, at most `maxCommands`. */
+  plan(now: number): readonly PlannedCommand[]
+  /** The server may be another one, or know other commands than before: each is tried again. Fields keep their time. */
+  reconnected(): void
+  /** The last replies of every command, except those that were dropped. */
+  fields(): RconFields
+}
+
+/** @param notUnderstood called with a reply that is neither understood nor an unknown command */
+export function createCommandPlanner(
+  unanswered: UnansweredCommands,
+  notUnderstood: (command: RconCommand, text: string) => void,
+): CommandPlanner {
   let timeForm: TimeForm | undefined
-  const states: readonly State[] = questions.map((question) => ({
-    question,
+  let plannedAt: number | undefined
+  /** Milliseconds between the last polls, the shorter of two, so that an outage does not count. */
+  let pollEvery = 0
+  let lastGap = Number.POSITIVE_INFINITY
+  const states: readonly State[] = commandReaders.map((reader) => ({
+    reader,
     choice: 0,
     learned: false,
     misses: 0,
-    askedAt: Number.NEGATIVE_INFINITY,
+    plannedAt: Number.NEGATIVE_INFINITY,
     fields: {},
+    readAt: 0,
   }))
-  const commandOf = ({ question, choice }: State, now: number): RconCommand | undefined =>
-    question.commands.find((command, index) => index >= choice && !silence.rests(command, now))
+  const isUseful = ({ reader }: State, traits: ServerTraits) => reader.when?.(traits) ?? true
+  const commandOf = ({ reader, choice }: State, now: number): RconCommand | undefined =>
+    reader.commands.find((command, index) => index >= choice && !unanswered.isResting(command, now))
 
-  function known(now: number): Known {
-    const find = (name: Question['name']) => states.find(({ question }) => question.name === name)
+  function traitsOf(now: number): ServerTraits {
+    const find = (name: CommandReader['name']) => states.find(({ reader }) => reader.name === name)
     const ticks = find('ticks')
     return {
       timeForm,
@@ -67,67 +88,108 @@ export function createRconMemory(silence: RconSilence, notUnderstood: (command: 
 
   function take(state: State, command: RconCommand, { text, at }: RconReply): Partial<Fields> {
     const plain = plainReply(text)
-    const read = state.question.read(plain, at)
+    const read = state.reader.read(plain, at)
     state.fields = read ?? {}
-    const index = state.question.commands.indexOf(command)
+    state.readAt = at
+    const index = state.reader.commands.indexOf(command)
     if (read !== undefined) {
       state.learned = true
       state.choice = index
       state.misses = 0
-      if (state.question.name === 'gameTime') timeForm = parseGameTime(plain)?.form
+      if (state.reader.name === 'gameTime') timeForm = parseGameTime(plain)?.form
       return read
     }
     const unknown = isUnknownCommand(plain)
     if (!unknown) notUnderstood(command, plain)
     // What was understood once stays the right command, whatever another RCON client mixed into one reply.
-    const hasOther = index + 1 < state.question.commands.length
+    const hasOther = index + 1 < state.reader.commands.length
     if (unknown || (!state.learned && hasOther)) state.choice = index + 1
     else state.misses++
     return {}
   }
 
+  /** Milliseconds between two reads of what is not read in every poll: its own interval, or until all others had their turn. */
+  function readEvery({ reader }: State, now: number): number {
+    const traits = traitsOf(now)
+    const usable = states.filter((state) => isUseful(state, traits) && commandOf(state, now) !== undefined)
+    const others = usable.filter((state) => !isInEveryPoll(state)).length
+    const slots = Math.max(1, maxCommands - (usable.length - others))
+    return Math.max(reader.intervalMs, Math.ceil(others / slots) * pollEvery)
+  }
+
   return {
     plan(now) {
-      const what = known(now)
-      const pause = ({ question, misses }: State) => (misses >= patience ? Math.max(rarely, question.every) : question.every)
-      const due = states.filter((state) => {
-        if (commandOf(state, now) === undefined || !(state.question.when?.(what) ?? true)) return false
-        return now - state.askedAt >= pause(state)
+      if (plannedAt !== undefined) {
+        pollEvery = Math.min(lastGap, now - plannedAt)
+        lastGap = now - plannedAt
+      }
+      plannedAt = now
+      const traits = traitsOf(now)
+      const pause = ({ reader, misses }: State) =>
+        misses >= maxMisses ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
+      const due = states.filter(
+        (state) => commandOf(state, now) !== undefined && isUseful(state, traits) && now - state.plannedAt >= pause(state),
+      )
+      // The one that is overdue for longest comes first, so that all have their turn.
+      const others = due.filter((state) => !isInEveryPoll(state)).sort((a, b) => overdueMs(b, now) - overdueMs(a, now))
+      const sendable = [...due.filter(isInEveryPoll), ...others].slice(0, maxCommands).flatMap((state) => {
+        const command = commandOf(state, now)
+        return command === undefined ? [] : [{ state, command }]
       })
-      const always = due.filter(({ question }) => alwaysAsked.has(question.name))
-      // The one that has waited longest beyond its time comes first, so that all have their turn.
-      const others = due
-        .filter(({ question }) => !alwaysAsked.has(question.name))
-        .sort((a, b) => overdue(b, now) - overdue(a, now))
-      return [...always, ...others]
-        .slice(0, maxCommands)
-        .flatMap((state) => {
-          const command = commandOf(state, now)
-          return command === undefined ? [] : [{ state, command }]
-        })
-        .sort((a, b) => silence.rank(a.command) - silence.rank(b.command))
-        .map(({ state, command }) => {
-          state.fields = {}
-          return {
-            command,
-            take(reply: RconReply) {
-              state.askedAt = now
-              return take(state, command, reply)
-            },
-          }
-        })
+      // A poll without a reply would say nothing about the server: it answers a command that it does not know, too.
+      const first = states
+        .slice(0, 1)
+        .flatMap((state) => state.reader.commands.slice(0, 1).map((command) => ({ state, command })))
+      return (sendable.length > 0 ? sendable : first)
+        .sort((a, b) => unanswered.rank(a.command) - unanswered.rank(b.command))
+        .map(({ state, command }) => ({
+          command,
+          take(reply: RconReply) {
+            state.plannedAt = now
+            return take(state, command, reply)
+          },
+          drop() {
+            state.fields = {}
+          },
+        }))
     },
-    fields: () => Object.assign({}, ...states.map(({ fields }) => fields).reverse()) as Partial<Fields>,
+    reconnected() {
+      for (const state of states) {
+        state.choice = 0
+        state.learned = false
+        state.misses = 0
+        state.plannedAt = Number.NEGATIVE_INFINITY
+      }
+    },
+    fields() {
+      const now = plannedAt ?? 0
+      const fields: Partial<Fields> = {}
+      const readAt: { [K in FieldName]?: number } = {}
+      const every: { [K in FieldName]?: number } = {}
+      // Of two commands that give the same field the earlier in the list wins.
+      for (const state of states.toReversed()) {
+        Object.assign(fields, state.fields)
+        for (const name of Object.keys(state.fields) as FieldName[]) {
+          readAt[name] = state.readAt
+          if (isInEveryPoll(state)) delete every[name]
+          else every[name] = readEvery(state, now)
+        }
+      }
+      return { fields, readAt, readEvery: every }
+    },
   }
 }
 
-const alwaysAsked: ReadonlySet<Question['name']> = new Set(['ticks', 'gameTime', 'players'])
+/** First in every poll: ticks, their time and who is on are what changes. */
+const inEveryPoll: ReadonlySet<CommandReader['name']> = new Set(['gameTime', 'players', 'ticks'])
 
-function overdue({ askedAt, question }: State, now: number): number {
-  return askedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - askedAt - question.every
+const isInEveryPoll = ({ reader }: State): boolean => inEveryPoll.has(reader.name)
+
+function overdueMs({ plannedAt, reader }: State, now: number): number {
+  return plannedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - plannedAt - reader.intervalMs
 }
 
-/** Logs a text once for each command, cut: what a server answers is nobody's secret, but may be long. */
+/** Logs a reply that was not understood, once for each command and cut: it is no secret, but may be long. */
 export function logOnce(log: Log, server: string): (command: RconCommand, text: string) => void {
   const seen = new Set<RconCommand>()
   return (command, text) => {

@@ -5,12 +5,12 @@ const slack = 500
 /** A counter has stood still once it did so for this many ms: at one tick per second it may for almost 1000. */
 const pauseAfter = 2_000
 
-/** What was read of the tick counter at one moment. */
+/** The tick counter at one moment. */
 export interface TickReading {
   readonly ticks: number
   /** Monotonic milliseconds at which the reply arrived. */
   readonly at: number
-  /** Absent where not known. */
+  /** Absent where it was not read. */
   readonly playersOnline?: number | undefined
   readonly frozen?: boolean | undefined
   readonly sprinting?: boolean | undefined
@@ -41,9 +41,10 @@ export function createTickRate(): (reading: TickReading) => TickRate {
     return {}
   }
 
-  return (reading) => {
+  return (counted) => {
     const last = readings.at(-1)
-    const moved = last === undefined || reading.ticks !== last.ticks
+    const moved = last === undefined || counted.ticks !== last.ticks
+    const reading = { ...counted, ...carriedMode(last, counted, moved) }
     if (moved) movedAt = reading.at
     if (last === undefined || reading.ticks < last.ticks || reading.at <= last.at || !sameMode(last, reading)) {
       paused = false
@@ -70,10 +71,21 @@ export function createTickRate(): (reading: TickReading) => TickRate {
   }
 }
 
-const sameMode = (a: TickReading, b: TickReading): boolean =>
-  a.frozen === b.frozen && a.sprinting === b.sprinting && a.target === b.target
+/** The mode is not read in every poll of a slow server: until it is, that of the reading before holds. A frozen game does not tick. */
+function carriedMode(last: TickReading | undefined, reading: TickReading, moved: boolean): Partial<TickReading> {
+  return {
+    frozen: reading.frozen ?? (moved && last?.frozen ? false : last?.frozen),
+    sprinting: reading.sprinting ?? last?.sprinting,
+    target: reading.target ?? last?.target,
+  }
+}
 
-/** With nobody on, a sudden fall may be the beginning of a pause: only the next reading tells. */
+const isSame = <T>(a: T | undefined, b: T | undefined): boolean => a === undefined || b === undefined || a === b
+
+const sameMode = (a: TickReading, b: TickReading): boolean =>
+  isSame(a.frozen, b.frozen) && isSame(a.sprinting, b.sprinting) && isSame(a.target, b.target)
+
+/** With nobody on, a sudden fall may be the beginning of a pause: only the next reading shows it. */
 function fell(last: TickReading, reading: TickReading, rate: number | undefined): boolean {
   if (rate === undefined) return false
   const expected = (rate * (reading.at - last.at)) / 1000

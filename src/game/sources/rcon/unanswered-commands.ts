@@ -1,56 +1,72 @@
 import type { Log } from '../../../log.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
+import { type BackoffOptions, backoffMs } from '../../watcher/backoff.ts'
+import type { RestingCommand } from '../source.ts'
 
-/** Each try of a command that is left unanswered costs the rest of a poll and the connection. Milliseconds. */
-const restOfUnanswered = 600_000
+/** A command that is not answered costs the rest of the poll and the connection, so it is sent less and less often. */
+const pauses: BackoffOptions = { firstMs: 5_000, maxMs: 60_000 }
 
-/** The commands that a server leaves unanswered: known across connections, since each of them ends the one it was sent over. */
-export interface RconSilence {
+/** The commands that a server did not answer. They outlive the connection, since each of them closes the one it was sent over. */
+export interface UnansweredCommands {
   answered(command: RconCommand): void
-  /** Nothing was answered, so it may be the whole server: the command comes last the next time. */
-  doubt(command: RconCommand): void
-  /** It was not answered after others were. */
+  /** It failed, but the reason may be the whole server or the line: it is sent last in the next poll. */
+  suspect(command: RconCommand): void
+  /** The deadline passed over an open connection on which other commands had been answered. */
   unanswered(command: RconCommand, now: number): void
-  /** True: it is not asked now. */
-  rests(command: RconCommand, now: number): boolean
+  /** True: it is not sent now. */
+  isResting(command: RconCommand, now: number): boolean
+  resting(now: number): readonly RestingCommand[]
   /** The higher, the later in a poll, so that what may hang takes nothing else along. */
   rank(command: RconCommand): number
 }
 
-/** @param tell told each command once, when it comes to rest */
-export function createRconSilence(tell: (command: RconCommand) => void): RconSilence {
-  const told = new Set<RconCommand>()
-  /** Answered before: one silence of these is more likely the server's, and they are given another chance. */
-  const trusted = new Set<RconCommand>()
-  /** From when on each may be asked again, the newest doubt last. */
-  const doubted = new Map<RconCommand, number>()
-  const doubt = (command: RconCommand, until = Number.NEGATIVE_INFINITY) => {
-    doubted.delete(command)
-    doubted.set(command, until)
+/** @param onRest called with each command once, when it rests for the first time */
+export function createUnansweredCommands(onRest: (command: RconCommand) => void): UnansweredCommands {
+  const reported = new Set<RconCommand>()
+  /** Answered when they were last sent: a single failure of these is more likely the server's. */
+  const reliable = new Set<RconCommand>()
+  const failures = new Map<RconCommand, number>()
+  /** The newest last. */
+  const suspected = new Set<RconCommand>()
+  const restUntil = new Map<RconCommand, number>()
+
+  function suspect(command: RconCommand): void {
+    suspected.delete(command)
+    suspected.add(command)
   }
+
+  const isResting = (command: RconCommand, now: number) => now < (restUntil.get(command) ?? Number.NEGATIVE_INFINITY)
+
   return {
     answered(command) {
-      trusted.add(command)
-      doubted.delete(command)
+      reliable.add(command)
+      suspected.delete(command)
+      failures.delete(command)
+      restUntil.delete(command)
     },
-    doubt: (command) => doubt(command),
+    suspect,
     unanswered(command, now) {
-      if (trusted.delete(command)) return doubt(command)
-      doubt(command, now + restOfUnanswered)
-      if (told.has(command)) return
-      told.add(command)
-      tell(command)
+      suspect(command)
+      if (reliable.delete(command)) return
+      const count = (failures.get(command) ?? 0) + 1
+      failures.set(command, count)
+      restUntil.set(command, now + backoffMs(count, pauses))
+      if (reported.has(command)) return
+      reported.add(command)
+      onRest(command)
     },
-    rests: (command, now) => now < (doubted.get(command) ?? Number.NEGATIVE_INFINITY),
-    rank: (command) => [...doubted.keys()].indexOf(command),
+    isResting,
+    resting: (now) =>
+      [...restUntil].filter(([command]) => isResting(command, now)).map(([command, until]) => ({ command, until })),
+    rank: (command) => [...suspected].indexOf(command),
   }
 }
 
-/** Logs what a command that comes to rest means for whoever runs the server. */
-export const logSilence =
+/** Logs a command that rests. */
+export const logRest =
   (log: Log, server: string) =>
   (command: RconCommand): void => {
-    const minutes = restOfUnanswered / 60_000
-    const text = `${server}: "${command}" gets no answer, the other commands do; it is asked again every ${minutes} minutes only`
+    const seconds = pauses.maxMs / 1_000
+    const text = `${server}: "${command}" is not answered while other commands are; it is sent less often, at least every ${seconds} s`
     log.warn({ source: 'rcon', command }, text)
   }

@@ -3,7 +3,6 @@ import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
 import { portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
-import { createPolls } from '../polls.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
 import { createJavaReader } from './java-status.ts'
@@ -14,7 +13,6 @@ import { createRakNetReader } from './raknet.ts'
 export function createStatusSource(address: ServerAddress, context: SourceContext): Source {
   const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)
-  const polls = createPolls(target)
   const phases = context.phases?.timer('status')
   const read =
     address.edition === 'bedrock'
@@ -27,12 +25,12 @@ export function createStatusSource(address: ServerAddress, context: SourceContex
   return {
     name: 'status',
     target,
-    poll: (signal) =>
-      polls.run(signal, async (own) => {
-        const fields = await read(own)
-        return { source: 'status', at: clock.now(), fields }
-      }),
-    close: polls.close,
+    async poll(signal) {
+      signal.throwIfAborted()
+      const fields = await read(signal)
+      return { source: 'status', at: clock.now(), fields }
+    },
+    close() {},
   }
 }
 

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
 
@@ -15,7 +14,7 @@ export interface JavaPing {
   readonly address: string | undefined
   /** Milliseconds from ping to pong, or from request to reply where no pong came. */
   readonly latency: number
-  /** False where the server was asked for a pong and sent none. */
+  /** False where the server sent no pong, in time or at all. */
   readonly ponged: boolean
 }
 
@@ -25,8 +24,8 @@ export interface JavaPingOptions {
   /** Of encodeHello(). */
   readonly hello: Buffer
   /**
-   * Reads the reply; throws what a frame that is none ends in.
-   * Its body is a view that does not outlive the call.
+   * Decodes the reply. The frame's body is a view that is not valid after the call.
+   * @throws ProtocolError where it is not a status reply
    */
   readonly decode: (reply: Frame) => string
   /** For messages. */
@@ -34,14 +33,14 @@ export interface JavaPingOptions {
   readonly clock: Clock
   readonly phases: PhaseTimer | undefined
   readonly signal: AbortSignal
-  /** False: does not ask for a pong. */
+  /** False: no ping is sent after the status. */
   readonly ping: boolean
 }
 
-/** The peer speaks as servers to 1.6 do: it was reached, and either hung up without a byte or sent their way of saying so. */
+/** The peer behaves as servers up to 1.6 do: it was reached, and either closed without a byte or sent a legacy kick. */
 export class LegacyPeerError extends SourceError {}
 
-/** What opens the connection: the handshake, which says what was asked for, and the request of the status. */
+/** The first bytes on the connection: the handshake, with the address that was dialled, and the status request. */
 export function encodeHello(host: string, port: number): Buffer {
   return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest])
 }
@@ -51,19 +50,19 @@ export function encodeHello(host: string, port: number): Buffer {
  * @throws SourceError
  */
 export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
-  const { socket, hello, decode, target, clock, phases, signal, ping: wantsPong } = options
+  const { socket, hello, decode, target, clock, phases, signal, ping: sendPing } = options
   return new Promise((resolve, reject) => {
     const frames = createFrameReader()
     let connected = false
-    let heard = false
+    let hasReceived = false
     let address: string | undefined
     let sent = 0
     let status: { readonly json: string; readonly took: number } | undefined
-    let cancelPatience = () => {}
+    let cancelPongTimer = () => {}
 
     const end = () => {
       signal.removeEventListener('abort', onAbort)
-      cancelPatience()
+      cancelPongTimer()
       socket.destroy()
     }
     const fail = (error: unknown) => {
@@ -87,18 +86,19 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
         return
       }
       status = { json: decode(frame), took }
-      if (!wantsPong) {
+      if (!sendPing) {
         succeed()
         return
       }
-      cancelPatience = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => succeed())
+      cancelPongTimer = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => succeed())
       sent = clock.now()
       socket.write(ping)
     }
     const onEnd = () => {
       if (status !== undefined) succeed()
-      else if (connected && !heard) fail(new LegacyPeerError('closed', `${target}: the connection was closed without an answer`))
-      else fail(new SourceError('closed', `${target}: the connection was closed within the answer`))
+      else if (connected && !hasReceived)
+        fail(new LegacyPeerError('closed', `${target}: the connection was closed without a reply`))
+      else fail(new SourceError('closed', `${target}: the connection was closed within the reply`))
     }
 
     if (signal.aborted) {
@@ -117,15 +117,15 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
     socket.on('data', (chunk: Buffer) => {
       if (socket.destroyed) return
       try {
-        if (!heard && isLegacyKick(chunk)) {
-          throw new LegacyPeerError('malformed', `${target}: the answer is that of a server to 1.6`)
+        if (!hasReceived && isLegacyKick(chunk)) {
+          throw new LegacyPeerError('malformed', `${target}: the reply is that of a server up to 1.6`)
         }
-        if (!heard) phases?.end('first_byte')
-        heard = true
+        if (!hasReceived) phases?.end('first_byte')
+        hasReceived = true
         frames.push(chunk)
         for (let frame = frames.next(); frame !== undefined && !socket.destroyed; frame = frames.next()) onFrame(frame)
       } catch (error) {
-        if (status === undefined) fail(protocolFailure(error, target))
+        if (status === undefined) fail(error)
         else succeed()
       }
     })
@@ -142,8 +142,4 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
 /** FF and a length below 256 units: no modern server writes a VarInt so. */
 function isLegacyKick(chunk: Buffer): boolean {
   return chunk[0] === 0xff && chunk[1] === 0
-}
-
-function protocolFailure(error: unknown, target: string): unknown {
-  return error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
 }

@@ -6,7 +6,6 @@ import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import type { Frame } from '../../protocol/frames.ts'
 import { orderSrv } from '../../protocol/srv.ts'
 import { decodeStatus, packetIds } from '../../protocol/status.ts'
@@ -17,8 +16,10 @@ import { readLegacyStatus } from './legacy-status.ts'
 
 /** More SRV targets than these are not tried in one poll. */
 const maxTargets = 4
-/** A server that sends no pong is not asked for one again for this many ms, and a legacy one not for a modern status. */
+/** A server that sends no pong is not pinged again for this many ms, and a legacy one gets no modern request. */
 const rememberFor = 600_000
+/** Pongs in a row that must be missing: a single one may only be late. */
+const maxMissedPongs = 3
 /** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
 const modernInLegacy = 127
 /** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
@@ -39,6 +40,7 @@ export function createJavaReader(
   const replies = createReplyReader()
   const own = [address]
   let hello = { ...address, bytes: encodeHello(address.host, address.port) }
+  let missedPongs = 0
   let pingAgainAt = Number.NEGATIVE_INFINITY
   let legacyUntil = Number.NEGATIVE_INFINITY
 
@@ -54,17 +56,17 @@ export function createJavaReader(
     return hello.bytes
   }
 
-  async function ask({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
+  async function readFrom({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
     const addresses = await addressesOf(host, network, signal)
     phases?.end('resolve')
     const target = formatHostPort({ host, port })
-    const askLegacy = async () => {
+    const readLegacy = async () => {
       phases?.start()
       const fields = await readLegacyStatus(() => network.connect(addresses, port), { target, signal, now: clock.now, phases })
       phases?.end('read')
       return { ...fields, port }
     }
-    if (clock.now() < legacyUntil) return await askLegacy()
+    if (clock.now() < legacyUntil) return await readLegacy()
     const wantsPong = clock.now() >= pingAgainAt
     try {
       const socket = network.connect(addresses, port)
@@ -79,9 +81,13 @@ export function createJavaReader(
         ping: wantsPong,
       })
       phases?.end('read')
-      if (wantsPong && !reply.ponged) pingAgainAt = clock.now() + rememberFor
+      if (wantsPong) missedPongs = reply.ponged ? 0 : missedPongs + 1
+      if (missedPongs >= maxMissedPongs) {
+        missedPongs = 0
+        pingAgainAt = clock.now() + rememberFor
+      }
       return {
-        ...replies.read(reply.json, target),
+        ...replies.read(reply.json),
         ...(reply.address !== undefined && { ip: reply.address }),
         port,
         latency: reply.latency / 1_000,
@@ -89,7 +95,7 @@ export function createJavaReader(
     } catch (error) {
       if (!(error instanceof LegacyPeerError)) throw error
       // A server that is neither failed in the modern way first.
-      const { protocol, ...fields } = await askLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
+      const { protocol, ...fields } = await readLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
       // One that speaks the modern way too: it hung up on us once, as a server that has just started may.
       if (protocol === modernInLegacy) return fields
       legacyUntil = clock.now() + rememberFor
@@ -102,7 +108,7 @@ export function createJavaReader(
     phases?.start()
     for (const endpoint of await endpoints(signal)) {
       try {
-        return await ask(endpoint, signal)
+        return await readFrom(endpoint, signal)
       } catch (error) {
         legacyUntil = Number.NEGATIVE_INFINITY
         phases?.start()
@@ -111,15 +117,15 @@ export function createJavaReader(
         if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break
       }
     }
-    throw failure ?? new SourceError('internal', `${formatHostPort(address)}: nothing to ask`)
+    throw failure ?? new SourceError('internal', `${formatHostPort(address)}: no address to connect to`)
   }
 }
 
 interface ReplyReader {
   /** @throws ProtocolError */
   decode(frame: Frame): string
-  /** @throws SourceError */
-  read(json: string, target: string): StatusReply
+  /** @throws ProtocolError */
+  read(json: string): StatusReply
 }
 
 /**
@@ -137,21 +143,13 @@ function createReplyReader(): ReplyReader {
       decoded = frame.body.length <= maxKeptBody ? { body: Buffer.from(frame.body), json } : undefined
       return json
     },
-    read(json, target) {
+    read(json) {
       if (last?.json === json) return last.reply
-      const read = parse(json, target)
+      const read = parseStatusReply(json)
       const kept = last?.reply.favicon
       const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
       last = { json, reply }
       return reply
     },
-  }
-}
-
-function parse(json: string, target: string): StatusReply {
-  try {
-    return parseStatusReply(json)
-  } catch (error) {
-    throw error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
   }
 }

@@ -3,7 +3,6 @@ import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import { decodeJoinReply, joinPath } from '../../protocol/nethernet.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 
@@ -47,8 +46,6 @@ export function createNetherNetReader(
         failures.push(error)
       }
     }
-    const failure = failures.at(-1)
-    if (failure instanceof ProtocolError) throw new SourceError(failure.code, `${target}: ${failure.message}`, { cause: failure })
-    throw toSourceError(failure, target)
+    throw toSourceError(failures.at(-1), target)
   }
 }

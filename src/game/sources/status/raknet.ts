@@ -1,11 +1,10 @@
 import type { LookupAddress } from 'node:dns'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAnyAddress } from '../../names/connect-any-address.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
-import { ProtocolError } from '../../protocol/error.ts'
 import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../protocol/unconnected-ping.ts'
 import type { SourceContext } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
@@ -54,7 +53,6 @@ export function createRakNetReader(
     try {
       return await anyAddress(ping, signal)
     } catch (error) {
-      if (error instanceof ProtocolError) throw new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
       throw toSourceError(error, target)
     }
   }

@@ -2,11 +2,14 @@ import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { demoSettings, startDemoServer } from '../../../../src/game/demo/server.ts'
+import { SourceError } from '../../../../src/game/errors.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { readingMethods } from '../../../../src/game/protocol/management.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
 import { createManagementSource } from '../../../../src/game/sources/management/index.ts'
-import type { Reading, Source } from '../../../../src/game/sources/source.ts'
+import type { Reading, SourceContext } from '../../../../src/game/sources/source.ts'
+import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
+import { createPollRequests } from '../../../../src/game/watcher/poll-requests.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import { alice, bob, type ManagementServer, managementServer } from '../../../helpers/management-server.ts'
@@ -17,23 +20,36 @@ import { until } from '../../../helpers/until.ts'
 
 let server: ManagementServer
 let pushed: Reading[]
-const open: Source[] = []
+const open: { close(): void }[] = []
 
 beforeEach(async () => {
   server = await managementServer()
   pushed = []
 })
 afterEach(async () => {
-  for (const source of open.splice(0)) source.close()
+  for (const opened of open.splice(0)) opened.close()
   await server.close()
 })
 
 function source(more: Record<string, unknown> = {}, clock: Parameters<typeof createManagementSource>[1]['clock'] = systemClock) {
-  const made = createManagementSource(
-    { url: server.url, secret: server.secret, ...more },
-    { clock, log: silentLog, random: () => 0.5, push: (reading) => pushed.push(reading) },
-  )
-  open.push(made)
+  // As the watcher does it: a poll that the source requests gives a reading like a push.
+  const requests = createPollRequests(clock, () => {
+    made.poll(never()).then(
+      (reading) => pushed.push(reading),
+      () => {},
+    )
+    return true
+  })
+  const context: SourceContext = {
+    clock,
+    log: silentLog,
+    random: () => 0.5,
+    push: (reading) => pushed.push(reading),
+    requestPoll: requests.request,
+    connectBackoff: createConnectBackoffs(clock, () => 0.5).acquire,
+  }
+  const made = createManagementSource({ url: server.url, secret: server.secret, ...more }, context)
+  open.push(requests, made)
   return made
 }
 
@@ -172,7 +188,7 @@ describe('events', () => {
     expect(pushed.length).toBeLessThan(400)
   })
 
-  it('that ask for a new reading without end get one at a time, and one more after the last', async () => {
+  it('that ask for a new reading without end get few, and one after the last', async () => {
     const clock = manualClock()
     await source({}, clock).poll(never())
     server.called.length = 0
@@ -183,10 +199,10 @@ describe('events', () => {
         return server.called.length >= count * readingMethods.length
       })
     for (let index = 0; index < 200; index++) server.notify('minecraft:notification/server/started')
-    await readings(2)
+    await readings(1)
     server.results['minecraft:serversettings/motd'] = { message: 'New' }
     server.notify('minecraft:notification/server/started')
-    await readings(3)
+    await readings(2)
     await until(async () => {
       await clock.advance(10)
       return pushed.some(({ fields }) => fields.motd === 'New')
@@ -194,7 +210,7 @@ describe('events', () => {
     expect(server.called.length).toBeLessThanOrEqual(5 * readingMethods.length)
   })
 
-  it('are in the snapshot of the fleet and with its subscribers as soon as they are told', async () => {
+  it('are in the snapshot of the fleet and with its subscribers at once', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server', sources: {} }],
       poll: { interval: 3_600_000, timeout: 3000, staleAfter: 3_600_000 },
@@ -219,6 +235,31 @@ describe('events', () => {
 })
 
 describe('a connection that is lost', () => {
+  it('is made again by the watcher between two polls, so that events go on', async () => {
+    const fleet = createFleet({
+      servers: [{ name: 'Server', sources: { management: { url: server.url, secret: server.secret } } }],
+      poll: { interval: 3_600_000, timeout: 3_000, staleAfter: 3_600_000 },
+      clock: systemClock,
+      log: silentLog,
+      createSources,
+    })
+    fleet.start()
+    const names = () =>
+      fleet
+        .get('Server')
+        ?.snapshot()
+        .fields.players?.value.players.map(({ name }) => name)
+    await until(() => names()?.length === 1)
+    for (const ws of server.sockets) ws.terminate()
+    await until(() => server.authorizations.length === 2 && server.sockets.size === 1)
+    // The events of a connection count once its list was read.
+    await until(() => {
+      server.notify('minecraft:notification/players/joined', [bob])
+      return names()?.includes('Bob') === true
+    })
+    fleet.close()
+  })
+
   it.each([1000, 1011])('is renewed after a pause, also after close code %s, and everything is read', async (code) => {
     const clock = manualClock()
     const management = source({}, clock)
@@ -266,10 +307,11 @@ describe('a connection that is lost', () => {
     server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
     const clock = manualClock()
     const management = source({}, clock)
-    const poll = management.poll(never())
+    const deadline = new AbortController()
+    const poll = management.poll(deadline.signal)
     const failed = expect(poll).rejects.toMatchObject({ code: 'timeout' })
     await until(() => server.called.length === readingMethods.length)
-    await clock.advance(10_000)
+    deadline.abort(new SourceError('timeout', 'late'))
     await failed
     await until(() => server.sockets.size === 0)
   })

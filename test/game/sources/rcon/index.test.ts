@@ -5,6 +5,7 @@ import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
 import { rconCommands } from '../../../../src/game/protocol/rcon-commands.ts'
 import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
+import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
 import { createWatcher } from '../../../../src/game/watcher/index.ts'
 import { type Log, silentLog } from '../../../../src/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
@@ -16,7 +17,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-const context = (clock: Clock = systemClock, log: Log = silentLog) => ({ clock, log, random: () => 0, push() {} })
+const context = (clock: Clock = systemClock, log: Log = silentLog) => ({
+  clock,
+  log,
+  random: () => 0,
+  push() {},
+  connectBackoff: createConnectBackoffs(clock, () => 0).acquire,
+})
 
 function sourceOf(address: { host: string; port: number }, password: string, clock?: Clock, log?: Log) {
   const source = createRconSource({ address, password }, context(clock, log))
@@ -279,6 +286,19 @@ describe('the commands', () => {
     expect(peer.commands.filter((command) => command === 'time query gametime')).toHaveLength(3)
   })
 
+  it('are at least one in each poll, even where the server knows none: without a reply nothing shows that it is there', async () => {
+    let silent = false
+    const peer = await peerWith((request) => silent || replying({})(request))
+    const source = sourceOf(peer.address, 'secret')
+    for (let turn = 0; turn < 15; turn++) {
+      const before = peer.commands.length
+      expect((await poll(source)).fields).toEqual({})
+      expect(peer.commands.length).toBeGreaterThan(before)
+    }
+    silent = true
+    expect((await failure(poll(source, 500))).code).toBe('timeout')
+  })
+
   it("fall back to the game's own list where a plugin has replaced it", async () => {
     const peer = await peerWith(
       replying({ 'list uuids': '§4Error:§c That group does not exist.', 'minecraft:list uuids': listOf(['Alice']) }),
@@ -325,90 +345,127 @@ describe('a command that is never answered', () => {
       if (!over) deadline.abort(new SourceError('timeout', `${source.target}: too late`))
       return { reading: await polled, late: deadline.signal.aborted, asked: asked() }
     }
-    return { peer, silent, pace, warnings, clock, pollOnce }
+    return { peer, silent, pace, warnings, clock, pollOnce, source }
   }
   const read = { tickDurationMean: 0.0012, tickCount: { ticks: 5 }, playersOnline: 1 }
 
-  it('takes nothing along that was answered before it, and is left out for ten minutes', async () => {
-    const { peer, silent, warnings, clock, pollOnce } = await withSilent('tps')
+  const timesSent = (peer: RconPeer, command: string) => peer.commands.filter((sent) => sent === command).length
+
+  it('takes nothing along that was answered before it, and rests for a minute at most', async () => {
+    const { peer, silent, warnings, clock, pollOnce, source } = await withSilent('tps')
     const first = await pollOnce()
     expect(first.late).toBe(true)
     expect(first.reading.fields).toMatchObject(read)
-    for (let turn = 0; turn < 100; turn++) {
+    expect(source.resting?.()).toEqual([{ command: 'tps', until: clock.now() + 5_000 }])
+    let longestRest = 0
+    for (let turn = 0; turn < 60; turn++) {
       await clock.advance(5_000)
-      const { reading, late } = await pollOnce()
-      expect(late).toBe(false)
-      expect(reading.fields).toMatchObject(read)
+      expect((await pollOnce()).reading.fields).toMatchObject(read)
+      longestRest = Math.max(longestRest, ...source.resting!().map(({ until }) => until - clock.now()))
     }
-    expect(peer.logins).toBe(2)
-    expect(peer.commands.filter((command) => command === 'tps')).toHaveLength(1)
+    expect(longestRest).toBe(60_000)
+    // After 5, 10, 20, 40 s and then every minute, in five minutes.
+    expect(timesSent(peer, 'tps')).toBeLessThanOrEqual(9)
     expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${peer.port}: "tps"`)])
     silent.clear()
-    await clock.advance(600_000)
+    await clock.advance(60_000)
     await until(async () => (await pollOnce()).reading.fields.paperTickRates !== undefined)
-    expect(peer.logins).toBe(2)
-  })
-
-  it('of several costs one poll each', async () => {
-    const { clock, pollOnce } = await withSilent('list uuids', 'tps', 'forge tps', 'neoforge tps', 'difficulty', 'version')
-    let late = 0
-    for (let turn = 0; turn < 60; turn++) {
-      const poll = await pollOnce()
-      if (poll.late) late++
-      expect(poll.reading.fields).toMatchObject({ tickDurationMean: 0.0012, tickCount: { ticks: 5 } })
-      await clock.advance(5_000)
-    }
-    expect(late).toBe(6)
+    expect(source.resting?.()).toEqual([])
   })
 
   it('gives way to another form of it', async () => {
     const { clock, pollOnce } = await withSilent('list uuids')
     expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
-    await clock.advance(5_000)
+    await clock.advance(2_500)
     expect((await pollOnce()).asked).toContain('minecraft:list uuids')
   })
 
   it('fails the poll where it comes first, and comes last in the next', async () => {
-    const { clock, pollOnce } = await withSilent('tick query')
+    const { clock, pollOnce } = await withSilent('time query gametime')
     expect((await failure(pollOnce())).code).toBe('timeout')
     await clock.advance(5_000)
     const next = await pollOnce()
     expect(next.late).toBe(true)
-    expect(next.asked.at(-1)).toBe('tick query')
-    expect(next.reading.fields).toMatchObject({ tickCount: { ticks: 5 }, playersOnline: 1 })
-    await clock.advance(5_000)
+    expect(next.asked.at(-1)).toBe('time query gametime')
+    expect(next.reading.fields).toMatchObject({ tickDurationMean: 0.0012, playersOnline: 1 })
+    await clock.advance(2_500)
     expect((await pollOnce()).late).toBe(false)
   })
 
   it('has another chance where it was answered before: the server may have stood still for a while', async () => {
-    const { silent, clock, pollOnce } = await withSilent()
+    const { silent, clock, pollOnce, source } = await withSilent()
     await pollOnce()
-    silent.add('time query gametime')
+    silent.add('list uuids')
     await clock.advance(5_000)
     const standing = await pollOnce()
-    expect(standing.reading.fields.tickDurationMean).toBe(0.0012)
-    expect(standing.reading.fields).not.toHaveProperty('tickCount')
+    expect(standing.reading.fields.tickCount).toMatchObject({ ticks: 5 })
     expect(standing.reading.fields).not.toHaveProperty('players')
+    expect(standing.reading.fields).not.toHaveProperty('tickDurationMean')
+    expect(source.resting?.()).toEqual([])
     silent.clear()
     await clock.advance(5_000)
     expect((await pollOnce()).reading.fields).toMatchObject(read)
   })
 
-  it('is asked as before where the others were slow too', async () => {
-    const { silent, pace, clock, pollOnce } = await withSilent('list uuids')
+  it('is sent as before where the others were slow too', async () => {
+    const { silent, pace, clock, pollOnce, source } = await withSilent('list uuids')
     pace.slow = true
     expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
+    expect(source.resting?.()).toEqual([])
     silent.clear()
     await clock.advance(5_000)
     expect((await pollOnce()).reading.fields).toMatchObject(read)
   })
 
-  it('counts the same where the server hangs up instead', async () => {
+  it('does not renew the time of a field, nor does a poll that did not read it', async () => {
+    const clock = manualClock()
+    const peer = await peerWith(replying({ ...answers, difficulty: 'The difficulty is Hard' }))
+    const source = sourceOf(peer.address, 'secret', clock)
+    const pollLater = async () => {
+      await clock.advance(5_000)
+      return poll(source)
+    }
+    let reading = await poll(source)
+    while (reading.fields.difficulty === undefined) reading = await pollLater()
+    const readAt = reading.readAt?.difficulty
+    expect(readAt).toBe(clock.now())
+    for (let turn = 0; turn < 5; turn++) {
+      const later = await pollLater()
+      expect(later.readAt).toMatchObject({ difficulty: readAt, tickCount: clock.now() })
+      expect(later.readEvery).toMatchObject({ difficulty: 60_000 })
+      expect(later.readEvery).not.toHaveProperty('tickCount')
+    }
+  })
+
+  it('is not one that a closed connection has cut off: it never rests', async () => {
     const reply = replying(answers)
     const peer = await peerWith((request) => (request.body === 'tps' ? request.socket.destroy() : reply(request)))
     const source = sourceOf(peer.address, 'secret')
-    for (let turn = 0; turn < 12; turn++) expect((await poll(source)).fields).toMatchObject(read)
-    expect(peer.logins).toBe(2)
+    for (let turn = 0; turn < 12; turn++) {
+      expect((await poll(source)).fields).toMatchObject(read)
+      expect(source.resting?.()).toEqual([])
+    }
+  })
+
+  it('is back within two polls of the reconnect after a cut of seconds, with everything else', async () => {
+    const clock = manualClock()
+    let cut = false
+    const peer = await peerWith((request) => (cut ? request.socket.destroy() : replying(answers)(request)))
+    const source = sourceOf(peer.address, 'secret', clock)
+    let before: Partial<Fields> = {}
+    for (let turn = 0; turn < 10; turn++) {
+      before = (await poll(source)).fields
+      await clock.advance(5_000)
+    }
+    cut = true
+    for (const socket of peer.sockets) socket.destroy()
+    await until(() => peer.sockets.size === 0)
+    await failure(poll(source))
+    await clock.advance(5_000)
+    cut = false
+    await poll(source)
+    await clock.advance(5_000)
+    expect(Object.keys((await poll(source)).fields).sort()).toEqual(Object.keys(before).sort())
   })
 })
 

@@ -38,6 +38,23 @@ describe('the tick rate', () => {
   })
 })
 
+describe('the mode of the game', () => {
+  it('that is not read in every poll does not start the rate anew', () => {
+    const [players, mode] = [{ playersOnline: 3 }, { frozen: false, sprinting: false, target: 20 }]
+    const readings = [{}, mode, {}, mode].map((known, index) => ({ ...players, ...known, ticks: index * 5, at: index * 5_000 }))
+    expect(run(readings)).toEqual([{}, running(1), running(1), running(1)])
+  })
+
+  it('is known to have changed when a frozen counter moves', () => {
+    const readings = [
+      { ticks: 100, at: 0, playersOnline: 3, frozen: true },
+      { ticks: 150, at: 5_000, playersOnline: 3 },
+      { ticks: 250, at: 10_000, playersOnline: 3 },
+    ]
+    expect(run(readings)).toEqual([{}, {}, running(20)])
+  })
+})
+
 describe('a counter that stands still', () => {
   it('with nobody on is a pause, and after it the rate is measured anew', () => {
     expect(every5s([100, 100, 100, 140, 240], { playersOnline: 0 })).toEqual([

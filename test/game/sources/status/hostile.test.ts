@@ -72,7 +72,7 @@ describe('a server that', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('sends no pong is asked for one once only', async () => {
+  it('sends no pong three times in a row is not pinged again for a while', async () => {
     let requests = 0
     await using server = await hostileServer((socket) => {
       socket.on('data', (chunk) => {
@@ -86,9 +86,28 @@ describe('a server that', () => {
     expect(first.up).toBe(true)
     expect(first.fields.latency?.value).toBeGreaterThan(0)
     expect(requests).toBe(2)
+    await watched.watcher.poll()
+    await watched.watcher.poll()
+    expect(requests).toBe(6)
     expect((await watched.watcher.poll()).up).toBe(true)
-    expect(requests).toBe(3)
+    expect(requests).toBe(7)
     await expect.poll(server.open).toBe(0)
+  })
+
+  it('sends one pong too late is pinged again in the next poll', async () => {
+    let pings = 0
+    await using server = await hostileServer((socket) => {
+      socket.on('data', (chunk) => {
+        if (chunk[1] === 0) socket.write(encodeStatus('{"description":"x"}'))
+        // Every third ping is answered: never are three in a row missed.
+        else if (++pings % 3 === 0) socket.write(chunk)
+      })
+    })
+    using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
+    for (let poll = 1; poll <= 7; poll++) {
+      expect((await watched.watcher.poll()).up).toBe(true)
+      expect(pings).toBe(poll)
+    }
   })
 
   it('is closed in the middle of a poll leaves nothing behind', async () => {

@@ -8,8 +8,8 @@ import { parseServerVersion } from '../../protocol/server-version.ts'
 import { parseTickQuery } from '../../protocol/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay, type TimeForm } from '../../protocol/time-query.ts'
 
-/** What the replies so far tell of which other questions make sense. */
-export interface Known {
+/** What the replies so far say about the server, as far as it decides which commands make sense. */
+export interface ServerTraits {
   readonly timeForm?: TimeForm | undefined
   /** The server has no `tick query`. */
   readonly withoutTickQuery: boolean
@@ -17,7 +17,8 @@ export interface Known {
   readonly withTps: boolean
 }
 
-export interface Question {
+/** Reads some fields with one command, of which servers know different forms. */
+export interface CommandReader {
   readonly name:
     | 'ticks'
     | 'gameTime'
@@ -30,12 +31,12 @@ export interface Question {
     | 'day'
     | 'difficulty'
     | 'version'
-  /** Milliseconds between two askings; 0: in every poll. */
-  readonly every: number
-  /** Asked in this order until the server knows one. */
+  /** Milliseconds between two reads; 0: in every poll. */
+  readonly intervalMs: number
+  /** Tried in this order until the server knows one. */
   readonly commands: readonly RconCommand[]
-  /** False: not asked now. */
-  readonly when?: (known: Known) => boolean
+  /** False: not sent now. */
+  readonly when?: (traits: ServerTraits) => boolean
   /** @returns undefined where the text is not understood */
   readonly read: (reply: string, at: number) => Partial<Fields> | undefined
 }
@@ -46,11 +47,36 @@ const minutes = 60 * seconds
 const field = <K extends keyof Fields>(name: K, value: Fields[K] | undefined): Partial<Fields> | undefined =>
   value === undefined ? undefined : ({ [name]: value } as Partial<Fields>)
 
-/** In the order in which they are asked; where two give the same field, the earlier one wins. */
-export const questions: readonly Question[] = [
+/** In the order in which they are sent; where two give the same field, the earlier one wins. */
+export const commandReaders: readonly CommandReader[] = [
+  {
+    name: 'gameTime',
+    intervalMs: 0,
+    commands: ['time query gametime'],
+    read(reply, at) {
+      const time = parseGameTime(reply)
+      return time && { tickCount: { ticks: time.ticks, at } }
+    },
+  },
+  {
+    name: 'players',
+    intervalMs: 0,
+    // Plugins replace `list`; the game's own is still there under its full name.
+    commands: ['list uuids', 'minecraft:list uuids', 'list'],
+    read(reply) {
+      const list = parsePlayerList(reply)
+      return (
+        list && {
+          playersOnline: list.online,
+          ...(list.max !== undefined && { playersMax: list.max }),
+          ...(list.players && { players: { players: list.players, complete: true } }),
+        }
+      )
+    },
+  },
   {
     name: 'ticks',
-    every: 0,
+    intervalMs: 0,
     commands: ['tick query'],
     read(reply) {
       const query = parseTickQuery(reply)
@@ -68,33 +94,8 @@ export const questions: readonly Question[] = [
     },
   },
   {
-    name: 'gameTime',
-    every: 0,
-    commands: ['time query gametime'],
-    read(reply, at) {
-      const time = parseGameTime(reply)
-      return time && { tickCount: { ticks: time.ticks, at } }
-    },
-  },
-  {
-    name: 'players',
-    every: 0,
-    // Plugins replace `list`; the game's own is still there under its full name.
-    commands: ['list uuids', 'minecraft:list uuids', 'list'],
-    read(reply) {
-      const list = parsePlayerList(reply)
-      return (
-        list && {
-          playersOnline: list.online,
-          ...(list.max !== undefined && { playersMax: list.max }),
-          ...(list.players && { players: { players: list.players, complete: true } }),
-        }
-      )
-    },
-  },
-  {
     name: 'tps',
-    every: 0,
+    intervalMs: 0,
     commands: ['tps'],
     read(reply) {
       return isCuberiteTps(reply) ? {} : field('paperTickRates', parsePaperTps(reply))
@@ -102,47 +103,52 @@ export const questions: readonly Question[] = [
   },
   {
     name: 'mspt',
-    every: 0,
+    intervalMs: 0,
     commands: ['mspt'],
     when: ({ withoutTickQuery }) => withoutTickQuery,
     read: (reply) => field('tickDurationMean', parsePaperMspt(reply)?.['5s']),
   },
   {
     name: 'timeOfDay',
-    every: 15 * seconds,
+    intervalMs: 15 * seconds,
     commands: ['time query daytime'],
     when: ({ timeForm }) => timeForm === 'classic',
     read: (reply) => field('worldTimeOfDay', parseTimeOfDay(reply)),
   },
   {
     name: 'timeOfDay',
-    every: 15 * seconds,
+    intervalMs: 15 * seconds,
     commands: ['time query time'],
     when: ({ timeForm }) => timeForm === 'clocks',
     read: (reply) => field('worldTimeOfDay', parseTimeOfDay(reply)),
   },
   {
     name: 'day',
-    every: minutes,
+    intervalMs: minutes,
     commands: ['time query day'],
     when: ({ timeForm }) => timeForm === 'classic',
     read: (reply) => field('worldDay', parseDay(reply)),
   },
   {
     name: 'day',
-    every: minutes,
+    intervalMs: minutes,
     commands: ['time query day repetition'],
     when: ({ timeForm }) => timeForm === 'clocks',
     read: (reply) => field('worldDay', parseDay(reply)),
   },
-  { name: 'forge', every: 0, commands: ['forge tps'], read: parseForgeTps },
-  { name: 'neoforge', every: 0, commands: ['neoforge tps'], read: parseNeoForgeTps },
-  { name: 'difficulty', every: minutes, commands: ['difficulty'], read: (reply) => field('difficulty', parseDifficulty(reply)) },
+  { name: 'forge', intervalMs: 0, commands: ['forge tps'], read: parseForgeTps },
+  { name: 'neoforge', intervalMs: 0, commands: ['neoforge tps'], read: parseNeoForgeTps },
+  {
+    name: 'difficulty',
+    intervalMs: minutes,
+    commands: ['difficulty'],
+    read: (reply) => field('difficulty', parseDifficulty(reply)),
+  },
   {
     name: 'version',
-    every: 60 * minutes,
+    intervalMs: 60 * minutes,
     commands: ['version'],
-    // Paper would ask its makers for newer builds, and the status tells what it is.
+    // Paper would send a request to its maker for newer builds, and the status says what it is.
     when: ({ withTps }) => !withTps,
     read: parseServerVersion,
   },

@@ -1,0 +1,43 @@
+import type { Clock } from '../../clock.ts'
+import type { SourceName } from '../sources/source.ts'
+
+/** Milliseconds between two requested polls of one source, however many it requests. */
+const spacingMs = 1_000
+
+/** Polls of single sources between the regular ones, requested by the sources themselves. */
+export interface PollRequests {
+  /** Polls the source at a time (monotonic milliseconds). Of several requests the earliest counts. */
+  request(source: SourceName, at: number): void
+  close(): void
+}
+
+/** @param poll polls the source; false: a poll of it is running, so that it has to be polled once more after it */
+export function createPollRequests(clock: Clock, poll: (source: SourceName) => boolean): PollRequests {
+  const requested = new Map<SourceName, { readonly at: number; readonly cancel: () => void }>()
+  const polledAt = new Map<SourceName, number>()
+  let closed = false
+
+  function request(source: SourceName, at: number): void {
+    if (closed) return
+    const earliest = (polledAt.get(source) ?? Number.NEGATIVE_INFINITY) + spacingMs
+    const time = Math.max(at, earliest, clock.now())
+    const before = requested.get(source)
+    if (before !== undefined && before.at <= time) return
+    before?.cancel()
+    const cancel = clock.after(time - clock.now(), () => {
+      requested.delete(source)
+      polledAt.set(source, clock.now())
+      if (!poll(source)) request(source, clock.now())
+    })
+    requested.set(source, { at: time, cancel })
+  }
+
+  return {
+    request,
+    close() {
+      closed = true
+      for (const { cancel } of requested.values()) cancel()
+      requested.clear()
+    },
+  }
+}

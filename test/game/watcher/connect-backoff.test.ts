@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest'
+import { SourceError } from '../../../src/game/errors.ts'
+import { createConnectBackoffs } from '../../../src/game/watcher/connect-backoff.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { never } from '../../helpers/never.ts'
+
+const refused = () => new SourceError('refused', 'rcon.test:1: connection refused')
+const wrong = () => new SourceError('auth', 'rcon.test:1: wrong password')
+
+it('lets no attempt be made during the pause after a failure, which doubles up to 30 s', async () => {
+  const clock = manualClock(0)
+  const backoff = createConnectBackoffs(clock, () => 0).acquire('rcon', 'rcon.test:1', 'secret')
+  let attempts = 0
+  const attempt = () =>
+    backoff.attempt(async () => {
+      attempts++
+      throw refused()
+    }, never())
+  for (const pause of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+    const before = attempts
+    const error = await attempt().catch((thrown) => thrown)
+    expect(attempts).toBe(before + 1)
+    await clock.advance(pause - 1)
+    // The same failure: it is not counted again.
+    await expect(attempt()).rejects.toBe(error)
+    expect(attempts).toBe(before + 1)
+    await clock.advance(1)
+  }
+  backoff.succeeded()
+  await expect(backoff.attempt(async () => 'connected', never())).resolves.toBe('connected')
+})
+
+it('shares a refused password among all sessions, for five minutes', async () => {
+  const clock = manualClock(0)
+  const backoffs = createConnectBackoffs(clock, () => 0)
+  let logins = 0
+  const login = async () => {
+    logins++
+    throw wrong()
+  }
+  const sessions = Array.from({ length: 6 }, () => backoffs.acquire('rcon', 'rcon.test:1', 'wrong', true))
+  const codes = await Promise.all(sessions.map((session) => session.attempt(login, never()).catch(({ code }) => code)))
+  expect(codes).toEqual(Array(6).fill('auth'))
+  expect(logins).toBe(1)
+  const other = backoffs.acquire('rcon', 'rcon.test:1', 'right')
+  await expect(other.attempt(async () => 'connected', never())).resolves.toBe('connected')
+  await clock.advance(300_000)
+  await sessions[0]!.attempt(login, never()).catch(() => {})
+  expect(logins).toBe(2)
+})
+
+it('makes attempts side by side once the password was accepted', async () => {
+  const clock = manualClock(0)
+  const backoff = createConnectBackoffs(clock, () => 0).acquire('rcon', 'rcon.test:1', 'right')
+  await backoff.attempt(async () => {}, never())
+  let attempts = 0
+  const slow = () =>
+    new Promise<void>((resolve) => {
+      attempts++
+      clock.after(1_000, resolve)
+    })
+  const both = Promise.all([backoff.attempt(slow, never()), backoff.attempt(slow, never())])
+  expect(attempts).toBe(2)
+  await clock.advance(1_000)
+  await both
+})
+
+it('does not pause the others for the short timeout of a probe, and forgets what nobody uses', async () => {
+  const clock = manualClock(0)
+  const backoffs = createConnectBackoffs(clock, () => 0)
+  const watched = backoffs.acquire('rcon', 'rcon.test:1', 'secret')
+  const probe = backoffs.acquire('rcon', 'rcon.test:1', 'secret', true)
+  const late = () => Promise.reject(new SourceError('timeout', 'rcon.test:1: late'))
+  await expect(probe.attempt(late, never())).rejects.toMatchObject({ code: 'timeout' })
+  await expect(watched.attempt(async () => 'connected', never())).resolves.toBe('connected')
+  watched.failed(wrong())
+  probe.release()
+  watched.release()
+  const later = backoffs.acquire('rcon', 'rcon.test:1', 'secret')
+  await expect(later.attempt(async () => 'connected', never())).resolves.toBe('connected')
+})

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import type { SourceName } from '../../../src/game/sources/source.ts'
+import { createFreshness } from '../../../src/game/watcher/freshness.ts'
+
+const staleAfter = 15_000
+const names = new Set<SourceName>(['status', 'rcon', 'management'])
+const fieldsOf = (freshness: ReturnType<typeof createFreshness>) =>
+  Object.assign({}, ...freshness.readings().map(({ fields }) => fields))
+
+it('drops a field when it is stale, and tells when the next one will be', () => {
+  const freshness = createFreshness(staleAfter)
+  freshness.addPolled({ source: 'rcon', at: 10_000, fields: { motd: 'Hi', playersOnline: 3 }, readAt: { playersOnline: 2_000 } })
+  expect(freshness.expire(16_999, names)).toBe(17_000)
+  expect(fieldsOf(freshness)).toEqual({ motd: 'Hi', playersOnline: 3 })
+  expect(freshness.expire(17_000, names)).toBe(25_000)
+  expect(fieldsOf(freshness)).toEqual({ motd: 'Hi' })
+  expect(freshness.expire(25_000, names)).toBe(Number.POSITIVE_INFINITY)
+  expect(fieldsOf(freshness)).toEqual({})
+})
+
+it('lets a field that is read less often last until it is read again, but not longer than its source', () => {
+  const freshness = createFreshness(staleAfter)
+  const reading = { source: 'rcon', fields: { difficulty: 'hard' }, readAt: { difficulty: 0 }, readEvery: { difficulty: 60_000 } }
+  freshness.addPolled({ ...reading, source: 'rcon', at: 50_000 })
+  expect(freshness.expire(64_999, names)).toBe(65_000)
+  freshness.addPolled({ ...reading, source: 'rcon', at: 70_000 })
+  expect(freshness.expire(74_999, names)).toBe(75_000)
+  freshness.expire(75_000, names)
+  expect(fieldsOf(freshness)).toEqual({})
+})
+
+it('gives what is pushed its own time: an event does not make older values last', () => {
+  const freshness = createFreshness(staleAfter)
+  freshness.addPolled({ source: 'management', at: 0, fields: { motd: 'Hi', difficulty: 'hard' } })
+  freshness.addPushed({ source: 'management', at: 5_000, fields: { motd: 'Hello' } })
+  freshness.addPushed({ source: 'management', at: 10_000, fields: { playersOnline: 1 } })
+  freshness.expire(15_000, names)
+  expect(fieldsOf(freshness)).toEqual({ motd: 'Hello', playersOnline: 1 })
+  freshness.expire(20_000, names)
+  expect(fieldsOf(freshness)).toEqual({ playersOnline: 1 })
+})
+
+it('keeps everything of a server that is down until a given time, and nothing of a source that is gone', () => {
+  const freshness = createFreshness(staleAfter)
+  freshness.addPolled({ source: 'status', at: 0, fields: { motd: 'Hi' } })
+  freshness.addPolled({ source: 'rcon', at: 0, fields: { difficulty: 'hard' } })
+  expect(freshness.expire(18_000, new Set<SourceName>(['status']), 20_000)).toBe(20_000)
+  expect(fieldsOf(freshness)).toEqual({ motd: 'Hi' })
+})

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { createReachability } from '../../../src/game/watcher/reachability.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { scriptedSource } from '../../helpers/scripted-source.ts'
+
+const clock = manualClock(0)
+const status = scriptedSource('status', clock)
+const rcon = scriptedSource('rcon', clock)
+const directory = scriptedSource('directory', clock)
+const all = [status, rcon, directory]
+const create = () => createReachability(({ name }) => name !== 'directory')
+
+it('is unknown until one source has reached the server or all have failed to', () => {
+  const reachability = create()
+  reachability.update(all)
+  expect(reachability.up).toBeUndefined()
+  reachability.missed(status)
+  reachability.update(all)
+  expect(reachability.up).toBeUndefined()
+  reachability.missed(rcon)
+  reachability.update(all)
+  expect(reachability.up).toBe(false)
+})
+
+it('is up at once when any source reaches a server that was down', () => {
+  const reachability = create()
+  reachability.missed(status)
+  reachability.missed(rcon)
+  reachability.update(all)
+  expect(reachability.reached(rcon)).toBe(true)
+  expect(reachability.up).toBe(true)
+  expect(reachability.reached(status)).toBe(false)
+})
+
+it('does not count a directory', () => {
+  const reachability = create()
+  expect(reachability.reached(directory)).toBe(false)
+  expect(reachability.up).toBeUndefined()
+  expect(reachability.hasReached(directory)).toBe(true)
+})
+
+it('forgets a source that is no longer listed', () => {
+  const reachability = create()
+  reachability.reached(rcon)
+  reachability.missed(status)
+  reachability.update([status])
+  expect(reachability.hasReached(rcon)).toBeUndefined()
+  expect(reachability.up).toBe(false)
+})

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import type { Source } from '../../../src/game/sources/source.ts'
+import { createDeadline } from '../../../src/game/watcher/deadline.ts'
+import { createRunningPolls } from '../../../src/game/watcher/running-polls.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+import { scriptedSource } from '../../helpers/scripted-source.ts'
+
+/** Ends only when its signal is aborted, with the reason. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+
+it('tells a source its deadline, and aborts it then', async () => {
+  const clock = manualClock(100)
+  const running = createRunningPolls(clock)
+  let deadlineAt: number | undefined
+  const source = scriptedSource('status', clock, untilAborted)
+  const recording: Source = {
+    ...source,
+    poll(signal, at) {
+      deadlineAt = at
+      return source.poll(signal)
+    },
+  }
+  const poll = running.run(recording, createDeadline(clock, 2_000))
+  const failed = expect(poll).rejects.toMatchObject({
+    code: 'timeout',
+    message: 'status.test:1: no complete answer within 2000 ms',
+  })
+  await clock.advance(2_000)
+  await failed
+  expect(deadlineAt).toBe(2_100)
+  expect(running.size).toBe(0)
+  expect(clock.pending).toBe(0)
+})
+
+it('leaves a source that ignores its signal 100 ms later', async () => {
+  const clock = manualClock(0)
+  const running = createRunningPolls(clock)
+  const source = scriptedSource('status', clock, 'silent')
+  const failed = expect(running.run(source, createDeadline(clock, 2_000))).rejects.toMatchObject({ code: 'timeout' })
+  await clock.advance(2_099)
+  expect(running.isRunning(source)).toBe(true)
+  await clock.advance(1)
+  await failed
+  expect(running.isRunning(source)).toBe(false)
+})
+
+it('shares one deadline: a poll that starts late has what is left', async () => {
+  const clock = manualClock(0)
+  const running = createRunningPolls(clock)
+  const deadline = createDeadline(clock, 2_000)
+  await clock.advance(1_500)
+  const failed = expect(running.run(scriptedSource('status', clock, untilAborted), deadline)).rejects.toMatchObject({
+    code: 'timeout',
+  })
+  await clock.advance(500)
+  await failed
+})
+
+it('cancels the polls of sources that are no longer listed, and all on close', async () => {
+  const clock = manualClock(0)
+  const running = createRunningPolls(clock)
+  const [kept, removed] = [scriptedSource('status', clock, untilAborted), scriptedSource('query', clock, untilAborted)]
+  const deadline = createDeadline(clock, 2_000)
+  const polls = [kept, removed].map((source) => running.run(source, deadline).catch((error) => error.code))
+  running.keepOnly([kept])
+  expect(await polls[1]).toBe('aborted')
+  expect(running.isRunning(kept)).toBe(true)
+  running.close()
+  expect(await polls[0]).toBe('aborted')
+  expect(clock.pending).toBe(0)
+})
