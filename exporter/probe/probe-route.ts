@@ -7,6 +7,7 @@ import type { Fleet } from '../../src/game/fleet.ts'
 import type { Network } from '../../src/game/network.ts'
 import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { createReplyReaders } from '../../src/game/sources/status/reply-reader.ts'
 import { problems } from '../../src/http/problem.ts'
 import { optional, type Parameter, required, shown } from '../../src/http/query.ts'
 import { textType } from '../../src/http/reply.ts'
@@ -14,7 +15,7 @@ import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
 import { metricsSchema, sendMetrics } from '../metrics-route.ts'
 import { chooseFormat } from '../negotiate.ts'
-import { endings, exposition, type Format } from '../text.ts'
+import { createExposition, endings, type Format } from '../text.ts'
 import { createAllowList } from './allow-list.ts'
 import { createDebugLog, type DebugLog } from './debug.ts'
 import { guardNetwork, traceNetwork } from './network.ts'
@@ -36,7 +37,11 @@ export interface ProbeRouteOptions {
 /** Milliseconds before the deadline at which the sources give up, so that what they read until then is in the reply. */
 const maxSourceMargin = 100
 
-const families = serverFamilies.filter(({ perPoll }) => perPoll)
+/** Servers whose last status is remembered to recognise it; each may have some 100 kB. */
+const maxReplyReaders = 64
+
+const writeServer = createExposition(serverFamilies.filter(({ perPoll }) => perPoll))
+const writeProbed = createExposition(probed)
 
 const targetText: Parameter<string> = {
   expected: 'the name of a watched server, host, host:port or bedrock://host:port',
@@ -76,6 +81,8 @@ interface Poll {
 export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOptions): void {
   const { fleet, clock, concurrency } = options
   const allowList = createAllowList(options.allow)
+  // Parsing a status costs a tenth of a whole probe (`npm run bench -- probe`).
+  const replyReaders = createReplyReaders(maxReplyReaders)
   let underWay = 0
 
   /** One poll by a watcher of its own, which is closed whatever happens. At the deadline it gives what is known by then. */
@@ -87,7 +94,11 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     // Traced from outside the guard: no address is shown that it refuses.
     const network = guard ?? options.network
     const sourceTimeout = timeout - Math.min(maxSourceMargin, timeout / 2)
-    const watcher = fleet.probe(settings, sourceTimeout, { network: debug ? traceNetwork(network, debug.note) : network, phases })
+    const watcher = fleet.probe(settings, sourceTimeout, {
+      network: debug ? traceNetwork(network, debug.note) : network,
+      phases,
+      replyReaders,
+    })
     const close = () => watcher.close()
     // Not the socket's event: a scraper may send many requests over one connection.
     request.signal.addEventListener('abort', close, { once: true })
@@ -108,7 +119,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   }
 
   function write(snapshot: ServerSnapshot, result: Probed, format: Format): string {
-    return exposition(families, snapshot, format) + exposition(probed, result, format) + endings[format]
+    return writeServer(snapshot, format) + writeProbed(result, format) + endings[format]
   }
 
   app.get('/probe', { config: { crossOrigin: false }, schema }, async (request, reply) => {
@@ -128,8 +139,10 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       const snapshot = await poll(target, request, { timeout, phases, debug })
       const duration = (clock.now() - started) / 1000
       const result: Probed = { success: snapshot.up === true, duration, phases: phases.durations() }
-      if (debug === undefined)
-        return sendMetrics(request, reply, Buffer.from(write(snapshot, result, chooseFormat(request.headers.accept))))
+      if (debug === undefined) {
+        const format = chooseFormat(request.headers.accept)
+        return sendMetrics(request, reply, write(snapshot, result, format), format)
+      }
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
       return reply.send(Buffer.from(debug.text(snapshot, write(snapshot, result, 'prometheus'))))
     } finally {

@@ -25,6 +25,7 @@ export interface ProbeOptions {
   /** What the sources reach servers through; default: the system's network, without a cache of names. */
   readonly network?: Network
   readonly phases?: PhaseRecorder
+  readonly replyReaders?: NonNullable<SourceContext['replyReaders']>
   readonly log?: Log
 }
 

@@ -3,6 +3,7 @@ import type { Log } from '../../log.ts'
 import type { Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
 import type { PhaseRecorder } from '../phases.ts'
+import type { ReplyReader } from './status/reply-reader.ts'
 
 export type SourceName = 'status' | 'rcon' | 'management' | 'query' | 'directory'
 
@@ -44,6 +45,8 @@ export interface SourceContext {
   readonly network?: Network
   /** Records how long each phase of a poll takes; only /probe has it. */
   readonly phases?: PhaseRecorder
+  /** By address; lets sources that are made for one poll recognise an unchanged reply. Default: a reader of the source's own. */
+  readonly replyReaders?: (server: string) => ReplyReader
 }
 
 /** The sources of one server. Asked anew before each poll, because a server's directory may change what is switched on. */

@@ -6,14 +6,11 @@ import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
-import { ProtocolError } from '../../protocol/error.ts'
-import type { Frame } from '../../protocol/frames.ts'
 import { orderSrv } from '../../protocol/srv.ts'
-import { decodeStatus, packetIds } from '../../protocol/status.ts'
-import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
 import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
 import { readLegacyStatus } from './legacy-status.ts'
+import { createReplyReader } from './reply-reader.ts'
 
 /** More SRV targets than these are not tried in one poll. */
 const maxTargets = 4
@@ -21,8 +18,6 @@ const maxTargets = 4
 const rememberFor = 600_000
 /** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
 const modernInLegacy = 127
-/** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
-const maxKeptBody = 65_536
 
 /**
  * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
@@ -30,13 +25,13 @@ const maxKeptBody = 65_536
  */
 export function createJavaReader(
   address: HostPort,
-  { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
+  { clock, random, replyReaders }: Pick<SourceContext, 'clock' | 'random' | 'replyReaders'>,
   network: Network,
   phases: PhaseTimer | undefined,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-  const replies = createReplyReader()
+  const replies = replyReaders?.(formatHostPort(address)) ?? createReplyReader()
   const own = [address]
   let hello = { ...address, bytes: encodeHello(address.host, address.port) }
   let pingAgainAt = Number.NEGATIVE_INFINITY
@@ -112,46 +107,5 @@ export function createJavaReader(
       }
     }
     throw failure ?? new SourceError('internal', `${formatHostPort(address)}: nothing to ask`)
-  }
-}
-
-interface ReplyReader {
-  /** @throws ProtocolError */
-  decode(frame: Frame): string
-  /** @throws SourceError */
-  read(json: string, target: string): StatusReply
-}
-
-/**
- * Reads replies and remembers the last one: a server on which nothing happens sends the same bytes again, and its icon is the
- * same Buffer as long as it has the same bytes, so that what is made from it can be kept.
- */
-function createReplyReader(): ReplyReader {
-  let decoded: { readonly body: Buffer; readonly json: string } | undefined
-  let last: { readonly json: string; readonly reply: StatusReply } | undefined
-  return {
-    decode(frame) {
-      if (frame.id === packetIds.status && decoded?.body.equals(frame.body)) return decoded.json
-      const json = decodeStatus(frame)
-      // A copy: the body is a view of all that was received with it.
-      decoded = frame.body.length <= maxKeptBody ? { body: Buffer.from(frame.body), json } : undefined
-      return json
-    },
-    read(json, target) {
-      if (last?.json === json) return last.reply
-      const read = parse(json, target)
-      const kept = last?.reply.favicon
-      const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
-      last = { json, reply }
-      return reply
-    },
-  }
-}
-
-function parse(json: string, target: string): StatusReply {
-  try {
-    return parseStatusReply(json)
-  } catch (error) {
-    throw error instanceof ProtocolError ? new SourceError(error.code, `${target}: ${error.message}`) : error
   }
 }
