@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { Pool } from 'undici'
 import type { DemoServer } from '../src/game/demo/server.ts'
 import type { ProberReply, ProberRequest } from './probe/prober.ts'
@@ -41,8 +42,9 @@ function createClient(port: number, path: string) {
   }
   return {
     async probe(): Promise<string> {
-      const { statusCode, body } = await pool.request({ method: 'GET', path, headers })
-      const text = await body.text()
+      const { statusCode, headers: received, body } = await pool.request({ method: 'GET', path, headers })
+      const bytes = Buffer.from(await body.arrayBuffer())
+      const text = String(received['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes)
       if (statusCode !== 200) throw new Error(`${path}: HTTP ${statusCode}: ${text}`)
       return text
     },
