@@ -12,11 +12,14 @@ import { nameLookupText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
 import { acceptsGzip, chooseFormat } from './negotiate.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
-import { contentTypes, endings, exposition } from './text.ts'
+import { contentTypes, createExposition, endings, type Format } from './text.ts'
 
 const compress = promisify(gzip)
 /** Fastest: it is on the scraper's critical path, and these texts shrink to a tenth at any level. */
 const compression = { level: constants.Z_BEST_SPEED }
+
+/** Shorter texts, such as those of a probe, are sent as they are: zlib would take longer than all the rest of the reply. */
+const minGzipLength = 16_384
 
 /** The reply of a route with metrics in it. */
 export const metricsSchema = {
@@ -30,15 +33,22 @@ export const metricsSchema = {
   ...problems(401),
 }
 
-/** Sends metrics in the format that was asked for, compressed for who can read that. */
-export async function sendMetrics(request: FastifyRequest, reply: FastifyReply, text: Buffer): Promise<FastifyReply> {
-  const format = chooseFormat(request.headers.accept)
+/**
+ * Sends metrics, gzipped if the client accepts it and they are not short.
+ * @param format that of `text`, which the client prefers
+ */
+export async function sendMetrics(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  text: Buffer | string,
+  format: Format,
+): Promise<FastifyReply> {
   reply.headers({
     'content-type': contentTypes[format],
     'cache-control': 'no-store',
     vary: 'Accept, Accept-Encoding',
   })
-  if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
+  if (text.length < minGzipLength || !acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
   return reply.send(await compress(text, compression))
 }
@@ -55,6 +65,7 @@ export interface MetricsParts {
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
   const { fleet, fleetText, service, histogram, nameLookups, data } = parts
+  const writeData = createExposition(dataFamilies)
   let unsubscribe: (() => void) | undefined
   app.addHook('onClose', async () => unsubscribe?.())
 
@@ -69,7 +80,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
       unsubscribe ??= fleet.subscribe(fleetText.prepare)
       const format = chooseFormat(request.headers.accept)
       const own = [
-        data === undefined ? '' : exposition(dataFamilies, data, format),
+        data === undefined ? '' : writeData(data, format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
         await service.text(format),
@@ -79,7 +90,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         fleet.watchers.map((watcher) => watcher.snapshot()),
         format,
       )
-      return sendMetrics(request, reply, Buffer.concat([servers, Buffer.from(own)]))
+      return sendMetrics(request, reply, Buffer.concat([servers, Buffer.from(own)]), format)
     },
   )
 }

@@ -69,12 +69,21 @@ export function sampleLines<T>(family: Family<T>, from: T, constant: string): st
   return [...lines.values()].join('')
 }
 
-/** Whole families of one thing, headers included; families without a sample are left out. */
-export function exposition<T>(families: readonly Family<T>[], from: T, format: Format): string {
-  return families
-    .map((family) => {
+/**
+ * A function that writes families of one thing with their headers; families without a sample are left out. The headers are made
+ * once: for a single server they take a third of the time.
+ */
+export function createExposition<T>(families: readonly Family<T>[]): (from: T, format: Format) => string {
+  const withHeaders = families.map((family) => ({
+    family,
+    headers: { prometheus: familyHeader(family, 'prometheus'), openmetrics: familyHeader(family, 'openmetrics') },
+  }))
+  return (from, format) => {
+    let text = ''
+    for (const { family, headers } of withHeaders) {
       const lines = sampleLines(family, from, '')
-      return lines === '' ? '' : familyHeader(family, format) + lines
-    })
-    .join('')
+      if (lines !== '') text += headers[format] + lines
+    }
+    return text
+  }
 }

@@ -15,7 +15,7 @@ import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
 import { metricsSchema, sendMetrics } from '../metrics-route.ts'
 import { chooseFormat } from '../negotiate.ts'
-import { endings, exposition, type Format } from '../text.ts'
+import { createExposition, endings, type Format } from '../text.ts'
 import { createAllowList } from './allow-list.ts'
 import { createDebugLog, type DebugLog } from './debug.ts'
 import { guardNetwork, traceNetwork } from './network.ts'
@@ -37,7 +37,8 @@ export interface ProbeRouteOptions {
 /** Milliseconds before the deadline at which the sources give up, so that what they read until then is in the reply. */
 const maxSourceMargin = 100
 
-const families = serverFamilies.filter(({ perPoll }) => perPoll)
+const writeServer = createExposition(serverFamilies.filter(({ perPoll }) => perPoll))
+const writeProbed = createExposition(probed)
 
 const targetText: Parameter<string> = {
   expected: 'the name of a watched server, host, host:port or bedrock://host:port',
@@ -88,7 +89,10 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     // Traced from outside the guard: no address is shown that it refuses.
     const network = guard ?? options.network
     const sourceTimeout = timeout - Math.min(maxSourceMargin, timeout / 2)
-    const watcher = fleet.probe(settings, sourceTimeout, { network: debug ? traceNetwork(network, debug.note) : network, phases })
+    const watcher = fleet.probe(settings, sourceTimeout, {
+      network: debug ? traceNetwork(network, debug.note) : network,
+      phases,
+    })
     const close = () => watcher.close()
     // Not the socket's event: a scraper may send many requests over one connection.
     request.signal.addEventListener('abort', close, { once: true })
@@ -109,7 +113,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   }
 
   function write(snapshot: ServerSnapshot, result: Probed, format: Format): string {
-    return exposition(families, snapshot, format) + exposition(probed, result, format) + endings[format]
+    return writeServer(snapshot, format) + writeProbed(result, format) + endings[format]
   }
 
   app.get('/probe', { config: { crossOrigin: false }, schema }, async (request, reply) => {
@@ -129,8 +133,10 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       const snapshot = await poll(target, request, { timeout, phases, debug })
       const duration = (clock.now() - started) / 1000
       const result: Probed = { success: snapshot.up === true, duration, phases: phases.durations() }
-      if (debug === undefined)
-        return sendMetrics(request, reply, Buffer.from(write(snapshot, result, chooseFormat(request.headers.accept))))
+      if (debug === undefined) {
+        const format = chooseFormat(request.headers.accept)
+        return sendMetrics(request, reply, write(snapshot, result, format), format)
+      }
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
       return reply.send(Buffer.from(debug.text(snapshot, write(snapshot, result, 'prometheus'))))
     } finally {
