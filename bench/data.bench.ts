@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Comeback } from '../src/data/comeback.ts'
+import type { Comeback } from '../src/data/comeback-format.ts'
 import type { ComebacksDatabase } from '../src/data/comebacks-database.ts'
 import type { Ask } from '../src/data/paging.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
 
-const { comebackFormat } = await built<typeof import('../src/data/comeback.ts')>('data/comeback.js')
+const { comebackFormat } = await built<typeof import('../src/data/comeback-format.ts')>('data/comeback-format.js')
 const { comebacksBuilder } = await built<typeof import('../src/data/comebacks-database.ts')>('data/comebacks-database.js')
-const { readSnapshot } = await built<typeof import('../src/data/load.ts')>('data/load.js')
+const { readSnapshot } = await built<typeof import('../src/data/read-snapshot.ts')>('data/read-snapshot.js')
 const { memory } = await built<typeof import('../src/data/lru.ts')>('data/lru.js')
 const { answerPage } = await built<typeof import('../src/data/paging.ts')>('data/paging.js')
 const { listed } = await built<typeof import('../src/data/selection.ts')>('data/selection.js')

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { DataFigures } from '../src/figures.ts'
+import type { DataMetrics } from '../src/data-metrics.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { problems } from '../src/http/problem.ts'
 import { data as dataFamilies } from './families/data.ts'
@@ -46,7 +46,7 @@ export interface MetricsParts {
   readonly fleetText: FleetText
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
-  readonly data?: DataFigures
+  readonly data?: DataMetrics
 }
 
 /** `/metrics`: all watched servers and the service itself. */

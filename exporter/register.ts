@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
 import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
-import type { DataFigures } from '../src/figures.ts'
+import type { DataMetrics } from '../src/data-metrics.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Network } from '../src/game/network.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
@@ -20,7 +20,7 @@ export interface ExporterOptions {
   readonly config: Config
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
-  readonly data?: DataFigures
+  readonly data?: DataMetrics
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** What /probe reaches servers through; default the system's network. */

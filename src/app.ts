@@ -3,8 +3,7 @@ import '@fastify/swagger'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
-import { registerData } from './data/register.ts'
-import { registerRuns } from './data/runs.ts'
+import { createDataService, registerDataService } from './data/index.ts'
 import type { Fleet } from './game/fleet.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
@@ -30,7 +29,7 @@ const fromMain = (path: string): string | undefined =>
 const fromMetrics = () =>
   `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
 
-/** The service, ready to listen: every part in order. What it is given it does not close. */
+/** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
   const corsOrigin = config.values.corsOrigin ?? '*'
   const { metricsListen } = config.values
@@ -40,18 +39,20 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 
+  const data = await createDataService({ config, clock, log: logger })
+  app.addHook('onClose', () => data.close())
+
   await registerDocs(app)
   // Before the others: it measures the requests to them.
   registerExporter(app, {
     fleet,
     config,
     clock,
-    data: { snapshots: () => store.snapshots(), scripts: () => runs.figures() },
+    data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     ...(metricsApp && { routesOn: metricsApp }),
   })
   registerStatusApi(app, { fleet, clock })
-  const store = await registerData(app, { config, clock, log: app.log })
-  const runs = await registerRuns(app, { config, clock, log: app.log, store })
+  registerDataService(app, data)
   return app
 }
 

@@ -6,8 +6,6 @@ import { type SettingValues, settings } from './config/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import type { PollSettings, ServerSettings } from './game/server.ts'
 
-export type { Schedule, ScriptName } from './config/kinds.ts'
-
 /** Everything the service can be told, parsed and typed. Durations are milliseconds, paths absolute. */
 export interface Config {
   readonly host: string

@@ -62,7 +62,7 @@ function explain(error: unknown, { host = '127.0.0.1', ports = {} }: DemoOptions
  * @param options as typed; every one may be left out
  * @param stop aborted when the process is asked to end
  * @param print takes the lines for the person who started it
- * @throws RangeError that says what is expected, for an era, software, scenario or number of players that does not fit
+ * @throws UsageError that says what is expected, for an era, software, scenario or number of players that does not fit
  * @throws ListenError when a port or address cannot be had
  */
 export async function runDemo(options: DemoOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {

@@ -1,3 +1,4 @@
+import { scripts } from '../data/scripts/index.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
@@ -100,7 +101,7 @@ export const settings = {
   updateSchedule: setting({
     env: 'UPDATE_SCHEDULE',
     file: 'runs.schedule',
-    kind: schedule,
+    kind: schedule(scripts.map(({ name }) => name)),
     otherwise: 'daily between 03:00 and 03:15 UTC, for scripts that are set up',
     meaning: 'when the update scripts run',
   }),

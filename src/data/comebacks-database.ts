@@ -1,4 +1,4 @@
-import type { Comeback } from './comeback.ts'
+import type { Comeback } from './comeback-format.ts'
 import { type Builder, baseBuilder, type Database } from './database.ts'
 import { parseDay } from './dates.ts'
 import { type NumberColumn, numberColumn } from './number-column.ts'

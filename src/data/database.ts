@@ -1,7 +1,7 @@
 import type { PreparedReply } from '../http/reply.ts'
 import { type Entries, entryWriter } from './entries.ts'
-import type { SnapshotHead } from './load.ts'
 import { type Memory, memory } from './lru.ts'
+import type { SnapshotHead } from './read-snapshot.ts'
 import type { Selection } from './selection.ts'
 
 /** What every database has: immutable, made from one snapshot, replaced as a whole. */

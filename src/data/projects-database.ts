@@ -1,6 +1,6 @@
 import { type Builder, baseBuilder, type Database } from './database.ts'
 import { type NumberColumn, numberColumn } from './number-column.ts'
-import type { Project } from './project.ts'
+import type { Project } from './project-format.ts'
 import { fold, type TextColumn, textColumn } from './text-column.ts'
 import { type ValueIndex, valueIndex } from './value-index.ts'
 

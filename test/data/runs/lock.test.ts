@@ -2,7 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { inTurn, takeLock } from '../../../src/data/runs/lock.ts'
+import { type Clock, systemClock } from '../../../src/clock.ts'
+import { withGuard } from '../../../src/data/runs/guard.ts'
+import { takeLock } from '../../../src/data/runs/lock.ts'
 import { until } from '../../helpers/until.ts'
 
 let folder: string
@@ -12,11 +14,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const take = (name: string, clock: Clock = systemClock) => takeLock({ folder, name, clock, taken: '2026-01-01T00:00:00.000Z' })
+
 /** Has its turn until it is told to end. */
 function hold(name: string) {
   let end = () => {}
   let held = false
-  const over = inTurn(folder, name, async () => {
+  const over = withGuard(folder, name, async () => {
     held = true
     await new Promise<void>((resolve) => {
       end = resolve
@@ -49,14 +53,14 @@ it('gives back the guard that it holds and no other', async () => {
 
 it('takes and gives back many locks of one folder at once', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `script-${index}`)
-  const locks = await Promise.all(names.map((name) => takeLock(folder, name, 0)))
+  const locks = await Promise.all(names.map((name) => take(name)))
   expect(locks).not.toContain(undefined)
   await Promise.all(locks.map((lock) => lock?.release()))
   expect(readdirSync(folder)).toEqual([])
 })
 
 it('believes a process of another user to be alive', async () => {
-  await takeLock(folder, 'runs', 0)
+  await take('runs')
   const path = join(folder, '.runs.lock')
   const own = JSON.parse(readFileSync(path, 'utf8')) as object
   // The first process of a system may not be sent a signal, unless by root.
@@ -66,9 +70,9 @@ it('believes a process of another user to be alive', async () => {
         .split(' ')[19]
     : ''
   writeFileSync(path, JSON.stringify({ ...own, pid: 1, since }))
-  expect(await takeLock(folder, 'runs', 0)).toBeUndefined()
+  expect(await take('runs')).toBeUndefined()
   writeFileSync(path, JSON.stringify({ ...own, pid: 1, since: '1' }))
-  const lock = await takeLock(folder, 'runs', 0)
+  const lock = await take('runs')
   expect(lock).toBeDefined()
   await lock?.release()
 })

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { comebacksDatabase, projectsDatabase } from '../../../src/data/databases.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/log.ts'
 
@@ -27,7 +28,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const lines: string[] = []
 const log = { ...silentLog, error: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
 const write = (entries: readonly object[], force = false, dryRun = false) =>
-  writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, dryRun, log })
+  writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log })
 const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
 
 describe('writing a snapshot', () => {
@@ -114,7 +115,7 @@ describe('writing a snapshot', () => {
   it('fails where the folder is not there, and leaves nothing', async () => {
     await expect(
       writeSnapshot({
-        database: 'projects',
+        database: projectsDatabase,
         path: join(folder, 'none', 'projects.json'),
         entries: some(1),
         wall,

@@ -244,13 +244,13 @@ describe('the projects script', () => {
     github.replies.delete('/repos/someone/old')
     expect(await run()).toMatchObject({ outcome: 'partly', counts: { changed: 1, unchanged: 1, rejected: 1 } })
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
-    expect(lines.join('')).toContain('projects: projects.json is no snapshot; projects.json.1 is taken for what was there')
+    expect(lines.join('')).toContain('projects: projects.json is not a snapshot; projects.json.1 is used as the previous one')
   })
 
   it('says that there is no copy of a broken snapshot', async () => {
     await writeFile(join(dataDir, 'projects.json'), whole.slice(0, 300))
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
-    expect(lines.join('')).toContain('projects.json is no snapshot; nor is one of those kept beside it')
+    expect(lines.join('')).toContain('projects.json is not a snapshot; nor is any of those before it')
   })
 
   it.each<[string, () => unknown]>([
