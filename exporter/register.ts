@@ -17,7 +17,7 @@ import { createServiceMetrics } from './service-metrics.ts'
 
 export interface ExporterOptions {
   readonly fleet: Fleet
-  readonly config: Config
+  readonly config: Pick<Config, 'metrics' | 'poll'>
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
   readonly data?: DataMetrics
@@ -33,7 +33,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
   const { fleet, config, clock, data, routesOn = app, network } = options
-  const { metricsToken, compat, probeAllow, probeConcurrency } = config.values
+  const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const histogram = createHttpHistogram()
   observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
@@ -45,7 +45,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     }
     registerMetricsRoute(routes, {
       fleet,
-      fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
+      fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
       service: createServiceMetrics(),
       histogram,
       ...(data && { data }),
@@ -54,7 +54,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       fleet,
       clock,
       allow: probeAllow ?? [],
-      concurrency: probeConcurrency ?? 64,
+      concurrency: probeConcurrency,
       timeout: config.poll.timeout,
       ...(network && { network }),
     })

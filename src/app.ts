@@ -31,8 +31,8 @@ const fromMetrics = () =>
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
-  const corsOrigin = config.values.corsOrigin ?? '*'
-  const { metricsListen } = config.values
+  const { corsOrigin } = config.http
+  const { metricsListen } = config.metrics
   const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { whereElse: fromMain }) })
   const metricsApp =
     metricsListen && (createHttpApp({ logger, corsOrigin, whereElse: fromMetrics }) as unknown as FastifyInstance)

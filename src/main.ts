@@ -44,7 +44,7 @@ function configOf(command: Command): Config {
 }
 
 function createLogger(config: Config) {
-  const options = { level: config.values.logLevel ?? 'info' }
+  const options = { level: config.log.logLevel }
   return process.stdout.isTTY ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })) : pino(options)
 }
 

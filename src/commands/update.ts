@@ -5,7 +5,7 @@ import { missingSettings, startRun } from '../data/runs/execute.ts'
 import type { RunRecord } from '../data/runs/history.ts'
 import { waitForCertainty } from '../data/runs/lock.ts'
 import { scripts as allScripts } from '../data/scripts/index.ts'
-import type { Script } from '../data/scripts/script.ts'
+import { type Script, scriptSettings } from '../data/scripts/script.ts'
 import type { Log } from '../log.ts'
 import { UsageError } from '../usage-error.ts'
 import { createRunDisplay, type Terminal } from './run-display.ts'
@@ -41,11 +41,12 @@ function exitCodeOf({ outcome }: RunRecord): number {
  * `tickwarden update <script>`: runs one script to its end and shows how it goes.
  * @returns the exit code: 0 done, 1 failed (or another run is under way), 3 partly done, 4 not configured
  */
-export async function runUpdate(order: UpdateOrder, { values }: Pick<Config, 'values'>, io: UpdateIo): Promise<number> {
+export async function runUpdate(order: UpdateOrder, config: Pick<Config, 'data' | 'scripts'>, io: UpdateIo): Promise<number> {
   const { clock = systemClock, scripts = allScripts, stdout, stderr, signal } = io
   const script = scripts.find(({ name }) => name === order.script)
   if (script === undefined)
     throw new UsageError(`there is no script "${order.script}"; the scripts are ${scripts.map(({ name }) => name).join(', ')}`)
+  const values = scriptSettings(config)
   const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
   const missing = missingSettings(script, values, dataDir)
   if (missing.length > 0 || dataDir === undefined) {

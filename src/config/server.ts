@@ -3,7 +3,7 @@ import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
 import type { Given } from './file.ts'
 import { type Places, type ReadSettings, readSettings } from './read.ts'
-import type { SettingTable } from './setting.ts'
+import { checked, type SettingTable } from './setting.ts'
 import { serverSettings } from './settings.ts'
 
 /** One source as it was configured. */
@@ -83,7 +83,7 @@ export function readServer(
   })
   const isLocated = given.some(([{ locatesServer }]) => locatesServer)
   const server = isLocated && {
-    name: own.values.name ?? 'Server',
+    name: checked<typeof serverSettings>(own.values).name,
     sources: Object.fromEntries(given.map(([{ name }, values]) => [name, values])) as GivenSources,
   }
   return { ...own, server: server || undefined }

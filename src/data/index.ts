@@ -13,11 +13,11 @@ import { createProtection } from './runs/protection.ts'
 import { type Schedule, startSchedule } from './runs/schedule.ts'
 import { DataStatus } from './schemas.ts'
 import { scripts as allScripts } from './scripts/index.ts'
-import type { Script } from './scripts/script.ts'
+import { type Script, scriptSettings } from './scripts/script.ts'
 import { openStore, type Store } from './store.ts'
 
 export interface DataServiceOptions {
-  readonly config: Pick<Config, 'host' | 'values'>
+  readonly config: Pick<Config, 'host' | 'data' | 'runs' | 'scripts'>
   readonly clock: Clock
   readonly log: Log
   /** Default: every one. */
@@ -41,24 +41,25 @@ export interface DataService {
 /** Opens the databases and starts the schedule. */
 export async function createDataService(options: DataServiceOptions): Promise<DataService> {
   const { config, clock, log, databases = allDatabases, scripts = allScripts } = options
-  const { values, host } = config
-  const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
-  const store = await openStore({ databases, settings: values, clock, log })
+  const { host, data, runs: settings } = config
+  const values = scriptSettings(config)
+  const dataDir = data.dataDir === undefined ? undefined : resolve(data.dataDir)
+  const store = await openStore({ databases, settings: data, clock, log })
   const runs = createRuns({
     ...{ scripts, values, dataDir, clock, log },
-    pauseMs: values.runPause ?? 0,
+    pauseMs: settings.runPause,
     // The store notices the new file by itself, but a client that saw the run end may send a request at once.
     onEnd: async ({ database }) => {
       if (database !== undefined) await store.refresh(database)
     },
   })
-  const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: values.updateSchedule, clock, log, store })
+  const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: settings.updateSchedule, clock, log, store })
   return {
     store,
     runs,
     schedule,
     scripts,
-    protect: createProtection({ host, token: values.runToken }),
+    protect: createProtection({ host, token: settings.runToken }),
     async close() {
       schedule.stop()
       await runs.close()

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../clock.ts'
-import type { SettingValues } from '../config/settings.ts'
+import type { Config } from '../config.ts'
 import type { SnapshotMetrics } from '../data-metrics.ts'
 import { unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -12,9 +12,6 @@ import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
 import { createSnapshotLoader, type SnapshotLoader, type SnapshotStatus } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
-
-/** The settings that say where the snapshots are. */
-export type DataSettings = Pick<SettingValues, 'dataDir' | 'dataRefresh' | Extract<keyof SettingValues, `${string}Snapshot`>>
 
 /** Every database, each kept up to date with its snapshot independently of the others. */
 export interface Store {
@@ -37,12 +34,12 @@ export interface Store {
 
 export interface StoreOptions {
   readonly databases: readonly DatabaseDefinition[]
-  readonly settings: DataSettings
+  readonly settings: Config['data']
   readonly clock: Clock
   readonly log: Log
 }
 
-function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: DataSettings, log: Log): Origin {
+function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: Config['data'], log: Log): Origin {
   const place = setting === undefined ? undefined : settings[setting]
   const { dataDir } = settings
   if (place === undefined) {
@@ -54,7 +51,7 @@ function originOf({ name, file, sample, setting }: DatabaseDefinition, settings:
     dataDir === undefined
       ? { cacheDir: join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`), distrusted: true }
       : { cacheDir: resolve(dataDir) }
-  return urlOrigin({ database: name, url: place, interval: settings.dataRefresh ?? 300_000, ...cache, log })
+  return urlOrigin({ database: name, url: place, interval: settings.dataRefresh, ...cache, log })
 }
 
 /** Opens every database; files have been read when it resolves. */

@@ -36,7 +36,7 @@ const write = (text: string) => writeFile(file('kcomebacks'), text)
 const one = (title: string) => snapshot([comeback({ title })])
 
 async function open(clock: Clock = manualClock(), env: Record<string, string> = { DATA_DIR: folder }): Promise<Store> {
-  store = await openStore({ databases, settings: loadConfig({ env }).values, clock, log })
+  store = await openStore({ databases, settings: loadConfig({ env }).data, clock, log })
   return store
 }
 const comebacksOf = (opened: Store) => opened.status().find(({ database }) => database === 'kcomebacks')

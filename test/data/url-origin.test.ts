@@ -57,7 +57,7 @@ const serve =
 
 async function open(log: Log = silentLog): Promise<Store> {
   const env = { DATA_DIR: folder, KCOMEBACKS_SNAPSHOT: url, DATA_REFRESH: '1s' }
-  const store = await openStore({ databases, settings: loadConfig({ env }).values, clock: manualClock(), log })
+  const store = await openStore({ databases, settings: loadConfig({ env }).data, clock: manualClock(), log })
   stores.push(store)
   return store
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import type { SettingName, SettingValues } from '../../config/settings.ts'
+import type { SettingName } from '../../config/settings.ts'
+import type { Config } from '../../config.ts'
 import type { Log } from '../../log.ts'
 
 /** How a run ended. `reauthorise` and `rate_limited` are failures that say what helps. */
@@ -39,8 +40,10 @@ export interface Progress {
 
 export const noProgress: Progress = { total() {}, step() {} }
 
-/** The settings that scripts may read. */
-export type ScriptSettings = SettingValues
+/** The settings that scripts may read: their own, and where the snapshots are. */
+export type ScriptSettings = Config['scripts'] & Config['data']
+
+export const scriptSettings = ({ scripts, data }: Pick<Config, 'scripts' | 'data'>): ScriptSettings => ({ ...data, ...scripts })
 
 export interface RunContext {
   readonly values: ScriptSettings

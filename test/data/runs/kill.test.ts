@@ -12,7 +12,7 @@ import { comebackFormat } from '../../../src/data/comeback-format.ts'
 import { loadSnapshot } from '../../../src/data/read-snapshot.ts'
 import { startRun } from '../../../src/data/runs/execute.ts'
 import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
-import { noProgress } from '../../../src/data/scripts/script.ts'
+import { noProgress, scriptSettings } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
@@ -71,7 +71,7 @@ async function inPlace(): Promise<number> {
 }
 
 async function update(): Promise<string> {
-  const { values } = loadConfig({ env })
+  const values = scriptSettings(loadConfig({ env }))
   const run = await startRun({
     ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
     ...{ trigger: 'command', signal: new AbortController().signal, full: false, dryRun: false, force: false },

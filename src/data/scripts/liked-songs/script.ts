@@ -70,8 +70,8 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     }
 
     const upstreams: Upstream[] = []
-    const upstream = (name: string, baseUrl: string | undefined, more: Partial<UpstreamOptions> = {}): Upstream => {
-      const made = createUpstream({ name, baseUrl: baseUrl ?? '', signal, clock, ...more })
+    const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
+      const made = createUpstream({ name, baseUrl, signal, clock, ...more })
       upstreams.push(made)
       return made
     }

@@ -7,7 +7,6 @@ import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../log.ts'
 import { version } from '../../../package.ts'
 import { readBody } from '../../read-body.ts'
-import { clampRetryAt } from '../waits.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** What GitHub tells of a repository; each absent where it does not. */

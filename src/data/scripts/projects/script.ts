@@ -41,7 +41,7 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     const path = snapshotPath(projectsDatabase, values, dataDir)
     const before = await readPublished(path, projectsDatabase, log)
     const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
-    const baseUrl = values.githubApiUrl ?? ''
+    const baseUrl = values.githubApiUrl
     const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
     const github = createGithub({ baseUrl, token: values.githubToken, cache, signal, clock, log, ...options })
     const errors: string[] = []

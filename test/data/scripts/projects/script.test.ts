@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createProjectsScript } from '../../../../src/data/scripts/projects/script.ts'
-import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { addRepository, type FakeGithub, fakeGithub } from './fake-github.ts'
 
 const wall = Date.UTC(2026, 0, 15, 3, 0, 12)
@@ -38,7 +38,7 @@ const script = createProjectsScript({ second: 1 })
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, asked = script) {
   const say = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
   return asked.run({
-    values: loadConfig({ env: { GITHUB_API_URL: github.url, ...env } }).values,
+    values: scriptSettings(loadConfig({ env: { GITHUB_API_URL: github.url, ...env } })),
     dataDir,
     signal: new AbortController().signal,
     log: { debug: say, info: say, warn: say, error: say },
