@@ -42,7 +42,7 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
   const data = await createDataService({ config, clock, log: logger })
   app.addHook('onClose', () => data.close())
 
-  await registerDocs(app)
+  await registerDocs(app, data.tags)
   // Before the others: it measures the requests to them.
   registerExporter(app, {
     fleet,

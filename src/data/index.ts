@@ -32,6 +32,8 @@ export interface DataService {
   readonly runs: Runs
   readonly schedule: Schedule
   readonly scripts: readonly Script[]
+  /** OpenAPI tags of the databases. */
+  readonly tags: readonly DatabaseDefinition['tag'][]
   /** Throws for a request that may not use the script-run routes. */
   readonly protect: ReturnType<typeof createProtection>
   /** Stops the schedule and the runs, then the databases. */
@@ -59,6 +61,7 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
     runs,
     schedule,
     scripts,
+    tags: databases.map(({ tag }) => tag),
     protect: createProtection({ host, token: settings.runToken }),
     async close() {
       schedule.stop()

@@ -83,11 +83,7 @@ function toGithubError(error: unknown, place: string, wall: number): GithubError
   const { status, ...rest } = error as Failure
   const retryAt = retryAtOf(rest, wall)
   if (status === 429 || (status === 403 && retryAt !== undefined)) {
-    return new GithubError(
-      'rate_limited',
-      `${place}: the rate limit is used up`,
-      clampRetryAt(retryAt ?? wall + longestWait * 1000, wall),
-    )
+    return new GithubError('rate_limited', `${place}: the rate limit is used up`, retryAt ?? wall + longestWait * 1000)
   }
   if (status === 404 || status === 451)
     return new GithubError('not_found', `${place} answered ${status}: no such repository, or it is private`)
