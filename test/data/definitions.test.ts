@@ -78,7 +78,10 @@ async function start(options: { databases?: readonly DatabaseDefinition[]; scrip
 }
 
 it('serves a database and a script that are added to the lists, and nothing else has to be touched', async () => {
-  const { folder, service, get } = await start({ databases: [...databases, toys], scripts: [...scripts, toyScript] })
+  const { folder, service, get } = await start({
+    databases: [...databases, toys],
+    scripts: [...scripts, { ...toyScript, isConfigured: () => false }],
+  })
   expect(await get('/v1/toys/filter/getall?limit=10&offset=0')).toMatchObject({ status: 503, code: 'SNAPSHOT_UNAVAILABLE' })
 
   expect(await get('/v1/run/toys')).toEqual({ status: 'udating...' })
@@ -107,7 +110,7 @@ it('serves a database and a script that are added to the lists, and nothing else
 })
 
 it('keeps a broken snapshot of an added database from its own data only', async () => {
-  const { folder, get } = await start({ databases: [toys, ...databases], scripts: [toyScript] })
+  const { folder, get } = await start({ databases: [toys, ...databases], scripts: [] })
   writeFileSync(join(folder, 'toys.json'), '[{"last_update":"2024-01-01 00:00:00 UTC"},{"name":"Ball"},{"name":7}]')
   await until(async () => (await get('/v1/status')).databases[0].state === 'ready')
   expect((await get('/v1/status')).databases[0]).toMatchObject({ entries: 1, rejected: 1 })

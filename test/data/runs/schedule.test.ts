@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -281,6 +281,62 @@ describe('a run', () => {
     expect(await runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 3600 })
     await clock.advance(hour)
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+
+  it.each<[string, unknown]>([
+    ['throws before it returns a promise', () => {}],
+    ['returns nothing', undefined],
+    ['returns no list of errors', { outcome: 'done', counts: noCounts }],
+    ['returns an outcome that there is not', { outcome: 'weird', counts: noCounts, errors: [] }],
+    ['returns counts that are none', { outcome: 'done', counts: { read: 1n }, errors: [] }],
+  ])('that %s is a failed one, and gives its lock back', async (what, result) => {
+    const { runs, status } = await start({ RUN_PAUSE: '0s' }, (() => {
+      if (what.startsWith('throws')) throw new Error('at once')
+      return Promise.resolve(result)
+    }) as () => Promise<RunResult>)
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    await until(async () => (await status()).state === 'failed')
+    expect((await status()).error).toMatch(/at once|cannot be recorded/)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.lock'))).toEqual([])
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    await until(async () => (await status()).state === 'failed')
+  })
+
+  it.each([1e300, Number.POSITIVE_INFINITY, Number.NaN, -1e300])(
+    'that asks to wait until %d waits at most a day',
+    async (retryAt) => {
+      const { runs, status } = await start({}, async () => ({
+        outcome: 'rate_limited',
+        counts: noCounts,
+        errors: ['limit'],
+        retryAt,
+      }))
+      await runs.start('kcomebacks', 'request')
+      await until(async () => (await status()).state === 'failed')
+      await clock.advance(24 * hour)
+      expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    },
+  )
+
+  it('of an earlier version that was to wait for ever is clamped when it is read', async () => {
+    const ended = new Date(clock.wall() - hour).toISOString()
+    const run = { script: 'kcomebacks', trigger: 'request', started: ended, ended, duration: 1, outcome: 'rate_limited' }
+    const runs = [{ ...run, counts: noCounts, errors: ['limit'], retryAt: '9999-01-01T00:00:00.000Z' }]
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs, lastSuccess: {} }))
+    const service = await start({})
+    expect(await service.runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 23 * 3600 })
+    await clock.advance(23 * hour)
+    expect(await service.runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+
+  it('shows no folder of the machine', async () => {
+    const { runs, status, said } = await start({}, async () => {
+      throw new Error(`EACCES: permission denied, open '${folder}/kcomebacks.json.new'`)
+    })
+    await runs.start('kcomebacks', 'request')
+    await until(async () => (await status()).state === 'failed')
+    expect((await status()).error).toBe("EACCES: permission denied, open 'kcomebacks.json.new'")
+    expect(said).not.toEqual([])
   })
 
   it('is one of the last 50', async () => {

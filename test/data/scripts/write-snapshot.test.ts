@@ -1,4 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -110,6 +121,26 @@ describe('writing a snapshot', () => {
     writeFileSync(path, 'not JSON')
     expect(await write(some(1))).toEqual({ written: true })
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('not JSON')
+  })
+
+  it('keeps a symbolic link a link, and the mode of the file', async () => {
+    const elsewhere = join(folder, 'elsewhere')
+    mkdirSync(elsewhere)
+    const target = join(elsewhere, 'data.json')
+    symlinkSync(join('elsewhere', 'data.json'), path)
+    // Nothing is there yet.
+    expect(await write(some(10))).toEqual({ written: true })
+    chmodSync(target, 0o640)
+    expect(await write(some(11))).toEqual({ written: true })
+    expect(lstatSync(path).isSymbolicLink()).toBe(true)
+    expect(statSync(target).mode & 0o7777).toBe(0o640)
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveLength(12)
+    expect(readdirSync(folder).sort()).toEqual(['elsewhere', 'kcomebacks.json'])
+    expect(readdirSync(elsewhere).sort()).toEqual(['data.json', 'data.json.1'])
+    // The one before counts where the file itself is broken.
+    writeFileSync(target, 'not JSON')
+    expect(await write(some(5))).toMatchObject({ written: false, reason: expect.stringContaining('there were 10') })
+    expect(readdirSync(elsewhere)).toContain('data.json.rejected')
   })
 
   it('fails where the folder is not there, and leaves nothing', async () => {
