@@ -135,10 +135,8 @@ export function registerFilter<D extends Database>(
     const ask = filter.ask(request)
     const [most, skip] = [required(request, 'limit', limit), required(request, 'offset', offset)]
     const db = current()
-    const prepared = db.asked.get(request.raw.url ?? '', () => answerPage(db, path, ask, most, skip))
-    return sendPrepared(request, reply, prepared)
+    return sendPrepared(request, reply, answerPage(db, path, ask, most, skip))
   })
-  app.direct.add(path, { pattern: path, reply: (url) => unchanging(current().asked.find(url)) })
 }
 
 /** A route without parameters whose reply changes with the snapshot only. */
