@@ -39,14 +39,15 @@ export async function buildApp({ config, fleet, logger, clock = systemClock }: A
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 
-  const data = await createDataService({ config, clock, log: logger })
+  const { host, runs, scripts } = config
+  const data = await createDataService({ config: { host, data: config.data, runs, scripts }, clock, log: logger })
   app.addHook('onClose', () => data.close())
 
   await registerDocs(app, data.tags)
   // Before the others: it measures the requests to them.
   registerExporter(app, {
     fleet,
-    config,
+    config: { metrics: config.metrics, poll: config.poll },
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     ...(metricsApp && { routesOn: metricsApp }),
