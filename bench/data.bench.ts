@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Comeback } from '../src/data/comeback.ts'
+import type { Comeback } from '../src/data/comeback-format.ts'
 import type { ComebacksDatabase } from '../src/data/comebacks-database.ts'
 import type { Ask } from '../src/data/paging.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
 
-const { comebackFormat } = await built<typeof import('../src/data/comeback.ts')>('data/comeback.js')
+const { comebackFormat } = await built<typeof import('../src/data/comeback-format.ts')>('data/comeback-format.js')
 const { comebacksBuilder } = await built<typeof import('../src/data/comebacks-database.ts')>('data/comebacks-database.js')
-const { readSnapshot } = await built<typeof import('../src/data/load.ts')>('data/load.js')
+const { readSnapshot } = await built<typeof import('../src/data/read-snapshot.ts')>('data/read-snapshot.js')
 const { memory } = await built<typeof import('../src/data/lru.ts')>('data/lru.js')
 const { answerPage } = await built<typeof import('../src/data/paging.ts')>('data/paging.js')
 const { listed } = await built<typeof import('../src/data/selection.ts')>('data/selection.js')
@@ -82,6 +82,24 @@ async function load(text: string): Promise<ComebacksDatabase> {
   return finish(await readSnapshot(text, comebackFormat, add))
 }
 
+/** The longest time for which nothing else of the process gets its turn: what a request may have to wait. */
+async function longestPause(action: () => Promise<unknown>): Promise<number> {
+  let [isDone, longest] = [false, 0]
+  const others = async () => {
+    for (let last = performance.now(); !isDone; ) {
+      await setImmediate()
+      const now = performance.now()
+      longest = Math.max(longest, now - last)
+      last = now
+    }
+  }
+  const watching = others()
+  await action()
+  isDone = true
+  await watching
+  return longest
+}
+
 async function measure(count: number): Promise<void> {
   const text = snapshotText(count)
   const loads: number[] = []
@@ -97,11 +115,15 @@ async function measure(count: number): Promise<void> {
   const memoryUsed = (await used()) - before
   const loadTime = loads.sort((a, b) => a - b)[Math.floor(loads.length / 2)] ?? 0
   const size = Buffer.byteLength(text) / 2 ** 20
+  const pause = await longestPause(() => load(text))
   const start = performance.now()
   JSON.parse(text)
   const parse = performance.now() - start
   console.log(
-    `\n${count} entries, ${size.toFixed(1)} MiB of JSON: load ${loadTime.toFixed(0)} ms (${(loadTime / parse).toFixed(1)} of JSON.parse alone), memory ${memoryUsed.toFixed(0)} MiB (${(memoryUsed / size).toFixed(2)} of the JSON)\n`,
+    `\n${count} entries, ${size.toFixed(1)} MiB of JSON: load ${loadTime.toFixed(0)} ms (${(loadTime / parse).toFixed(1)} of JSON.parse alone), memory ${memoryUsed.toFixed(0)} MiB (${(memoryUsed / size).toFixed(2)} of the JSON)`,
+  )
+  console.log(
+    `longest pause of other work during a load: ${shown(pause)}, ${(parse / pause).toFixed(1)} times as long if JSON.parse read it at once (${shown(parse)})\n`,
   )
   const entries = invent(count)
   const forgetful = { ...db, selections: memory<never>(0, () => 0), replies: memory<never>(0, () => 0) }

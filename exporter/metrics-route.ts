@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { DataFigures } from '../src/figures.ts'
+import type { DataMetrics } from '../src/data-metrics.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
 import { problems } from '../src/http/problem.ts'
@@ -59,7 +59,7 @@ export interface MetricsParts {
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
   readonly nameLookups: Histogram
-  readonly data?: DataFigures
+  readonly data?: DataMetrics
 }
 
 /** `/metrics`: all watched servers and the service itself. */

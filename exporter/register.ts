@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
 import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
-import type { DataFigures } from '../src/figures.ts'
+import type { DataMetrics } from '../src/data-metrics.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import { createHistogram, type Histogram } from '../src/histogram.ts'
@@ -18,10 +18,10 @@ import { createServiceMetrics } from './service-metrics.ts'
 
 export interface ExporterOptions {
   readonly fleet: Fleet
-  readonly config: Config
+  readonly config: Pick<Config, 'metrics' | 'poll'>
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
-  readonly data?: DataFigures
+  readonly data?: DataMetrics
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -36,9 +36,8 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
   const { fleet, config, clock, data, routesOn = app, nameLookups = createHistogram() } = options
-  const { metricsToken, compat, probeAllow, probeConcurrency } = config.values
-  const concurrency = probeConcurrency ?? 64
-  const probeNetwork = createNetwork({ clock, servers: concurrency, onLookup: nameLookups.observe })
+  const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
+  const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
   const histogram = createHttpHistogram()
   observeRequests(app, histogram)
@@ -51,7 +50,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     }
     registerMetricsRoute(routes, {
       fleet,
-      fleetText: createFleetText(serverFamilies, compat?.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
+      fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
       service: createServiceMetrics(),
       histogram,
       nameLookups,
@@ -61,7 +60,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       fleet,
       clock,
       allow: probeAllow ?? [],
-      concurrency,
+      concurrency: probeConcurrency,
       timeout: config.poll.timeout,
       network: options.network ?? probeNetwork,
     })

@@ -3,8 +3,7 @@ import '@fastify/swagger'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
-import { registerData } from './data/register.ts'
-import { registerRuns } from './data/runs.ts'
+import { createDataService, registerDataService } from './data/index.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
 import { createHttpApp } from './http/app.ts'
@@ -33,29 +32,32 @@ const fromMain = (path: string): string | undefined =>
 const fromMetrics = () =>
   `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
 
-/** The service, ready to listen: every part in order. What it is given it does not close. */
+/** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp({ config, fleet, logger, clock = systemClock, nameLookups }: AppOptions) {
-  const corsOrigin = config.values.corsOrigin ?? '*'
-  const { metricsListen } = config.values
+  const { corsOrigin } = config.http
+  const { metricsListen } = config.metrics
   const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { whereElse: fromMain }) })
   const metricsApp =
     metricsListen && (createHttpApp({ logger, corsOrigin, whereElse: fromMetrics }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 
-  await registerDocs(app)
+  const { host, runs, scripts } = config
+  const data = await createDataService({ config: { host, data: config.data, runs, scripts }, clock, log: logger })
+  app.addHook('onClose', () => data.close())
+
+  await registerDocs(app, data.tags)
   // Before the others: it measures the requests to them.
   registerExporter(app, {
     fleet,
-    config,
+    config: { metrics: config.metrics, poll: config.poll },
     clock,
-    data: { snapshots: () => store.snapshots(), scripts: () => runs.figures() },
+    data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
   })
   registerStatusApi(app, { fleet, clock })
-  const store = await registerData(app, { config, clock, log: app.log })
-  const runs = await registerRuns(app, { config, clock, log: app.log, store })
+  registerDataService(app, data)
   return app
 }
 

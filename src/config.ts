@@ -1,15 +1,13 @@
 import { readConfigFile } from './config/file.ts'
-import { parseDuration } from './config/kinds.ts'
 import { readSettings, type Texts } from './config/read.ts'
 import { findLacking, readServer, toServer } from './config/server.ts'
-import { type SettingValues, settings } from './config/settings.ts'
+import { checked } from './config/setting.ts'
+import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
-import type { PollSettings, ServerSettings } from './game/server.ts'
+import { type PollSettings, type ServerSettings, serverSettings } from './game/server.ts'
 
-export type { Schedule, ScriptName } from './config/kinds.ts'
-
-/** Every setting of the service, parsed and typed. Durations are milliseconds, paths absolute. */
-export interface Config {
+/** The whole configuration, parsed and typed. Each part of the service is handed its own slice. Durations are milliseconds. */
+export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   readonly host: string
   readonly port: number
   /** Empty: the demo server is started and watched. */
@@ -17,8 +15,6 @@ export interface Config {
   readonly poll: PollSettings
   /** The name of the demo server. */
   readonly demoName: string
-  /** The settings of the service itself. */
-  readonly values: SettingValues
 }
 
 /** The settings are wrong: every mistake, one a line. */
@@ -45,6 +41,15 @@ function findSameNames(names: readonly (string | undefined)[], problems: string[
   const given = names.filter((name) => name !== undefined)
   for (const name of new Set(given.filter((name, index) => given.indexOf(name) !== index)))
     problems.push(`two servers have the name ${JSON.stringify(name)}; every server needs one of its own`)
+}
+
+function toSlices(values: SettingValues): Slices {
+  const all = checked<typeof settings>(values)
+  const entries = Object.entries(slices).map(([name, table]) => [
+    name,
+    Object.fromEntries(Object.keys(table).map((key) => [key, all[key as SettingName]])),
+  ])
+  return Object.fromEntries(entries) as Slices
 }
 
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
@@ -85,20 +90,20 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
   findSameNames(names, problems)
   findSameListen(values, given.get('metricsListen')?.from, problems)
 
-  const interval = values.pollInterval ?? 0
-  const staleAfter = values.staleAfter ?? 3 * interval
-  if (staleAfter < interval) {
+  const { pollInterval: interval, staleAfter } = values
+  if (interval !== undefined && staleAfter !== undefined && staleAfter < interval) {
     problems.push(
       `${given.get('staleAfter')?.from} is shorter than POLL_INTERVAL (${interval} ms); expected at least one poll interval`,
     )
   }
   if (problems.length > 0) throw new ConfigError(problems)
+  const { listen, poll, ...rest } = toSlices(values)
   return {
-    host: values.host ?? '127.0.0.1',
-    port: values.port ?? 8080,
+    ...rest,
+    host: listen.host,
+    port: listen.port,
     servers: [toServer(primary), ...fromFile].filter((server) => server !== undefined),
-    demoName: primary.own.values.name ?? 'Server',
-    poll: { interval, timeout: values.pollTimeout ?? parseDuration('3s') ?? 0, staleAfter },
-    values,
+    demoName: primary.own.values.name ?? serverSettings.name.default,
+    poll: { interval: poll.pollInterval, timeout: poll.pollTimeout, staleAfter: poll.staleAfter ?? 3 * poll.pollInterval },
   }
 }

@@ -3,17 +3,18 @@ import closeWithGrace from 'close-with-grace'
 import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
+import { commandLineError } from './commands/command-line-error.ts'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
 import { ListenError } from './commands/listen.ts'
 import { settingsHelp } from './commands/settings-help.ts'
-import { usageError } from './commands/usage-error.ts'
-import { scripts } from './config/kinds.ts'
 import { flagOf } from './config/setting.ts'
 import { allSettings } from './config/settings.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
+import { scripts } from './data/scripts/index.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
 import { settleEngine } from './engine.ts'
 import { version } from './package.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
 const wrongUsage = 2
@@ -43,7 +44,7 @@ function configOf(command: Command): Config {
 }
 
 function createLogger(config: Config) {
-  const options = { level: config.values.logLevel ?? 'info' }
+  const options = { level: config.log.logLevel }
   return process.stdout.isTTY ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })) : pino(options)
 }
 
@@ -80,7 +81,7 @@ async function reported(action: () => Promise<number>): Promise<void> {
     process.exitCode = await action()
   } catch (error) {
     console.error((error as Error).message)
-    process.exitCode = error instanceof RangeError ? wrongUsage : 1
+    process.exitCode = error instanceof UsageError ? wrongUsage : 1
   }
 }
 
@@ -91,7 +92,7 @@ const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)
   .showHelpAfterError('--help lists what there is.')
-  .configureOutput({ outputError: (text, write) => write(usageError(text)) })
+  .configureOutput({ outputError: (text, write) => write(commandLineError(text)) })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
 
 withSettings(
@@ -109,7 +110,7 @@ demo.action((values) =>
 )
 
 withSettings(program.command('update').description('run an update script and show how it goes'))
-  .addArgument(new Argument('<script>').choices(scripts))
+  .addArgument(new Argument('<script>').choices(scripts.map(({ name }) => name)))
   .option('--full', 'read everything again, not only what may have changed')
   .option('--force', 'publish the result even if it looks broken')
   .option('--dry-run', 'ask the upstreams, but change nothing')

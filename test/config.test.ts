@@ -34,8 +34,13 @@ describe('defaults', () => {
       demoName: 'Server',
       poll: { interval: 5000, timeout: 3000, staleAfter: 15_000 },
     })
-    expect(config.values).toMatchObject({ logLevel: 'info', corsOrigin: '*', probeConcurrency: 64, runPause: 60_000, compat: [] })
-    expect(config.values.dataDir).toBeUndefined()
+    expect(config).toMatchObject({
+      log: { logLevel: 'info' },
+      http: { corsOrigin: '*' },
+      metrics: { probeConcurrency: 64, compat: [] },
+      runs: { runPause: 60_000 },
+    })
+    expect(config.data.dataDir).toBeUndefined()
   })
 
   it('fit their own kind', () => {
@@ -54,7 +59,7 @@ describe('precedence', () => {
     expect(config.port).toBe(9000)
     expect(config.poll.interval).toBe(8000)
     expect(config.host).toBe('0.0.0.0')
-    expect(config.values.logLevel).toBe('warn')
+    expect(config.log.logLevel).toBe('warn')
     expect(config.poll.timeout).toBe(3000)
   })
 
@@ -174,7 +179,7 @@ describe('CORS_ORIGIN', () => {
     ['https://xn--r8jz45g.jp', 'https://xn--r8jz45g.jp'],
     ['capacitor://localhost', 'capacitor://localhost'],
   ])('may be %s', (given, expected) => {
-    expect(load({ env: { CORS_ORIGIN: given } }).values.corsOrigin).toBe(expected)
+    expect(load({ env: { CORS_ORIGIN: given } }).http.corsOrigin).toBe(expected)
   })
 
   it.each([
@@ -248,7 +253,7 @@ describe('mistakes', () => {
   })
 
   it.each(['a', 'AZaz09-._~+/', 'c2VjcmV0Cg==', '\n token \n'])('are not found in the RUN_TOKEN %j', (token) => {
-    expect(load({ env: { RUN_TOKEN: token } }).values.runToken).toBe(token.trim())
+    expect(load({ env: { RUN_TOKEN: token } }).runs.runToken).toBe(token.trim())
   })
 
   it.each([
@@ -474,13 +479,13 @@ describe('the config file', () => {
     const path = file(
       'servers:\n  - { address: a, rcon: &r { address: r, password: &p x } }\n  - { name: b, address: b, rcon: *r }\nruns: { token: *p }\n',
     )
-    const { servers, values } = load({ file: path })
+    const { servers, runs } = load({ file: path })
     expect(servers[1]?.sources.rcon).toEqual({ address: { host: 'r', port: 25575 }, password: 'x' })
-    expect(values.runToken).toBe('x')
+    expect(runs.runToken).toBe('x')
   })
 
   it('takes a list where several values fit, and only there', () => {
-    expect(load({ file: file('probe: { allow: [a.example, 10.0.0.0/8] }\n') }).values.probeAllow).toEqual([
+    expect(load({ file: file('probe: { allow: [a.example, 10.0.0.0/8] }\n') }).metrics.probeAllow).toEqual([
       'a.example',
       '10.0.0.0/8',
     ])
@@ -533,7 +538,7 @@ describe('secrets', () => {
     })
     const config = load({ file: file(`servers:\n  - { address: x, rcon: { address: "y:1", passwordFile: "${path}" } }\n`) })
     expect(config.servers[0]?.sources.rcon).toEqual({ address: { host: 'y', port: 1 }, password: 'from-a-file' })
-    expect(load({ flags: { METRICS_TOKEN_FILE: path } }).values.metricsToken).toBe('from-a-file')
+    expect(load({ flags: { METRICS_TOKEN_FILE: path } }).metrics.metricsToken).toBe('from-a-file')
   })
 
   it('in a file that cannot be read stop the start', () => {

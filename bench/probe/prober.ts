@@ -5,7 +5,7 @@ import { built } from '../built.ts'
 
 // A process of its own, so that only probing and polling are counted: the exporter, asked for /probe over HTTP, and a watcher.
 const { createFleet } = await built<typeof import('../../src/game/fleet.ts')>('game/fleet.js')
-const { createSources } = await built<typeof import('../../src/game/sources/index.ts')>('game/sources/index.js')
+const { createSources } = await built<typeof import('../../src/game/sources/create-sources.ts')>('game/sources/create-sources.js')
 const { createHttpApp } = await built<typeof import('../../src/http/app.ts')>('http/app.js')
 const { registerExporter } = await built<typeof import('../../exporter/register.ts')>('../exporter/register.js')
 const { loadConfig } = await built<typeof import('../../src/config.ts')>('config.js')
@@ -35,7 +35,7 @@ process.on('message', async (request: ProberRequest) => {
   if ('watch' in request) {
     const config = loadConfig({ env: {} })
     const fleet = createFleet({
-      servers: [{ name: 'bench', address: request.watch }],
+      servers: [{ name: 'bench', sources: { status: { address: request.watch } } }],
       poll: config.poll,
       clock: systemClock,
       log: silentLog,

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fieldTable, serverSettingTable, sourceTable } from './tables.ts'
+import { databaseTable, fieldTable, scriptTable, serverSettingTable, sourceTable } from './tables.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
 /** What stands between `<!-- generated: NAME -->` and `<!-- end -->`, by file and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'README.md': { sources: sourceTable, 'server settings': serverSettingTable },
+  'README.md': { sources: sourceTable, 'server settings': serverSettingTable, databases: databaseTable, scripts: scriptTable },
   'docs/fields.md': { fields: fieldTable },
 }
 

@@ -1,5 +1,9 @@
 import { environmentOf, type Setting } from '../../src/config/setting.ts'
-import { settingsOfServer } from '../../src/config/settings.ts'
+import { settings, settingsOfServer } from '../../src/config/settings.ts'
+import { loadConfig } from '../../src/config.ts'
+import { databases } from '../../src/data/databases.ts'
+import { scripts } from '../../src/data/scripts/index.ts'
+import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
 import { fieldDescriptions, fieldNames } from '../../src/game/fields.ts'
 import { precedence } from '../../src/game/snapshot.ts'
 import { descriptorOf } from '../../src/game/sources/descriptor-of.ts'
@@ -46,6 +50,9 @@ export const sourceTable = (): string =>
     ]),
   )
 
+/** The settings of scripts where none is set. */
+const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {}, file: '/dev/null' }))
+
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 
 /** Every setting of a game server: in the environment and in its entry of `servers`. */
@@ -71,4 +78,31 @@ export const fieldTable = (): string =>
       })
       return [code(name), withoutArticle(label), unit, giving.join(', ')]
     }),
+  )
+
+/** Every database of the data service: its routes, its snapshot and the setting that names another one. */
+export const databaseTable = (): string =>
+  table(
+    ['routes', 'database', 'snapshot in `DATA_DIR`', 'another file or URL'],
+    ...databases.map(({ name, tag, file, setting }) => [
+      code(`/v1/${name}/...`),
+      tag.description.replace(/^A database of /, ''),
+      code(file),
+      setting === undefined ? '' : code(settings[setting].env),
+    ]),
+  )
+
+/** Every update script: the route that starts it, and the database that it writes. */
+export const scriptTable = (): string =>
+  table(
+    ['script', 'route that starts it', 'database that it writes', 'settings without which it cannot run'],
+    ...scripts.map((script) => [
+      code(script.name),
+      code(script.route),
+      script.database === undefined ? 'none' : code(script.database),
+      script
+        .missingSettings(withoutSettings())
+        .map((name) => code(settings[name].env))
+        .join(', '),
+    ]),
   )

@@ -1,11 +1,11 @@
-import type { DataFigures, ScriptFigures, SnapshotFigures } from '../../src/figures.ts'
+import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../../src/data-metrics.ts'
 import type { Family } from './family.ts'
 
-type DataFamily = Family<DataFigures>
+type DataFamily = Family<DataMetrics>
 
 /** One sample for each database of which the figure is known. */
 const byDatabase =
-  (figure: (snapshot: SnapshotFigures) => number | undefined): DataFamily['read'] =>
+  (figure: (snapshot: SnapshotMetrics) => number | undefined): DataFamily['read'] =>
   ({ snapshots }) =>
     snapshots().flatMap((snapshot) => {
       const value = figure(snapshot)
@@ -14,7 +14,7 @@ const byDatabase =
 
 /** One sample for each script of which the figure is known. */
 const byScript =
-  (figure: (script: ScriptFigures) => number | undefined): DataFamily['read'] =>
+  (figure: (script: ScriptMetrics) => number | undefined): DataFamily['read'] =>
   ({ scripts }) =>
     (scripts?.() ?? []).flatMap((script) => {
       const value = figure(script)

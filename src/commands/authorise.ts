@@ -13,7 +13,9 @@ import { basicAuthorization } from '../data/scripts/liked-songs/spotify.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
 import type { Prompt } from './prompt.ts'
 
-/** The person at the terminal. */
+type AuthoriseConfig = Pick<Config, 'data' | 'scripts'>
+
+/** The user at the terminal. */
 export interface AuthoriseIo {
   print(line: string): void
   readonly ask: Prompt['ask']
@@ -78,13 +80,17 @@ async function listenForRedirect(state: string) {
   }
 }
 
-async function authoriseSpotify({ values }: Config, { print, ask, signal }: AuthoriseIo, upstream: Upstream): Promise<string> {
+async function authoriseSpotify(
+  { scripts: values }: AuthoriseConfig,
+  { print, ask, signal }: AuthoriseIo,
+  upstream: Upstream,
+): Promise<string> {
   const keys = { clientId: values.spotifyClientId ?? '', clientSecret: values.spotifyClientSecret ?? '' }
   const state = randomBytes(16).toString('hex')
   const waiting = await listenForRedirect(state)
   const asking = new AbortController()
   try {
-    const url = new URL(`${values.spotifyAccountsUrl?.replace(/\/$/, '')}/authorize`)
+    const url = new URL(`${values.spotifyAccountsUrl.replace(/\/$/, '')}/authorize`)
     url.search = new URLSearchParams({
       client_id: keys.clientId,
       response_type: 'code',
@@ -121,7 +127,11 @@ async function authoriseSpotify({ values }: Config, { print, ask, signal }: Auth
   }
 }
 
-async function authoriseLastfm({ values }: Config, { print, ask, signal }: AuthoriseIo, upstream: Upstream): Promise<string> {
+async function authoriseLastfm(
+  { scripts: values }: AuthoriseConfig,
+  { print, ask, signal }: AuthoriseIo,
+  upstream: Upstream,
+): Promise<string> {
   const keys = { apiKey: values.lastfmApiKey ?? '', apiSecret: values.lastfmApiSecret ?? '' }
   const answer = await callLastfm(upstream, 'auth.getToken', {}, keys)
   const token = isRecord(answer) ? answer.token : undefined
@@ -170,18 +180,18 @@ const services = {
  * Walks a person through giving access, and writes what was given to a file that only its owner may read.
  * @returns the exit code: 0 done, 1 failed, 4 not configured
  */
-export async function runAuthorise(name: MusicService, config: Config, io: AuthoriseIo): Promise<number> {
+export async function runAuthorise(name: MusicService, config: AuthoriseConfig, io: AuthoriseIo): Promise<number> {
   const { needed, result, baseUrl, title, authorise } = services[name]
-  const missing = needed.filter((setting) => config.values[setting] === undefined)
+  const missing = needed.filter((setting) => config.scripts[setting] === undefined)
   if (missing.length > 0) {
     io.print(
       `not configured: set ${missing.map((setting) => settings[setting].env).join(', ')} (from your application's page at ${title})`,
     )
     return exitCodes.notConfigured
   }
-  const upstream = createUpstream({ name: title, baseUrl: config.values[baseUrl] ?? '', signal: io.signal, clock: systemClock })
+  const upstream = createUpstream({ name: title, baseUrl: config.scripts[baseUrl], signal: io.signal, clock: systemClock })
   try {
-    const folder = resolve(config.values.dataDir ?? '.')
+    const folder = resolve(config.data.dataDir ?? '.')
     // Before anything is asked for: what was given could not be kept.
     await openFolder(folder, false)
     const secret = await authorise(config, io, upstream)

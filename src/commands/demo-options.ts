@@ -2,6 +2,7 @@ import { eraNames } from '../game/demo/eras.ts'
 import { type Software, softwareNames } from '../game/demo/identity.ts'
 import { type ScenarioName, scenarioNames } from '../game/demo/scenarios.ts'
 import type { DemoOptions, DemoProtocol } from '../game/demo/server.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** The flags of `tickwarden demo`, in the notation of commander; every one may be left out. */
 export const demoFlags = [
@@ -37,20 +38,20 @@ function integer(values: DemoFlagValues, name: string, flag: string, max: number
   if (text === undefined) return undefined
   const value = Number(text)
   if (typeof text === 'string' && /^\d{1,10}$/.test(text) && value <= max) return value
-  throw new RangeError(`${flag} is ${JSON.stringify(text)}; expected 0 to ${max}`)
+  throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected 0 to ${max}`)
 }
 
 function oneOf<T extends string>(values: DemoFlagValues, name: string, flag: string, known: readonly T[]): T | undefined {
   const text = values[name]
   if (text === undefined) return undefined
   const found = known.find((value) => value === text)
-  if (found === undefined) throw new RangeError(`${flag} is ${JSON.stringify(text)}; expected ${known.join(', ')}`)
+  if (found === undefined) throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected ${known.join(', ')}`)
   return found
 }
 
 /**
  * The demo server's options from the texts of the command line.
- * @throws RangeError that names the flag, its value and what is expected
+ * @throws UsageError that names the flag, its value and what is expected
  */
 export function toDemoOptions(values: DemoFlagValues): DemoCommandOptions {
   const edition = oneOf<'java' | 'bedrock'>(values, 'edition', '--edition', ['java', 'bedrock'])

@@ -85,7 +85,7 @@ const introduceBedrock = (address: string): string =>
  * @param options as typed; every one may be left out
  * @param stop aborted when the process is asked to end
  * @param print takes the lines for the person who started it
- * @throws RangeError that says what is expected, for an era, software, scenario or number of players that does not fit
+ * @throws UsageError that says what is expected, for an era, software, scenario or number of players that does not fit
  * @throws ListenError when a port or address cannot be had
  */
 export async function runDemo(options: DemoCommandOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {

@@ -39,7 +39,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
     const { host, port } = config
     const listening = app.listen({ host, port, listenTextResolver })
     const url = await explained(listening, { host, port }, listenSettings.service)
-    const { metricsListen } = config.values
+    const { metricsListen } = config.metrics
     if (app.metricsApp !== undefined && metricsListen !== undefined) {
       const listening = app.metricsApp.listen({
         ...metricsListen,

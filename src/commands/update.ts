@@ -1,16 +1,17 @@
 import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../clock.ts'
-import { type ScriptName, scripts as scriptNames } from '../config/kinds.ts'
 import type { Config } from '../config.ts'
-import { missingOf, startRun } from '../data/runs/execute.ts'
+import { missingSettings, startRun } from '../data/runs/execute.ts'
 import type { RunRecord } from '../data/runs/history.ts'
-import { allScripts } from '../data/scripts/all.ts'
-import type { Script } from '../data/scripts/script.ts'
+import { waitForCertainty } from '../data/runs/lock.ts'
+import { scripts as allScripts } from '../data/scripts/index.ts'
+import { type Script, scriptSettings } from '../data/scripts/script.ts'
 import type { Log } from '../log.ts'
+import { UsageError } from '../usage-error.ts'
 import { createRunDisplay, type Terminal } from './run-display.ts'
 
 export interface UpdateOrder {
-  readonly script: ScriptName
+  readonly script: string
   readonly full: boolean
   readonly force: boolean
   readonly dryRun: boolean
@@ -19,7 +20,7 @@ export interface UpdateOrder {
 export interface UpdateIo {
   readonly stdout: Terminal
   readonly stderr: Terminal
-  /** Aborted when the person wants no more. */
+  /** Aborted by Ctrl+C or SIGTERM. */
   readonly signal: AbortSignal
   /** Of the scripts, at the level of LOG_LEVEL; default: warnings and errors as lines on stderr. */
   readonly log?: Log
@@ -27,7 +28,7 @@ export interface UpdateIo {
   readonly scripts?: readonly Script[]
 }
 
-/** What the shell is told. */
+/** Exit codes of `update`. */
 export const exitCodes = { done: 0, failed: 1, partly: 3, notConfigured: 4 } as const
 
 function exitCodeOf({ outcome }: RunRecord): number {
@@ -40,12 +41,15 @@ function exitCodeOf({ outcome }: RunRecord): number {
  * `tickwarden update <script>`: runs one script to its end and shows how it goes.
  * @returns the exit code: 0 done, 1 failed (or another run is under way), 3 partly done, 4 not configured
  */
-export async function runUpdate(order: UpdateOrder, { values }: Pick<Config, 'values'>, io: UpdateIo): Promise<number> {
+export async function runUpdate(order: UpdateOrder, config: Pick<Config, 'data' | 'scripts'>, io: UpdateIo): Promise<number> {
   const { clock = systemClock, scripts = allScripts, stdout, stderr, signal } = io
   const script = scripts.find(({ name }) => name === order.script)
-  if (script === undefined) throw new Error(`there is no script "${order.script}"; there are ${scriptNames.join(', ')}`)
-  const missing = missingOf(script, values)
-  if (missing.length > 0 || values.dataDir === undefined) {
+  if (script === undefined)
+    throw new UsageError(`there is no script "${order.script}"; the scripts are ${scripts.map(({ name }) => name).join(', ')}`)
+  const values = scriptSettings(config)
+  const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
+  const missing = missingSettings(script, values, dataDir)
+  if (missing.length > 0 || dataDir === undefined) {
     stderr.write(`${script.name}: not configured: set ${missing.join(', ')}\n`)
     return exitCodes.notConfigured
   }
@@ -54,13 +58,17 @@ export async function runUpdate(order: UpdateOrder, { values }: Pick<Config, 'va
   const alive = setInterval(() => undefined, 60_000)
   try {
     const { full, force, dryRun } = order
-    const dataDir = resolve(values.dataDir)
     const log = io.log ?? display.log
-    const run = await startRun({
-      ...{ script, values, dataDir, clock, log, signal, full, force, dryRun },
-      trigger: 'command',
-      progress: display.progress,
-    })
+    const start = () =>
+      startRun({
+        ...{ script, values, dataDir, clock, log, signal, full, force, dryRun },
+        trigger: 'command',
+        progress: display.progress,
+      })
+    let run = await start()
+    // A run on another machine or of another user may be dead. This process has not watched its lock before.
+    if (run === 'already running' && (await waitForCertainty({ folder: dataDir, name: script.name, clock }, signal)))
+      run = await start()
     if (run === 'already running') {
       stderr.write(`${script.name}: already running\n`)
       return exitCodes.failed

@@ -187,10 +187,8 @@ export const fingerprint: Kind<string> = {
   },
 }
 
-export const scripts = ['kcomebacks', 'projects', 'likedsongs'] as const
-export type ScriptName = (typeof scripts)[number]
-/** A cron expression (UTC) or `off` per script; a script that is not named keeps its default. */
-export type Schedule = Readonly<Partial<Record<ScriptName, string>>>
+/** A cron expression (UTC) or `off` by script; a script that is not named keeps its default. */
+export type Schedule = Readonly<Record<string, string>>
 
 const isCron = (given: string): boolean => {
   try {
@@ -201,7 +199,8 @@ const isCron = (given: string): boolean => {
   }
 }
 
-export const schedule: Kind<Schedule> = {
+/** @param scripts the names of all scripts */
+export const schedule = (scripts: readonly string[]): Kind<Schedule> => ({
   expected: `"off", one cron expression for all scripts, or "<script>=<cron expression or off>" separated by ";" (scripts: ${scripts.join(', ')})`,
   parse(given) {
     const valid = (expression: string) => expression === 'off' || isCron(expression)
@@ -209,8 +208,8 @@ export const schedule: Kind<Schedule> = {
       return valid(given.trim()) ? Object.fromEntries(scripts.map((name) => [name, given.trim()])) : undefined
     const entries = given.split(';').flatMap((part) => (part.trim() === '' ? [] : [part.split('=').map((side) => side.trim())]))
     const fits = entries.every(
-      ([name, expression, more]) => scripts.some((known) => known === name) && valid(expression ?? '') && more === undefined,
+      ([name, expression, more]) => scripts.includes(name ?? '') && valid(expression ?? '') && more === undefined,
     )
     return fits ? Object.fromEntries(entries) : undefined
   },
-}
+})

@@ -17,8 +17,20 @@ export interface Setting<T> {
 
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>
 
-/** The value of each setting of a table; undefined where it has neither a value nor a default. */
-export type ValuesOf<T> = { readonly [K in keyof T]: T[K] extends Setting<infer V> ? V | undefined : never }
+/** The value of each setting of a table; undefined if it has neither a value nor a default, or is wrong. */
+export type ValuesOf<T> = { readonly [K in keyof T]: T[K] extends { readonly kind: Kind<infer V> } ? V | undefined : never }
+
+/** The values of a table without mistakes: a setting with a default always has one. */
+export type SliceOf<T> = {
+  readonly [K in keyof T]: T[K] extends { readonly kind: Kind<infer V> }
+    ? T[K] extends { readonly default: string }
+      ? V
+      : V | undefined
+    : never
+}
+
+/** The values of a table of which no setting is wrong. */
+export const checked = <T extends SettingTable>(values: ValuesOf<T>): SliceOf<T> => values as unknown as SliceOf<T>
 
 /** The same for the settings that have a value only. */
 export type GivenValues<T> = { readonly [K in keyof T]?: Exclude<ValuesOf<T>[K], undefined> }

@@ -1,3 +1,4 @@
+import { scripts } from '../data/scripts/index.ts'
 import { serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
@@ -9,6 +10,7 @@ import {
   hostPattern,
   hostPort,
   integer,
+  type Kind,
   list,
   oneOf,
   origin,
@@ -16,13 +18,14 @@ import {
   text,
   url,
 } from './kinds.ts'
-import type { Setting, ValuesOf } from './setting.ts'
+import type { Setting, SliceOf, ValuesOf } from './setting.ts'
 
 const upstream = url('https:', 'http:')
-const setting = <T>(definition: Setting<T>): Setting<T> => definition
+/** The type says whether there is a default: a setting with one always has a value. */
+const setting = <T, const D extends Omit<Setting<T>, 'kind'>>(definition: D & { readonly kind: Kind<T> }) => definition
 
-/** The settings of the service itself. */
-export const settings = {
+/** The address of the service. */
+const listen = {
   host: setting({ env: 'HOST', file: 'host', kind: host, default: '127.0.0.1', meaning: 'address to listen on' }),
   port: setting({
     env: 'PORT',
@@ -31,7 +34,10 @@ export const settings = {
     default: '8080',
     meaning: 'port to listen on; 0 picks a free one',
   }),
+} as const
 
+/** How game servers are polled. */
+const poll = {
   pollInterval: setting({
     env: 'POLL_INTERVAL',
     file: 'poll.interval',
@@ -53,7 +59,10 @@ export const settings = {
     otherwise: '3 poll intervals',
     meaning: 'age after which values are treated as unknown',
   }),
+} as const
 
+/** The databases of the data service. */
+const data = {
   dataDir: setting({
     env: 'DATA_DIR',
     file: 'data.dir',
@@ -82,7 +91,10 @@ export const settings = {
     default: '5m',
     meaning: 'time between requests to a snapshot URL',
   }),
+} as const
 
+/** When and by whom the update scripts are started. */
+const runs = {
   runToken: setting({
     env: 'RUN_TOKEN',
     file: 'runs.token',
@@ -100,10 +112,14 @@ export const settings = {
   updateSchedule: setting({
     env: 'UPDATE_SCHEDULE',
     file: 'runs.schedule',
-    kind: schedule,
+    kind: schedule(scripts.map(({ name }) => name)),
     otherwise: 'daily between 03:00 and 03:15 UTC, for scripts that are set up',
     meaning: 'when the update scripts run',
   }),
+} as const
+
+/** What the update scripts need. */
+const updateScripts = {
   projectsConfig: setting({
     env: 'PROJECTS_CONFIG',
     file: 'runs.projectsConfig',
@@ -171,7 +187,10 @@ export const settings = {
     default: 'https://ws.audioscrobbler.com',
     meaning: 'base URL of Last.fm’s API',
   }),
+} as const
 
+/** Metrics and probes. */
+const metrics = {
   metricsListen: setting({
     env: 'METRICS_LISTEN',
     file: 'metrics.listen',
@@ -207,7 +226,10 @@ export const settings = {
     default: '',
     meaning: 'metric names of other exporters to serve too: mc-monitor',
   }),
+} as const
 
+/** What all routes share. */
+const http = {
   corsOrigin: setting({
     env: 'CORS_ORIGIN',
     file: 'cors.origin',
@@ -215,6 +237,9 @@ export const settings = {
     default: '*',
     meaning: 'origin whose pages may read the API',
   }),
+} as const
+
+const log = {
   logLevel: setting({
     env: 'LOG_LEVEL',
     file: 'log.level',
@@ -224,7 +249,14 @@ export const settings = {
   }),
 } as const
 
+/** The settings of the service by the part that reads them: each part is handed its own slice of the configuration. */
+export const slices = { listen, poll, data, runs, scripts: updateScripts, metrics, http, log } as const
+export type Slices = { readonly [S in keyof typeof slices]: SliceOf<(typeof slices)[S]> }
+
+/** The settings of the service itself. */
+export const settings = { ...listen, ...poll, ...data, ...runs, ...updateScripts, ...metrics, ...http, ...log } as const
 export type SettingName = keyof typeof settings
+/** As they were read: undefined also if a setting is wrong. */
 export type SettingValues = ValuesOf<typeof settings>
 
 const descriptors: readonly SourceDescriptor[] = sources

@@ -1,11 +1,11 @@
-import type { Comeback } from './comeback.ts'
+import type { Comeback } from './comeback-format.ts'
 import { type Builder, baseBuilder, type Database } from './database.ts'
 import { parseDay } from './dates.ts'
 import { type NumberColumn, numberColumn } from './number-column.ts'
 import { type TextColumn, textColumn } from './text-column.ts'
 import { type ValueIndex, valueIndex } from './value-index.ts'
 
-/** The comebacks, made to be asked. The id of an entry is its place. */
+/** The comebacks with an index for each filter. The id of an entry is its position. */
 export interface ComebacksDatabase extends Database {
   readonly artist: TextColumn
   readonly title: TextColumn
@@ -26,13 +26,13 @@ export function comebacksBuilder(): Builder<Comeback, ComebacksDatabase> {
   const base = baseBuilder<Comeback>()
   const [artist, title, types] = [textColumn(), textColumn(), valueIndex()]
   const days: (number | undefined)[] = []
-  /** Many entries share a date, and to look one up is cheaper than to read it. */
-  const known = new Map<string, number | undefined>()
+  /** Many entries share a date, and a lookup is cheaper than parsing. */
+  const cache = new Map<string, number | undefined>()
   const dayOf = (date: string): number | undefined => {
-    let day = known.get(date)
-    if (day === undefined && !known.has(date)) {
+    let day = cache.get(date)
+    if (day === undefined && !cache.has(date)) {
       day = parseDay(date)
-      known.set(date, day)
+      cache.set(date, day)
     }
     return day
   }

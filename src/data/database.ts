@@ -1,7 +1,7 @@
 import type { PreparedReply } from '../http/reply.ts'
 import { type Entries, entryWriter } from './entries.ts'
-import type { SnapshotHead } from './load.ts'
 import { type Memory, memory } from './lru.ts'
+import type { SnapshotHead } from './read-snapshot.ts'
 import type { Selection } from './selection.ts'
 
 /** What every database has: immutable, made from one snapshot, replaced as a whole. */
@@ -13,8 +13,6 @@ export interface Database extends SnapshotHead {
   /** Results of filters, and replies made from them: they die with the snapshot. */
   readonly selections: Memory<Selection>
   readonly replies: Memory<PreparedReply>
-  /** Replies to what was asked, by the URL as it was written: such a request need not be understood again. */
-  readonly asked: Memory<PreparedReply>
 }
 
 /** Makes a database of entries given one after the other, so that they need not be in memory all at once. */
@@ -45,7 +43,6 @@ export function baseBuilder<Entry extends object>(): {
       entries: writer.finish(),
       selections: memory(rememberedBytes, ({ ids }) => ids?.byteLength ?? 0),
       replies: memory(rememberedBytes, weighReply),
-      asked: memory(rememberedBytes, weighReply),
     }),
   }
 }

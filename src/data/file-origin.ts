@@ -1,11 +1,11 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { largestSnapshot, SnapshotError } from './load.ts'
 import type { Origin } from './origin.ts'
+import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
-/** Events of a folder come at once for the local disk, and not at all for most network file systems: hence the poll. */
-const pollInterval = 2000
+/** Local disks report changes at once, most network file systems never: hence the poll. Milliseconds. */
+const pollIntervalMs = 2000
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown error'
 
@@ -17,12 +17,12 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
   async function read(again: boolean): Promise<string | undefined> {
     const file = await open(path)
     try {
-      // Taken before reading: a change in the meantime shows at the next look.
+      // Before reading, so that a change in the meantime is noticed at the next poll.
       const { mtimeNs, size, ino } = await file.stat({ bigint: true })
       const identity = `${mtimeNs} ${size} ${ino}`
       if (identity === seen && !again) return undefined
       seen = identity
-      if (size > largestSnapshot) throw new SnapshotError(`it has ${size} bytes, more than ${largestSnapshot}`)
+      if (size > maxSnapshotBytes) throw new SnapshotError(`it has ${size} bytes, more than ${maxSnapshotBytes}`)
       return await file.readFile('utf8')
     } finally {
       await file.close()
@@ -33,7 +33,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
     kind,
     name: basename(path),
     place: path,
-    interval: pollInterval,
+    interval: pollIntervalMs,
     async read(again) {
       try {
         const text = await read(again)
@@ -42,7 +42,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
         seen = undefined
         if (error instanceof SnapshotError) throw error
         const code = codeOf(error)
-        throw new SnapshotError(code === 'ENOENT' ? 'it is not there' : `it cannot be read (${code})`)
+        throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })
       }
     },
     watch(changed) {
@@ -55,14 +55,14 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
   }
 }
 
-/** The folder and not the file: a file that is replaced by rename is another one afterwards. */
+/** Watches the folder, not the file: a file that is replaced by a rename is another one afterwards. */
 function watchFolder(folder: string, changed: (name: string | null) => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, (_event, name) => changed(name))
     watcher.on('error', () => watcher.close())
     return watcher
   } catch {
-    // No such folder yet, or no watches left in the system: the poll is there for that.
+    // No such folder yet, or no watches left in the system: the poll covers that.
     return undefined
   }
 }

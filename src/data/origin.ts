@@ -1,27 +1,27 @@
-/** Where a snapshot comes from: a file or a URL. */
+/** Where a snapshot is read from: a file or a URL. */
 export interface Origin {
   readonly kind: 'file' | 'url' | 'sample'
-  /** As every client may see it: a file name or a URL, without folders and secrets. */
+  /** For clients: the name of a file, or the host and the last segment of a URL. */
   readonly name: string
-  /** As the log has it: the whole path of a file, a URL without secrets. */
+  /** For the log: the whole path of a file, a URL without user name, password and query. */
   readonly place: string
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two reads. */
   readonly interval: number
   /**
-   * The text, unless it is the one read last.
-   * @param again read it even so
-   * @throws SnapshotError where there is none to be had
+   * The text, or undefined if it is the one read last.
+   * @param again return it in any case
+   * @throws SnapshotError if it cannot be read
    */
   read(again: boolean): Promise<SnapshotText | undefined>
-  /** The last good text that was kept, to start with until read() has an answer. */
+  /** A copy of the last good text, to start with until read() has resolved. */
   restore?(): Promise<SnapshotText | undefined>
-  /** Calls `changed` when a look is worth it before its time; the function returned stops that. */
+  /** Calls `changed` when the text has probably changed; the function returned stops that. */
   watch?(changed: () => void): () => void
   close(): Promise<void>
 }
 
 export interface SnapshotText {
   readonly text: string
-  /** To be called once the text has turned out to be a snapshot. */
+  /** Call it once the text has turned out to be a snapshot. */
   accept?(): Promise<void>
 }

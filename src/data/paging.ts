@@ -1,9 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { invalidParameter } from '../errors.ts'
 import { integer, nonEmptyText, type Parameter, required } from '../http/query.ts'
 import { jsonType, type PreparedReply, prepare, prepareJson, sendPrepared } from '../http/reply.ts'
 import type { Database } from './database.ts'
+import type { DatabaseRoutes } from './database-definition.ts'
 import { parseDay } from './dates.ts'
 import { errors } from './schemas.ts'
 import { range, type Selection } from './selection.ts'
@@ -99,13 +100,6 @@ function links(path: string, query: Readonly<Record<string, string>>, total: num
 export const wholePage = (db: Database, selection: Selection, headers: Readonly<Record<string, string>> = lastModified(db)) =>
   prepare(db.entries.page(selection, 0, selection.total), jsonType, { ...headers, ...counted(selection.total) })
 
-export interface DataRoutes<D extends Database> {
-  readonly app: FastifyInstance
-  /** The database that a request is answered from, taken once for each request. */
-  readonly current: () => D
-  readonly tag: string
-}
-
 /** The reply to a request for a page: remembered, as is what the filter selects, for the life of the database. */
 export function answerPage<D extends Database>(
   db: D,
@@ -130,7 +124,7 @@ const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepar
 
 /** A route that answers with a page of what a filter selects. */
 export function registerFilter<D extends Database>(
-  { app, current, tag }: DataRoutes<D>,
+  { app, current, tag }: DatabaseRoutes<D>,
   path: string,
   summary: string,
   page: TSchema,
@@ -141,15 +135,13 @@ export function registerFilter<D extends Database>(
     const ask = filter.ask(request)
     const [most, skip] = [required(request, 'limit', limit), required(request, 'offset', offset)]
     const db = current()
-    const prepared = db.asked.get(request.raw.url ?? '', () => answerPage(db, path, ask, most, skip))
-    return sendPrepared(request, reply, prepared)
+    return sendPrepared(request, reply, answerPage(db, path, ask, most, skip))
   })
-  app.direct.add(path, { pattern: path, reply: (url) => unchanging(current().asked.find(url)) })
 }
 
 /** A route without parameters whose reply changes with the snapshot only. */
 export function registerReply<D extends Database>(
-  { app, current, tag }: DataRoutes<D>,
+  { app, current, tag }: DatabaseRoutes<D>,
   path: string,
   summary: string,
   response: TSchema,

@@ -1,10 +1,10 @@
 import { type Builder, baseBuilder, type Database } from './database.ts'
 import { type NumberColumn, numberColumn } from './number-column.ts'
-import type { Project } from './project.ts'
+import type { Project } from './project-format.ts'
 import { fold, type TextColumn, textColumn } from './text-column.ts'
 import { type ValueIndex, valueIndex } from './value-index.ts'
 
-/** The projects to be shown, made to be asked: hidden ones are in no reply and in no list of values. */
+/** The visible projects with an index for each filter: hidden ones are in no reply and in no list of values. */
 export interface ProjectsDatabase extends Database {
   readonly title: TextColumn
   readonly description: TextColumn

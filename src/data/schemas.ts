@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { problems } from '../http/problem.ts'
-import { Comeback } from './comeback.ts'
-import { Project } from './project.ts'
+import { Comeback } from './comeback-format.ts'
+import { Project } from './project-format.ts'
 
 const firstExample = (schema: TSchema): unknown => (schema as { readonly examples?: readonly unknown[] }).examples?.[0]
 

@@ -1,76 +1,82 @@
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { SnapshotMetrics } from '../data-metrics.ts'
 import { unavailable } from '../errors.ts'
-import type { SnapshotFigures } from '../figures.ts'
 import type { Log } from '../log.ts'
-import { packageRoot } from '../package.ts'
-import { comebackFormat } from './comeback.ts'
-import { type ComebacksDatabase, comebacksBuilder } from './comebacks-database.ts'
+import type { Database } from './database.ts'
+import type { DatabaseDefinition } from './database-definition.ts'
 import { fileOrigin } from './file-origin.ts'
-import { type Keeper, keep, type SnapshotStatus } from './keeper.ts'
-import type { DatabaseName } from './load.ts'
 import type { Origin } from './origin.ts'
-import { projectFormat } from './project.ts'
-import { type ProjectsDatabase, projectsBuilder } from './projects-database.ts'
+import { createSnapshotLoader, type SnapshotLoader, type SnapshotStatus } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
 
-/** Both databases, each kept up to date with its snapshot on its own. */
+/** Every database, each kept up to date with its snapshot independently of the others. */
 export interface Store {
-  /** @throws RequestError SNAPSHOT_UNAVAILABLE where there is no snapshot */
-  projects(): ProjectsDatabase
-  /** @throws RequestError SNAPSHOT_UNAVAILABLE where there is no snapshot */
-  kcomebacks(): ComebacksDatabase
+  /** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot of it is loaded */
+  current(database: string): Database
+  /** Registers the routes of every database. */
+  registerRoutes(app: FastifyInstance): void
   status(): readonly SnapshotStatus[]
   /** One for each database, also without a snapshot. */
-  snapshots(): readonly SnapshotFigures[]
-  /** Done when the first look at where the snapshot is has ended, well or badly. Never rejects. */
-  looked(database: DatabaseName): Promise<void>
-  /** Looks at a snapshot now, for who has just written it. Never rejects. */
-  refresh(database: DatabaseName): Promise<void>
+  metrics(): readonly SnapshotMetrics[]
+  /**
+   * Unix milliseconds of `last_update` of a database, once its snapshot has been read for the first time: 0 without a snapshot
+   * or of the sample, undefined if a URL gave none, so that what it has by now is unknown. Never rejects.
+   */
+  lastUpdate(database: string): Promise<number | undefined>
+  /** Reads a snapshot now, because it has just been written. Never rejects. */
+  refresh(database: string): Promise<void>
   close(): Promise<void>
 }
 
 export interface StoreOptions {
-  readonly config: Pick<Config, 'values'>
+  readonly databases: readonly DatabaseDefinition[]
+  readonly settings: Config['data']
   readonly clock: Clock
   readonly log: Log
 }
 
-const samples = join(packageRoot, 'src', 'data', 'sample')
-
-function originOf(database: DatabaseName, { config: { values }, log }: StoreOptions): Origin {
-  const place = database === 'projects' ? values.projectsSnapshot : values.kcomebacksSnapshot
-  const file = `${database}.json`
+function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: Config['data'], log: Log): Origin {
+  const place = setting === undefined ? undefined : settings[setting]
+  const { dataDir } = settings
   if (place === undefined) {
-    return values.dataDir === undefined ? fileOrigin(join(samples, file), 'sample') : fileOrigin(resolve(values.dataDir, file))
+    return dataDir === undefined ? fileOrigin(sample, 'sample') : fileOrigin(resolve(dataDir, file))
   }
   if (!place.includes('://')) return fileOrigin(resolve(place))
-  // A folder that was chosen may well belong to another user, as a mounted volume does.
+  // A folder that the user chose may well belong to another user, as a mounted volume does.
   const cache =
-    values.dataDir === undefined
+    dataDir === undefined
       ? { cacheDir: join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`), distrusted: true }
-      : { cacheDir: resolve(values.dataDir) }
-  return urlOrigin({ database, url: place, interval: values.dataRefresh ?? 300_000, ...cache, log })
+      : { cacheDir: resolve(dataDir) }
+  return urlOrigin({ database: name, url: place, interval: settings.dataRefresh, ...cache, log })
 }
 
-/** Opens both databases; files have been read when it returns. */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  const { clock, log } = options
-  const [projects, kcomebacks] = await Promise.all([
-    keep({ origin: originOf('projects', options), format: projectFormat, builder: projectsBuilder, clock, log }),
-    keep({ origin: originOf('kcomebacks', options), format: comebackFormat, builder: comebacksBuilder, clock, log }),
-  ])
-  const keepers = { projects, kcomebacks }
-  const both = Object.entries(keepers) as readonly [DatabaseName, (typeof keepers)[DatabaseName]][]
+/** Opens every database; files have been read when it resolves. */
+export async function openStore({ databases, settings, clock, log }: StoreOptions): Promise<Store> {
+  const opened = await Promise.all(
+    databases.map(async (definition) => {
+      const origin = originOf(definition, settings, log)
+      return { definition, loader: await createSnapshotLoader({ definition, origin, clock, log }) }
+    }),
+  )
+  const loaderOf = (database: string): SnapshotLoader<Database> => {
+    const found = opened.find(({ definition }) => definition.name === database)
+    if (found === undefined) throw new Error(`no database ${database}`)
+    return found.loader
+  }
   return {
-    projects: () => existing(projects),
-    kcomebacks: () => existing(kcomebacks),
-    status: () => both.map(([, keeper]) => keeper.status),
-    snapshots: () =>
-      both.map(([database, { current, rejected, status }]) => ({
-        database,
+    current: (database) => currentOf(loaderOf(database)),
+    registerRoutes(app) {
+      for (const { definition, loader } of opened)
+        definition.registerRoutes({ app, current: () => currentOf(loader), tag: definition.tag.name, clock })
+    },
+    status: () => opened.map(({ loader }) => loader.status),
+    metrics: () =>
+      opened.map(({ definition: { name }, loader: { current, rejected, status } }) => ({
+        database: name,
         up: status.state === 'ready',
         ...(current && {
           entries: current.entries.count,
@@ -78,17 +84,24 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
         }),
       })),
-    looked: (database) => keepers[database].looked,
-    refresh: (database) => keepers[database].refresh(),
+    async lastUpdate(database) {
+      const loader = loaderOf(database)
+      await loader.firstRead
+      const { current, status } = loader
+      // A copy of an earlier download says nothing about what the URL has by now.
+      if (status.kind === 'url' && status.state !== 'ready') return undefined
+      return current === undefined || current.sample ? 0 : current.lastUpdate.time * 1000
+    },
+    refresh: (database) => loaderOf(database).refresh(),
     async close() {
-      await Promise.all([projects.close(), kcomebacks.close()])
+      await Promise.all(opened.map(({ loader }) => loader.close()))
     },
   }
 }
 
-function existing<D extends ProjectsDatabase | ComebacksDatabase>(keeper: Keeper<D>): D {
-  const { current } = keeper
+/** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded */
+function currentOf({ current, status }: SnapshotLoader<Database>): Database {
   if (current !== undefined) return current
-  const { database, error = 'it is being loaded' } = keeper.status
-  throw unavailable('SNAPSHOT_UNAVAILABLE', `There is no snapshot of ${database} to answer from: ${error}.`, 5)
+  const { database, error = 'it is being loaded' } = status
+  throw unavailable('SNAPSHOT_UNAVAILABLE', `There is no snapshot of ${database}: ${error}.`, 5)
 }

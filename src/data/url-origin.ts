@@ -5,26 +5,27 @@ import { Agent, fetch, type Response } from 'undici'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../log.ts'
 import { version } from '../package.ts'
-import { type DatabaseName, largestSnapshot, SnapshotError } from './load.ts'
 import type { Origin, SnapshotText } from './origin.ts'
+import { readBody } from './read-body.ts'
+import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
 export interface UrlOriginOptions {
-  readonly database: DatabaseName
+  readonly database: string
   readonly url: string
   /** Milliseconds between two requests. */
   readonly interval: number
   /** Folder for the last good copy. */
   readonly cacheDir: string
-  /** The folder lies in one that everyone can write to: a copy counts only where the folder is this user's own. */
+  /** The folder is in one that everyone can write to: a copy is only trusted if the folder belongs to this user. */
   readonly distrusted?: boolean
   readonly log: Log
   /** Milliseconds that one download may take. */
-  readonly timeout?: number
-  /** Bytes, unpacked, that are taken at the most. */
-  readonly limit?: number
+  readonly timeoutMs?: number
+  /** Largest body, uncompressed. */
+  readonly maxBytes?: number
 }
 
-/** A URL that many replicas share; the last good copy is kept on disk, so that a start does not depend on it. */
+/** A URL that many replicas share. The last good text is copied to the disk, so that a start does not depend on the URL. */
 export function urlOrigin({
   database,
   url,
@@ -32,19 +33,19 @@ export function urlOrigin({
   cacheDir,
   distrusted = false,
   log,
-  timeout = 60_000,
-  limit = largestSnapshot,
+  timeoutMs = 60_000,
+  maxBytes = maxSnapshotBytes,
 }: UrlOriginOptions): Origin {
   const target = new URL(url)
   const authorization = authorizationOf(target)
   target.username = ''
   target.password = ''
-  const agent = new Agent({ connect: { timeout: Math.min(timeout, 10_000) } })
+  const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 10_000) } })
   const closing = new AbortController()
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
   let etag: string | undefined
 
-  async function keep(text: string, tag: string | undefined): Promise<void> {
+  async function saveCopy(text: string, tag: string | undefined): Promise<void> {
     try {
       await mkdir(cacheDir, { recursive: true, mode: 0o700 })
       if (distrusted) await assertOwn(cacheDir)
@@ -53,20 +54,22 @@ export function urlOrigin({
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
       log.warn(
         { database, folder: cacheDir, reason },
-        'no copy of the snapshot could be kept, so a start needs its URL; it is served all the same. Set DATA_DIR to a folder that this user may write to',
+        'the snapshot is served, but could not be copied to the disk, so the next start needs its URL. Set DATA_DIR to a folder that this user may write to',
       )
     }
   }
 
-  // A query may hold a signature.
-  const shown = `${target.origin}${target.pathname}`
+  const segments = target.pathname.split('/').filter((segment) => segment !== '')
+  // The path of a private URL may be all that protects it.
+  const name = `${target.host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
   return {
     kind: 'url',
-    name: shown,
-    place: shown,
+    name,
+    // A query may contain a signature.
+    place: `${target.origin}${target.pathname}`,
     interval,
     async read(again): Promise<SnapshotText | undefined> {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)])
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
       let response: Response
       let text: string
       try {
@@ -85,17 +88,20 @@ export function urlOrigin({
         if (response.status === 304) return undefined
         if (!response.ok) {
           await response.body?.cancel()
-          throw new SnapshotError(`the server answers ${response.status}`)
+          throw new SnapshotError(`the server answered ${response.status}`)
         }
-        text = await readBody(response, limit)
+        const body = response.body === null ? Buffer.alloc(0) : await readBody(response.body, maxBytes)
+        if (body === undefined) throw new SnapshotError(`it has more than ${maxBytes} bytes`)
+        text = body.toString('utf8')
       } catch (error) {
         if (error instanceof SnapshotError) throw error
-        throw new SnapshotError(signal.aborted ? `no whole answer within ${timeout} ms` : unfetched(causeOf(error)))
+        const reason = signal.aborted ? `no complete reply within ${timeoutMs} ms` : fetchFailure(causeOf(error))
+        throw new SnapshotError(reason, { cause: error })
       }
-      // Remembered even if the text turns out broken: there is no use in fetching the same text again.
+      // Also of a text that turns out to be broken: there is no use in fetching the same text again.
       const tag = response.headers.get('etag') ?? undefined
       etag = tag
-      return { text, accept: () => keep(text, tag) }
+      return { text, accept: () => saveCopy(text, tag) }
     },
     async restore() {
       try {
@@ -120,40 +126,29 @@ export function urlOrigin({
   }
 }
 
-/** What the user name and the password of a URL say; undefined where it has neither. */
+/** The Authorization header for the user name and password of a URL; undefined if it has neither. */
 function authorizationOf({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
-/** @throws Error where the folder is not this user's own: anybody may have put a copy there */
+/** @throws Error if the folder is not this user's own: anybody may have put a copy there */
 async function assertOwn(folder: string): Promise<void> {
   const { uid } = await stat(folder)
   if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('it belongs to another user')
 }
 
-async function readBody(response: Response, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > limit) throw new SnapshotError(`it has more than ${limit} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-/** What a certificate of an authority of one's own makes the engine say. */
-const distrust = [
+/** Codes for a certificate of a private authority. */
+const untrustedCodes = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]
 
-function unfetched(cause: string): string {
-  if (!distrust.includes(cause)) return `it cannot be fetched (${cause})`
+function fetchFailure(cause: string): string {
+  if (!untrustedCodes.includes(cause)) return `it cannot be fetched (${cause})`
   return `the certificate of its server is not trusted (${cause}); start with NODE_EXTRA_CA_CERTS=<PEM file of the authority>`
 }
 

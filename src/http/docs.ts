@@ -11,8 +11,12 @@ const logo =
 /**
  * `/openapi.json`, made from the schemas of the routes, `/docs` to read it, and the way there for who opens `/`. Register before
  * the routes.
+ * @param databaseTags OpenAPI tags of the databases
  */
-export async function registerDocs(app: FastifyInstance): Promise<void> {
+export async function registerDocs(
+  app: FastifyInstance,
+  databaseTags: readonly { readonly name: string; readonly description: string }[] = [],
+): Promise<void> {
   app.addSchema(Problem)
   await app.register(swagger, {
     openapi: {
@@ -26,8 +30,7 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'status', description: 'The primary server' },
         { name: 'servers', description: 'Every server by name' },
-        { name: 'projects', description: 'A database of software projects' },
-        { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
+        ...databaseTags,
         { name: 'Script runs', description: 'The scripts that update the databases' },
         { name: 'metrics', description: 'For Prometheus' },
         { name: 'basic', description: 'Help, liveness, version, and the state of the databases' },

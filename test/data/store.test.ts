@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config.ts'
+import { databases } from '../../src/data/databases.ts'
 import { openStore, type Store } from '../../src/data/store.ts'
 import type { Log } from '../../src/log.ts'
 import { comeback, lastUpdate, project, snapshot, startDataService } from '../helpers/data-service.ts'
@@ -35,12 +36,12 @@ const write = (text: string) => writeFile(file('kcomebacks'), text)
 const one = (title: string) => snapshot([comeback({ title })])
 
 async function open(clock: Clock = manualClock(), env: Record<string, string> = { DATA_DIR: folder }): Promise<Store> {
-  store = await openStore({ config: loadConfig({ env }), clock, log })
+  store = await openStore({ databases, settings: loadConfig({ env }).data, clock, log })
   return store
 }
 const comebacksOf = (opened: Store) => opened.status().find(({ database }) => database === 'kcomebacks')
 const firstTitle = (opened: Store) => {
-  const db = opened.kcomebacks()
+  const db = opened.current('kcomebacks')
   const page = JSON.parse(db.entries.page({ from: 0, total: db.entries.count }, 0, 1).toString()) as {
     results: { title: string }[]
   }
@@ -63,13 +64,13 @@ describe('a snapshot file', () => {
         loaded_at: '2023-11-14T22:13:21.000Z',
         sample: false,
       },
-      { database: 'kcomebacks', kind: 'file', source: 'kcomebacks.json', state: 'failed', error: 'it is not there' },
+      { database: 'kcomebacks', kind: 'file', source: 'kcomebacks.json', state: 'failed', error: 'the file does not exist' },
     ])
-    expect(opened.snapshots()).toEqual([
+    expect(opened.metrics()).toEqual([
       { database: 'projects', up: true, entries: 1, rejected: 1, lastUpdate: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 },
       { database: 'kcomebacks', up: false },
     ])
-    expect(() => opened.kcomebacks()).toThrow('There is no snapshot of kcomebacks to answer from: it is not there.')
+    expect(() => opened.current('kcomebacks')).toThrow('There is no snapshot of kcomebacks: the file does not exist.')
     const rejected = warnings().find(({ fields }) => fields.rejected === 1)
     expect(rejected?.fields.first).toEqual([{ position: 3, reason: 'title must be string' }])
   })
@@ -115,19 +116,19 @@ describe('a snapshot file', () => {
   it('that is not touched is not read again', async () => {
     await write(one('a'))
     const opened = await open()
-    const before = opened.kcomebacks()
+    const before = opened.current('kcomebacks')
     await opened.refresh('kcomebacks')
-    expect(opened.kcomebacks()).toBe(before)
+    expect(opened.current('kcomebacks')).toBe(before)
     await write(one('a'))
     await opened.refresh('kcomebacks')
-    expect(opened.kcomebacks()).not.toBe(before)
+    expect(opened.current('kcomebacks')).not.toBe(before)
   })
 
   it.each([
-    ['cut off', one('b').slice(0, -3), 'it is not JSON, or cut off'],
+    ['cut off', one('b').slice(0, -3), 'it is not valid JSON, or cut off'],
     ['empty', '', 'it is empty'],
     ['of another form', '{"a":1}', 'it is not a JSON array'],
-    ['missing', undefined, 'it is not there'],
+    ['missing', undefined, 'the file does not exist'],
   ])('that is %s leaves the old one in service, says so once, and recovers', async (_what, text, error) => {
     await write(one('a'))
     const opened = await open()
@@ -136,13 +137,13 @@ describe('a snapshot file', () => {
     for (let look = 0; look < 3; look++) await opened.refresh('kcomebacks')
     expect(firstTitle(opened)).toBe('a')
     expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error, entries: 1 })
-    expect(opened.snapshots()).toMatchObject([
+    expect(opened.metrics()).toMatchObject([
       { database: 'projects', up: false },
       { database: 'kcomebacks', up: false, entries: 1 },
     ])
     const said = warnings().filter(({ fields }) => fields.database === 'kcomebacks')
     expect(said.map(({ fields, message }) => [fields.reason, message])).toEqual([
-      [error, 'snapshot not loaded; the one before stays in service'],
+      [error, 'snapshot not loaded; the previous one stays in service'],
     ])
     // In the log with the folder: which one is looked in is what a wrong DATA_DIR leaves open.
     expect(said[0]?.fields.source).toBe(file('kcomebacks'))

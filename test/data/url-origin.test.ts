@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
-import { SnapshotError } from '../../src/data/load.ts'
+import { databases } from '../../src/data/databases.ts'
+import { SnapshotError } from '../../src/data/read-snapshot.ts'
 import { openStore, type Store } from '../../src/data/store.ts'
 import { urlOrigin } from '../../src/data/url-origin.ts'
 import { type Log, silentLog } from '../../src/log.ts'
@@ -56,39 +57,39 @@ const serve =
 
 async function open(log: Log = silentLog): Promise<Store> {
   const env = { DATA_DIR: folder, KCOMEBACKS_SNAPSHOT: url, DATA_REFRESH: '1s' }
-  const store = await openStore({ config: loadConfig({ env }), clock: manualClock(), log })
+  const store = await openStore({ databases, settings: loadConfig({ env }).data, clock: manualClock(), log })
   stores.push(store)
   return store
 }
 const statusOf = (store: Store) => store.status()[1]
 const titleOf = (store: Store) => {
-  const page = JSON.parse(store.kcomebacks().entries.page({ from: 0, total: 1 }, 0, 1).toString()) as {
+  const page = JSON.parse(store.current('kcomebacks').entries.page({ from: 0, total: 1 }, 0, 1).toString()) as {
     results: { title: string }[]
   }
   return page.results[0]?.title
 }
 
-const originOf = (options: { limit?: number; timeout?: number; distrusted?: boolean; log?: Log } = {}, at = url) =>
+const originOf = (options: { maxBytes?: number; timeoutMs?: number; distrusted?: boolean; log?: Log } = {}, at = url) =>
   urlOrigin({ database: 'kcomebacks', url: at, interval: 1000, cacheDir: folder, log: silentLog, ...options })
 
 it('is fetched, asked for again with its ETag, and loaded anew only when it is another', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
-  const first = store.kcomebacks()
+  const first = store.current('kcomebacks')
   await store.refresh('kcomebacks')
   expect(asked.at(-1)?.headers['if-none-match']).toBe('"1"')
-  expect(store.kcomebacks()).toBe(first)
+  expect(store.current('kcomebacks')).toBe(first)
   answer = serve(text('b'), '"2"')
   await store.refresh('kcomebacks')
   expect(titleOf(store)).toBe('b')
 })
 
-it('is shown without the secrets of its URL', async () => {
+it('is shown by host and last segment: the path may be all that protects it', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
-  expect(statusOf(store)).toMatchObject({ kind: 'url', source: url.split('?')[0] })
+  expect(statusOf(store)).toMatchObject({ kind: 'url', source: `${new URL(url).host}/.../kcomebacks.json` })
   expect(asked[0]?.url).toBe('/data/kcomebacks.json?signature=secret')
 })
 
@@ -105,11 +106,12 @@ it.each([
   const said: unknown[] = []
   const say = (...line: readonly unknown[]) => void said.push(line)
   const store = await open({ debug: say, info: say, warn: say, error: say })
-  await store.looked('kcomebacks')
+  await store.lastUpdate('kcomebacks')
   expect(asked[0]?.headers.authorization).toBe(`Basic ${Buffer.from(pair).toString('base64')}`)
-  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'the server answers 401' })
-  expect(statusOf(store)?.source).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/data\/kcomebacks\.json$/)
-  expect(JSON.stringify(said)).toContain('snapshot not loaded')
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'the server answered 401' })
+  expect(statusOf(store)?.source).toMatch(/^127\.0\.0\.1:\d+\/\.\.\.\/kcomebacks\.json$/)
+  // The log has the path.
+  expect(JSON.stringify(said)).toMatch(/http:\/\/127\.0\.0\.1:\d+\/data\/kcomebacks\.json.*snapshot not loaded/)
   expect(JSON.stringify(said)).not.toMatch(/@|%|€|token/)
 })
 
@@ -119,14 +121,14 @@ it('keeps the last good copy, which a start without the server is served from', 
   await until(() => statusOf(store)?.state === 'ready')
   answer = serve('broken', '"2"')
   await store.refresh('kcomebacks')
-  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not JSON, or cut off', entries: 1 })
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or cut off', entries: 1 })
   await store.close()
 
   answer = (_request, reply) => reply.writeHead(503).end()
   const second = await open()
   expect(titleOf(second)).toBe('a')
   await second.refresh('kcomebacks')
-  expect(statusOf(second)).toMatchObject({ state: 'failed', error: 'the server answers 503' })
+  expect(statusOf(second)).toMatchObject({ state: 'failed', error: 'the server answered 503' })
   expect(titleOf(second)).toBe('a')
   // The copy has its ETag with it.
   answer = serve(text('a'), '"1"')
@@ -143,7 +145,7 @@ it('does not lend the name of a broken text to the good one before', async () =>
   await store.refresh('kcomebacks')
   await store.refresh('kcomebacks')
   expect(asked.at(-1)?.headers['if-none-match']).toBe('"2"')
-  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not JSON, or cut off' })
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or cut off' })
 })
 
 it('is not trusted when its copy on disk is broken', async () => {
@@ -213,17 +215,17 @@ it.skipIf(!hasTool('openssl'))('says what to set where the certificate of its se
 it('may be packed, and is bounded unpacked', async () => {
   const body = text('a'.repeat(100_000))
   answer = (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
-  const origin = originOf({ limit: body.length })
+  const origin = originOf({ maxBytes: body.length })
   expect((await origin.read(false))?.text).toBe(body)
   await origin.close()
-  const bounded = originOf({ limit: body.length - 1 })
+  const bounded = originOf({ maxBytes: body.length - 1 })
   await expect(bounded.read(false)).rejects.toThrow(new SnapshotError(`it has more than ${body.length - 1} bytes`))
   await bounded.close()
 })
 
 it.each<[string, Answer, RegExp]>([
-  ['hangs', () => {}, /^no whole answer within 300 ms$/],
-  ['hangs in the body', (_request, reply) => reply.writeHead(200).write('['), /^no whole answer within 300 ms$/],
+  ['hangs', () => {}, /^no complete reply within 300 ms$/],
+  ['hangs in the body', (_request, reply) => reply.writeHead(200).write('['), /^no complete reply within 300 ms$/],
   [
     'is cut off',
     (_request, reply) => reply.writeHead(200, { 'content-length': '10' }).write('[', () => reply.destroy()),
@@ -234,10 +236,10 @@ it.each<[string, Answer, RegExp]>([
     (_request, reply) => reply.writeHead(302, { location: '/other' }).end(),
     /^it cannot be fetched \(unexpected redirect\)$/,
   ],
-  ['has nothing', (_request, reply) => reply.writeHead(404).end('no'), /^the server answers 404$/],
+  ['has nothing', (_request, reply) => reply.writeHead(404).end('no'), /^the server answered 404$/],
 ])('fails with the reason when the server %s', async (what, how, reason) => {
   answer = how
-  const origin = originOf(what.startsWith('hangs') ? { timeout: 300 } : {})
+  const origin = originOf(what.startsWith('hangs') ? { timeoutMs: 300 } : {})
   await expect(origin.read(false)).rejects.toThrow(reason)
   await origin.close()
 })

@@ -1,52 +1,58 @@
+import { Value } from 'typebox/value'
 import type { Clock } from '../../clock.ts'
-import { type SettingValues, settings } from '../../config/settings.ts'
+import { settings } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
-import { type Counts, noCounts, type Progress, type RunResult, type Script } from '../scripts/script.ts'
+import { type Counts, noCounts, type Progress, type RunResult, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream.ts'
+import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
-import { addRun, firstErrors, type RunRecord, type Trigger } from './history.ts'
+import { addRun, firstErrors, RunRecord, type Trigger } from './history.ts'
 import { type RunLock, takeLock } from './lock.ts'
+import { hideFolders } from './paths.ts'
 import { createRedactor, redactedLog } from './redact.ts'
 
 /** Longest run, milliseconds. */
-const runLimit = 30 * 60_000
-/** What a script gets to end after it has been told to, milliseconds: less than the service has to close. */
-const grace = 3000
+const maxRunMs = 30 * 60_000
+/** Time that a script gets to end after its signal was aborted, milliseconds: less than the service has to close. */
+const graceMs = 3000
 
 export interface RunOrder {
   readonly script: Script
-  readonly values: SettingValues
+  readonly values: ScriptSettings
   /** Absolute. */
   readonly dataDir: string
   readonly trigger: Trigger
   readonly clock: Clock
   readonly log: Log
   readonly progress: Progress
-  /** Aborted when the service stops, or the person at the terminal wants no more. */
+  /** Aborted when the service stops or the user at the terminal interrupts it. */
   readonly signal: AbortSignal
   readonly full: boolean
   readonly dryRun: boolean
   readonly force: boolean
 }
 
-/** A run under way; `ended` never rejects. */
+/** A run under way. */
 export interface Run {
   /** ISO 8601. */
   readonly started: string
+  /** Never rejects. */
   readonly ended: Promise<RunRecord>
 }
 
-/** The environment names of what must be set before the script can run; empty: it can. */
-export const missingOf = (script: Script, values: SettingValues): readonly string[] => [
-  ...(values.dataDir === undefined ? [settings.dataDir.env] : []),
+/** The environment names of what must be set before the script can run. Empty: it can run. */
+export const missingSettings = (script: Script, values: ScriptSettings, dataDir: string | undefined): readonly string[] => [
+  ...(dataDir === undefined ? [settings.dataDir.env] : []),
   ...script.missingSettings(values).map((name) => settings[name].env),
 ]
 
-// Copied: a script that was given up on may still be counting.
+// The counts are copied: a script that was abandoned may still change them.
 const failure = (error: string, reached: Counts): RunResult => ({ outcome: 'failed', counts: { ...reached }, errors: [error] })
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 function resultOf(error: unknown, reached: Counts): RunResult {
-  const result = failure(error instanceof Error ? error.message : String(error), reached)
+  const result = failure(messageOf(error), reached)
   if (!(error instanceof UpstreamError) || error.retryAt === undefined) return result
   return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
 }
@@ -54,20 +60,22 @@ function resultOf(error: unknown, reached: Counts): RunResult {
 /** How a run ended. */
 interface End {
   readonly result: RunResult
-  /** Given where the script heeded neither its limit nor the abort: done when it does end after all. Never rejects. */
+  /** If the script heeded neither its limit nor the abort: resolves when it does end. Never rejects. */
   readonly lingers?: Promise<unknown>
 }
 
-/** Runs the script to its end, its limit or the abort, whichever is first. */
+/** Runs the script to its end, its limit or the abort, whichever comes first. Never rejects. */
 async function runScript(order: RunOrder, log: Log): Promise<End> {
   const { script, clock, signal } = order
   const limit = new AbortController()
-  const cancelLimit = clock.after(runLimit, () => limit.abort())
+  const cancelLimit = clock.after(maxRunMs, () => limit.abort())
   const stop = AbortSignal.any([signal, limit.signal])
   const counts = { ...noCounts }
-  const stopped = () => failure(limit.signal.aborted ? `stopped at its limit of ${runLimit / 60_000} minutes` : 'stopped', counts)
+  const stopped = () => failure(limit.signal.aborted ? `stopped at its limit of ${maxRunMs / 60_000} minutes` : 'stopped', counts)
 
-  const over = script.run({ ...order, signal: stop, log, counts }).catch((error: unknown) => {
+  // In a function of its own, which turns a throw into a rejection.
+  const start = async () => script.run({ ...order, signal: stop, log, counts })
+  const over = start().catch((error: unknown) => {
     if (stop.aborted) return stopped()
     log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
     return resultOf(error, counts)
@@ -75,7 +83,7 @@ async function runScript(order: RunOrder, log: Log): Promise<End> {
   let cancelGrace = () => {}
   const abandoned = new Promise<End>((resolve) => {
     const begin = () => {
-      cancelGrace = clock.after(grace, () => resolve({ result: stopped(), lingers: over }))
+      cancelGrace = clock.after(graceMs, () => resolve({ result: stopped(), lingers: over }))
     }
     if (stop.aborted) begin()
     else stop.addEventListener('abort', begin, { once: true })
@@ -88,48 +96,57 @@ async function runScript(order: RunOrder, log: Log): Promise<End> {
   }
 }
 
-/** In a folder that is not there no other run is under way, and a dry run does not make one. */
+/** In a folder that does not exist no other run is under way, and a dry run does not create one. */
 const noLock: RunLock = { async release() {} }
 
 /**
  * Starts a run, unless one of the same script is under way, in this process or another one on the same folder.
- * @throws DataDirError where the folder cannot be made or written to
+ * @throws DataDirError if the folder cannot be created or written to
  */
 export async function startRun(order: RunOrder): Promise<Run | 'already running'> {
-  const { script, values, dataDir, trigger, clock, dryRun } = order
-  const isThere = await openFolder(dataDir, dryRun)
+  const { script, dataDir, trigger, clock, dryRun } = order
+  const { name } = script
+  const folderExists = await openFolder(dataDir, dryRun)
   const [wall, start] = [clock.wall(), clock.now()]
-  const lock = isThere ? await takeLock(dataDir, script.name, wall) : noLock
-  if (lock === undefined) return 'already running'
-  const redact = createRedactor(values)
-  const log = redactedLog(order.log, redact)
   const started = new Date(wall).toISOString()
-  log.info({ script: script.name, trigger }, `${script.name}: started`)
+  const acquired = folderExists ? await takeLock({ folder: dataDir, name, clock, taken: started }) : noLock
+  if (acquired === undefined) return 'already running'
+  const lock = acquired
+  const redact = createRedactor(order.values)
+  const log = redactedLog(order.log, redact)
+  log.info({ script: name, trigger }, `${name}: started`)
 
-  async function run(): Promise<RunRecord> {
-    const { result, lingers } = await runScript(order, log)
-    const record: RunRecord = {
-      script: script.name,
+  function recordOf({ outcome, counts, errors, retryAt }: RunResult): RunRecord {
+    const ended = clock.wall()
+    return Value.Parse(RunRecord, {
+      script: name,
       trigger,
       started,
-      ended: new Date(clock.wall()).toISOString(),
+      ended: new Date(ended).toISOString(),
       duration: Math.round(clock.now() - start) / 1000,
-      outcome: result.outcome,
-      counts: result.counts,
-      errors: firstErrors(result.errors).map(redact),
-      ...(result.retryAt !== undefined && { retryAt: new Date(result.retryAt).toISOString() }),
+      outcome,
+      counts,
+      errors: firstErrors(errors).map((error) => hideFolders(redact(error))),
+      ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
+    })
+  }
+  async function run(): Promise<RunRecord> {
+    const { result, lingers } = await runScript(order, log)
+    let record: RunRecord
+    try {
+      record = recordOf(result)
+    } catch (error) {
+      // A script that returns something else than a result must not end the service.
+      log.error({ err: error, script: name }, `${name}: its result cannot be recorded`)
+      record = recordOf(failure(`the result of the run cannot be recorded: ${messageOf(error)}`, noCounts))
     }
     const level = record.outcome === 'done' ? 'info' : 'warn'
-    log[level](
-      { script: script.name, outcome: record.outcome, ...record.counts, error: record.errors[0] },
-      `${script.name}: ended`,
-    )
-    // Before the lock is given back: who finds none finds the record.
+    log[level]({ script: name, outcome: record.outcome, ...record.counts, error: record.errors[0] }, `${name}: ended`)
+    // Before the lock is released: whoever finds it free finds the record.
     if (!dryRun) await addRun(dataDir, record, log)
-    if (lingers === undefined) await release()
-    else void lingers.then(release)
+    if (lingers === undefined) await lock.release()
+    else void lingers.then(() => lock.release())
     return record
   }
-  const release = () => lock.release().catch((error: unknown) => log.error({ err: error }, `${script.name}: lock not given back`))
   return { started, ended: run() }
 }

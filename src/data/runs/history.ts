@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import writeFileAtomic from 'write-file-atomic'
-import { scripts } from '../../config/kinds.ts'
 import type { Log } from '../../log.ts'
 import { outcomes } from '../scripts/script.ts'
-import { inTurn } from './lock.ts'
+import { withGuard } from './guard.ts'
 
 const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
 /** What started a run. */
@@ -20,7 +19,7 @@ export const Counts = Type.Object(
 
 /** A run that has ended. Times are ISO 8601, UTC. */
 export const RunRecord = Type.Object({
-  script: Type.Enum(scripts),
+  script: Type.String(),
   trigger: Type.Enum(triggers),
   started: Type.String(),
   ended: Type.String(),
@@ -28,37 +27,35 @@ export const RunRecord = Type.Object({
   outcome: Type.Enum(outcomes),
   counts: Counts,
   errors: Type.Array(Type.String()),
-  retryAt: Type.Optional(Type.String({ description: 'Of rate_limited: from when another run makes sense' })),
+  retryAt: Type.Optional(Type.String({ description: 'If rate_limited: the time from which another run makes sense' })),
 })
 export type RunRecord = Static<typeof RunRecord>
 
-/** True of a run that published what it found. */
+/** True for a run that published what it found. */
 export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
 
-/** Errors of a run that its record holds; the log has them all. */
-const keptErrors = 20
+/** Errors that the record of a run holds; the log has all of them. */
+const maxErrors = 20
 
-/** The first errors, and how many there are besides. */
+/** The first errors, and how many more there are. */
 export const firstErrors = (errors: readonly string[]): readonly string[] =>
-  errors.length <= keptErrors
-    ? errors
-    : [...errors.slice(0, keptErrors), `and ${errors.length - keptErrors} more, which the log names`]
+  errors.length <= maxErrors ? errors : [...errors.slice(0, maxErrors), `and ${errors.length - maxErrors} more, see the log`]
 
 const History = Type.Object({
-  /** The last {@link keptRuns}, the newest last. */
+  /** The last {@link maxRuns}, the newest last. */
   runs: Type.Array(RunRecord),
   /** When each script last succeeded, by script: it may be longer ago than the runs go back. */
   lastSuccess: Type.Record(Type.String(), Type.String()),
 })
 export type History = Static<typeof History>
 
-const keptRuns = 50
+const maxRuns = 50
 
 const noHistory: History = { runs: [], lastSuccess: {} }
 
 const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 
-/** The runs so far; none where the file is not there or is not what it should be. */
+/** The runs so far; none if the file does not exist or is not valid. */
 export async function readHistory(dataDir: string): Promise<History> {
   try {
     const value: unknown = JSON.parse(await readFile(pathOf(dataDir), 'utf8'))
@@ -68,13 +65,13 @@ export async function readHistory(dataDir: string): Promise<History> {
   }
 }
 
-/** Adds a run. A disk that does not take it is logged: the run itself has ended. */
+/** Adds a run. A failure is logged: the run itself has ended. */
 export async function addRun(dataDir: string, run: RunRecord, log: Log): Promise<void> {
   try {
-    await inTurn(dataDir, 'runs', async () => {
+    await withGuard(dataDir, 'runs', async () => {
       const { runs, lastSuccess } = await readHistory(dataDir)
       const next: History = {
-        runs: [...runs, run].slice(-keptRuns),
+        runs: [...runs, run].slice(-maxRuns),
         lastSuccess: { ...lastSuccess, ...(isSuccess(run) && { [run.script]: run.ended }) },
       }
       await writeFileAtomic(pathOf(dataDir), `${JSON.stringify(next, null, 1)}\n`)

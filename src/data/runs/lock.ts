@@ -1,137 +1,213 @@
-import { readFileSync, readlinkSync } from 'node:fs'
-import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { type FileHandle, link, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lock } from 'proper-lockfile'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import type { Clock } from '../../clock.ts'
+import { pause } from '../scripts/pause.ts'
+import { DataDirError } from './folder.ts'
+import { withGuard } from './guard.ts'
+import { machine, processExists, startTimeOf } from './process-identity.ts'
 
 /** Who holds a lock. */
 const Holder = Type.Object({
-  /** The machine (or container) that the process id is of. */
+  /** See {@link machine}. */
   machine: Type.String(),
   pid: Type.Integer(),
-  /** When the process started, in the kernel's own count: a process id is given out again, this is not. */
+  /** See {@link startTimeOf}. */
   since: Type.String(),
-  /** When it took the lock, ISO 8601. */
+  /** When it took the lock, ISO 8601 on its own clock. For display only. */
   taken: Type.Optional(Type.String()),
 })
 export type Holder = Static<typeof Holder>
 
 export interface RunLock {
+  /** Never rejects. */
   release(): Promise<void>
 }
 
-/** A holder shows that it is there this often, milliseconds. */
-const beat = 10_000
-/** A holder on another machine is believed dead after it, milliseconds. */
-export const longestSilence = 60_000
-
-function readText(read: () => string): string {
-  try {
-    return read()
-  } catch {
-    // Not on this kind of system.
-    return ''
-  }
-}
-
-const machine = [
-  hostname(),
-  readText(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
-  readText(() => readlinkSync('/proc/self/ns/pid')),
-].join(' ')
-
-/** Field 22 of the process's stat line; the name before it may hold spaces and brackets. */
-const startOf = (pid: number): string =>
-  readText(
-    () =>
-      readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ')[19] ?? '',
-  )
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
+/** A holder changes the time of its lock file this often, milliseconds. */
+const heartbeatMs = 10_000
+/** A holder whose process cannot be checked counts as dead after this time without a heartbeat, milliseconds. */
+export const maxSilenceMs = 60_000
 
 const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
-/** The process that holds it and is alive, this one included. */
-export async function holderOf(folder: string, name: string): Promise<Holder | undefined> {
-  const path = pathOf(folder, name)
+/**
+ * The lock files of this process that it still holds. A lock file that names this process and is not among them was left by a
+ * release that failed.
+ */
+const held = new Set<string>()
+
+/** What a lock file looked like, and since when. `since` is on the clock of this process: clocks of two machines differ. */
+const observed = new Map<string, { readonly state: string; readonly since: number }>()
+
+/** Milliseconds for which a lock file has not changed, as far as this process has seen. */
+function silenceOf(path: string, state: string, clock: Pick<Clock, 'now'>): number {
+  const known = observed.get(path)
+  if (known?.state === state) return clock.now() - known.since
+  observed.set(path, { state, since: clock.now() })
+  return 0
+}
+
+type HolderState = 'alive' | 'dead' | 'unknown'
+
+function stateOf({ machine: where, pid, since }: Holder, path: string): HolderState {
+  if (where !== machine) return 'unknown'
+  if (pid === process.pid && since === startTimeOf(pid)) return held.has(path) ? 'alive' : 'dead'
+  if (!processExists(pid)) return 'dead'
+  const started = startTimeOf(pid)
+  // Under hidepid nothing is known of a process of another user but that the id is in use.
+  if (started === '' || since === '') return 'unknown'
+  return started === since ? 'alive' : 'dead'
+}
+
+/** A lock file as it is now. */
+interface LockFile {
+  /** Undefined if this user may not read it. */
+  readonly text: string | undefined
+  readonly holder: Holder | undefined
+  readonly state: HolderState
+}
+
+function parseHolder(text: string): Holder | undefined {
   try {
-    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
-    const holder: unknown = JSON.parse(text)
-    if (!Value.Check(Holder, holder)) return undefined
-    const isHere = holder.machine === machine
-    const alive = isHere ? isAlive(holder.pid) && startOf(holder.pid) === holder.since : Date.now() - mtimeMs < longestSilence
-    return alive ? holder : undefined
+    const value: unknown = JSON.parse(text)
+    return Value.Check(Holder, value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-/** Looking at the lock and taking it are one step: nobody else takes or gives it back in between. */
-async function alone<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
-  const guard = join(folder, `.${name}.guard`)
-  // The library keeps what it holds by the first argument: one that two guards share mixes them up.
-  const release = await lock(guard, {
-    lockfilePath: guard,
-    realpath: false,
-    // Held for milliseconds; a process killed in these leaves it for five seconds.
-    stale: 5000,
-    // A machine that slept, or somebody who tidied up: release() tells of it, and a throw from a timer ends the process.
-    onCompromised: () => undefined,
-    retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
-  })
+/** @returns undefined if there is no lock file */
+async function inspect(path: string, clock: Pick<Clock, 'now'>): Promise<LockFile | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : undefined))
+  if (text === null) return undefined
+  const holder = text === undefined ? undefined : parseHolder(text)
+  // Lock files appear whole, so one that can be read and names no holder is nobody's.
+  if (text !== undefined && holder === undefined) return { text, holder, state: 'dead' }
+  const state = holder === undefined ? 'unknown' : stateOf(holder, path)
+  if (state !== 'unknown') return { text, holder, state }
+  const file = await stat(path, { bigint: true }).catch(() => undefined)
+  if (file === undefined) return undefined
+  const silence = silenceOf(path, `${file.ino} ${file.mtimeNs}`, clock)
+  return { text, holder, state: silence >= maxSilenceMs ? 'dead' : 'unknown' }
+}
+
+export interface LockOptions {
+  readonly folder: string
+  /** Of the script. */
+  readonly name: string
+  readonly clock: Pick<Clock, 'now' | 'after'>
+}
+
+/** The process that holds a lock and is alive or may be, this one included; `{}` if its file may not be read. */
+export async function holderOf({ folder, name, clock }: LockOptions): Promise<Partial<Holder> | undefined> {
+  const found = await inspect(pathOf(folder, name), clock)
+  return found === undefined || found.state === 'dead' ? undefined : (found.holder ?? {})
+}
+
+/**
+ * Waits until it is certain whether a lock is held, at most {@link maxSilenceMs}: for a process that runs only once, and so has
+ * not watched the lock before.
+ * @returns true if it is free to be taken
+ */
+export async function waitForCertainty({ folder, name, clock }: LockOptions, signal: AbortSignal): Promise<boolean> {
+  const path = pathOf(folder, name)
+  for (let first: string | undefined; ; ) {
+    const found = await inspect(path, clock)
+    if (found === undefined || found.state === 'dead') return true
+    const { state } = observed.get(path) ?? {}
+    if (found.state === 'alive' || (first !== undefined && state !== first)) return false
+    first = state
+    await pause(clock, 1000, signal)
+  }
+}
+
+/** Creates the lock file with its whole content, unless there is one. */
+async function create(path: string, text: string): Promise<FileHandle | undefined> {
+  const draft = `${path}.${process.pid}.new`
+  await writeFile(draft, text)
   try {
-    return await action()
+    await link(draft, path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return undefined
+    // A file system without hard links; the guard keeps others away meanwhile.
+    await writeFile(path, text, { flag: 'wx' })
   } finally {
-    await release().catch((error: NodeJS.ErrnoException) => {
-      // It was taken from us: what was done is done, and there is nothing to give back.
-      if (error.code !== 'ERELEASED') throw error
-    })
+    await rm(draft, { force: true })
+  }
+  return open(path, 'r+')
+}
+
+/** Removes the lock of a dead holder. @returns false if meanwhile it was that of somebody else, which is put back */
+async function removeDead(path: string, { text }: LockFile): Promise<boolean> {
+  const removed = `${path}.${process.pid}.dead`
+  await rename(path, removed)
+  try {
+    const isSame = text === undefined || (await readFile(removed, 'utf8')) === text
+    if (!isSame) await link(removed, path)
+    return isSame
+  } finally {
+    await rm(removed, { force: true })
   }
 }
 
 /**
- * Takes the lock of a name in a folder, against every process that uses the folder. That of a process that was killed is
- * taken over at once, or from another machine after a minute without a sign of life.
- * @param taken Unix milliseconds that others are told it was taken at
- * @returns undefined where another run holds it
+ * Takes the lock of a script in a folder, against every process that uses the folder. The lock of a process of this machine that
+ * has ended is taken over at once. One whose process cannot be checked (on another machine or in another container, or of another
+ * user under hidepid) is taken over when its file has not changed for a minute while this process was watching: file times are
+ * only compared with each other, so that it does not matter what the clocks of two machines say.
+ * @returns undefined if another run holds it
+ * @throws DataDirError if the lock of a dead holder cannot be removed or none can be created
  */
-export async function takeLock(folder: string, name: string, taken: number): Promise<RunLock | undefined> {
+export async function takeLock({
+  folder,
+  name,
+  clock,
+  taken,
+}: LockOptions & { readonly taken: string }): Promise<RunLock | undefined> {
   const path = pathOf(folder, name)
-  const own = JSON.stringify({ machine, pid: process.pid, since: startOf(process.pid), taken: new Date(taken).toISOString() })
-  const free = await alone(folder, name, async () => {
-    if ((await holderOf(folder, name)) !== undefined) return false
-    await writeFile(`${path}.new`, own)
-    await rename(`${path}.new`, path)
-    return true
-  })
-  if (!free) return undefined
-  const beating = setInterval(() => {
+  const own: Holder = {
+    machine,
+    pid: process.pid,
+    since: startTimeOf(process.pid),
+    taken,
+  }
+  const text = JSON.stringify(own)
+  let file: FileHandle | undefined
+  try {
+    file = await withGuard(folder, name, async () => {
+      const found = await inspect(path, clock)
+      // Checked again after the guard: its library compares clocks, so a machine whose clock is wrong may get past it.
+      if (found !== undefined && (found.state !== 'dead' || !(await removeDead(path, found)))) return undefined
+      return create(path, text)
+    })
+  } catch (error) {
+    throw new DataDirError(folder, `has a lock file (.${name}.lock) that cannot be written`, error)
+  }
+  if (file === undefined) return undefined
+  held.add(path)
+  observed.delete(path)
+  const lockFile = file
+  const heartbeat = setInterval(() => {
     const now = new Date()
-    // The file is gone only where somebody removed it by hand.
-    utimes(path, now, now).catch(() => undefined)
-  }, beat)
-  beating.unref()
+    // Of the open file: at the path there may be the lock of somebody else, after it was removed by hand.
+    lockFile.utimes(now, now).catch(() => undefined)
+  }, heartbeatMs)
+  heartbeat.unref()
+
+  const remove = async () => {
+    const current = await readFile(path, 'utf8').catch(() => undefined)
+    if (current === text) await rm(path, { force: true })
+  }
   return {
     async release() {
-      clearInterval(beating)
-      await alone(folder, name, async () => {
-        const text = await readFile(path, 'utf8').catch(() => undefined)
-        if (text === own) await rm(path, { force: true })
-      })
+      clearInterval(heartbeat)
+      // First: if the file cannot be removed, it counts as left behind.
+      held.delete(path)
+      await lockFile.close().catch(() => undefined)
+      await withGuard(folder, name, remove).catch(() => remove().catch(() => undefined))
     },
   }
 }
-
-/** Runs an action that no other process on the folder may run at the same time, waiting for its turn. */
-export const inTurn = alone

@@ -2,27 +2,52 @@ import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { settings } from '../../config/settings.ts'
 import { RequestError } from '../../errors.ts'
+import { parseHostPort } from '../../game/protocol/address.ts'
 import { createBearerCheck } from '../../http/bearer.ts'
 
-/** True of an address that only this machine can reach. */
+/** True for a name or address that only this machine can reach. */
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
+  /^localhost\.?$/i.test(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
+
+/** What proxies add: the request may come from anywhere. */
+const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'] as const
+
+/** Why a request is not one that a person or program on this machine made itself; undefined if it is. */
+function foreignPart({ headers }: FastifyRequest): string | undefined {
+  const { host = '', origin, 'sec-fetch-site': fetchSite } = headers
+  const name = parseHostPort(host, 80)?.host
+  if (name === undefined || !isLoopback(name)) return 'its Host header is not a loopback name or address'
+  const proxy = proxyHeaders.find((header) => headers[header] !== undefined)
+  if (proxy !== undefined) return `it came through a proxy (header ${proxy})`
+  if (origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === host.toLowerCase()))
+    return 'its Origin header names another site'
+  if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none')
+    return 'its Sec-Fetch-Site header names another site'
+  return undefined
+}
+
+export interface ProtectionOptions {
+  /** Address that the service listens on. */
+  readonly host: string
+  readonly token: string | undefined
+}
 
 /**
- * Who may start scripts: everybody on this machine while the service listens there only, else who has the token.
- * The function returned throws for everybody else.
+ * Decides who may use the script-run routes. With RUN_TOKEN, requests that carry it. Without, plain local requests: a GET has
+ * side effects here, and any web page that is open on this machine, or a name that resolves to it, can make one.
+ * @returns throws for every other request
  * @throws RequestError PROTECTED_MODE (403), UNAUTHORIZED (401)
  */
-export function createProtection(host: string, token: string | undefined): (request: FastifyRequest) => void {
-  if (isLoopback(host)) return () => undefined
-  if (token === undefined) {
-    return () => {
-      throw new RequestError(
-        403,
-        'PROTECTED_MODE',
-        'Script runs have side effects, and the service can be reached from other machines: they are off until RUN_TOKEN is set.',
-      )
-    }
+export function createProtection({ host, token }: ProtectionOptions): (request: FastifyRequest) => void {
+  const { env } = settings.runToken
+  if (token !== undefined) return createBearerCheck({ token, env, realm: 'script runs' })
+  return (request) => {
+    const reason = isLoopback(host) ? foreignPart(request) : 'the service can be reached from other machines'
+    if (reason === undefined) return
+    throw new RequestError(
+      403,
+      'PROTECTED_MODE',
+      `Script runs have side effects, and without ${env} only plain requests from this machine may start them, but ${reason}. Set ${env} and send it as "Authorization: Bearer <${env}>".`,
+    )
   }
-  return createBearerCheck({ token, env: settings.runToken.env, realm: 'script runs' })
 }

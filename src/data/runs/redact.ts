@@ -1,28 +1,32 @@
 import type { Setting } from '../../config/setting.ts'
-import { type SettingName, type SettingValues, settings } from '../../config/settings.ts'
+import { type SettingName, settings } from '../../config/settings.ts'
 import type { Log } from '../../log.ts'
+import type { ScriptSettings } from '../scripts/script.ts'
 
-/** A shorter one cannot be told from ordinary text. */
-const shortestSecret = 6
+/** A shorter one may as well be ordinary text. */
+const minSecretLength = 6
 
-/** Hides the values of all secret settings in a text. Scripts put none there; this is for what they quote. */
-export function createRedactor(values: SettingValues): (text: string) => string {
-  const names = Object.keys(settings) as readonly SettingName[]
+/** Hides the values of the secret settings in a text. Scripts put none there; this is for upstream texts that they quote. */
+export function createRedactor(values: ScriptSettings): (text: string) => string {
+  const names = Object.keys(values) as readonly (keyof ScriptSettings & SettingName)[]
   const secrets = names
     .filter((name) => (settings[name] as Setting<unknown>).secret)
     .map((name) => values[name])
-    .filter((value) => typeof value === 'string' && value.length >= shortestSecret)
+    .filter((value) => typeof value === 'string' && value.length >= minSecretLength)
   const forms = secrets.flatMap((secret) => [String(secret), encodeURIComponent(String(secret))])
   return (text) => forms.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
 }
 
-/** A log that shows no secret, wherever in a line it stands. */
+/** A log that hides secrets anywhere in a line. */
 export function redactedLog(log: Log, redact: (text: string) => string): Log {
   const clean = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string') return redact(value)
-    if (value instanceof Error) return { type: value.name, message: redact(value.message), stack: redact(value.stack ?? '') }
     if (typeof value !== 'object' || value === null) return value
     if (depth === 0) return undefined
+    if (value instanceof Error) {
+      const cause = value.cause === undefined ? {} : { cause: clean(value.cause, depth - 1) }
+      return { type: value.name, message: redact(value.message), stack: redact(value.stack ?? ''), ...cause }
+    }
     if (Array.isArray(value)) return value.map((item) => clean(item, depth - 1))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clean(item, depth - 1)]))
   }

@@ -1,141 +1,132 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { Cron } from 'croner'
 import type { Clock } from '../../clock.ts'
-import type { ScriptName } from '../../config/kinds.ts'
-import type { SettingValues } from '../../config/settings.ts'
+import type { Schedule as CronSettings } from '../../config/kinds.ts'
 import type { Log } from '../../log.ts'
-import type { Script } from '../scripts/script.ts'
+import type { Script, ScriptSettings } from '../scripts/script.ts'
 import type { Store } from '../store.ts'
-import { missingOf } from './execute.ts'
-import { longestSilence } from './lock.ts'
-import type { Runs, StartReply } from './runs.ts'
+import { missingSettings } from './execute.ts'
+import type { Runs, StartReply } from './index.ts'
+import { maxSilenceMs } from './lock.ts'
 
 export interface Schedule {
-  /** Unix milliseconds of the next run; undefined where none is planned. */
-  next(name: ScriptName): number | undefined
+  /** Unix milliseconds of the next run; undefined if none is planned. */
+  next(name: string): number | undefined
   stop(): void
 }
 
 export interface ScheduleOptions {
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly scripts: readonly Script[]
-  readonly values: SettingValues
+  readonly values: ScriptSettings
+  /** Absolute; undefined if DATA_DIR is not set. */
+  readonly dataDir: string | undefined
+  /** UPDATE_SCHEDULE. */
+  readonly schedule: CronSettings | undefined
   readonly clock: Clock
   readonly log: Log
-  readonly store: Pick<Store, 'looked' | 'snapshots' | 'status'>
+  readonly store: Pick<Store, 'lastUpdate'>
 }
 
 const daily = '0 3 * * *'
-/** Services that start their daily run at the same minute would all ask the upstreams at once. Milliseconds. */
-const jitter = 15 * 60_000
-/** A run that was missed is made up for when the data is older than this. */
-const oldest = 25 * 3_600_000
-/** After a failure a restart of the service is no reason to try again at once. */
-const leastPause = 3_600_000
-/** Timers hold no longer. */
-const longestTimer = 24 * 3_600_000
-
-/** Whether somebody has set the script up: without a word in UPDATE_SCHEDULE only then it runs by itself. */
-function isSetUp({ name }: Script, values: SettingValues): boolean {
-  if (name === 'kcomebacks') return values.redditClientId !== undefined
-  if (name === 'likedsongs') return true
-  return values.projectsConfig !== undefined || existsSync(join(resolve(values.dataDir ?? ''), 'projects.config.json'))
-}
+/** Largest delay of a run that UPDATE_SCHEDULE does not time: services must not all call the upstreams in the same minute. Milliseconds. */
+const jitterMs = 15 * 60_000
+/** Data older than this are caught up on, milliseconds. */
+const maxAgeMs = 25 * 3_600_000
+/** Least time from a run to a catch-up: a restart after a failure is no reason to try again at once. Milliseconds. */
+const minCatchUpPauseMs = 3_600_000
+/** Longest delay of a timer, milliseconds. */
+const maxTimerMs = 24 * 3_600_000
 
 const nextTime = (cron: string, after: number): number | undefined =>
   new Cron(cron, { paused: true, timezone: 'UTC' }).nextRun(new Date(after))?.getTime()
 
-/** Runs each script by UPDATE_SCHEDULE, and makes up for a run that was missed while the service was down. */
-export function startSchedule({ runs, scripts, values, clock, log, store }: ScheduleOptions): Schedule {
-  const planned = new Map<ScriptName, number>()
-  const cancels = new Map<ScriptName, () => void>()
-  const catchUps = new Map<ScriptName, () => void>()
+/** Runs each script by UPDATE_SCHEDULE, and starts a run that was missed while the service was down. */
+export function startSchedule(options: ScheduleOptions): Schedule {
+  const { runs, scripts, values, dataDir, clock, log, store } = options
+  const planned = new Map<string, number>()
+  const cancels = new Map<string, () => void>()
+  const catchUps = new Map<string, () => void>()
   let stopped = false
 
-  const start = (name: ScriptName, trigger: 'schedule' | 'catch-up'): Promise<StartReply['state'] | undefined> =>
-    runs.start(name, trigger).then(
-      ({ state }) => {
-        if (state !== 'started') log.info({ script: name, state }, `${name}: not started by the ${trigger}: ${state}`)
-        return state
-      },
-      (error: unknown) => {
-        log.error({ err: error, script: name }, `${name}: could not be started`)
-        return undefined
-      },
-    )
+  async function start(name: string, trigger: 'schedule' | 'catch-up'): Promise<StartReply['state']> {
+    const { state } = await runs.start(name, trigger)
+    if (state !== 'started') log.info({ script: name, state }, `${name}: not started by the ${trigger}: ${state}`)
+    return state
+  }
 
-  function wait(name: ScriptName, at: number, then: () => void): void {
+  function wait(name: string, at: number, then: () => void): void {
     if (stopped) return
     const left = at - clock.wall()
     cancels.set(
       name,
-      left <= longestTimer ? clock.after(Math.max(0, left), then) : clock.after(longestTimer, () => wait(name, at, then)),
+      left <= maxTimerMs ? clock.after(Math.max(0, left), then) : clock.after(maxTimerMs, () => wait(name, at, then)),
     )
   }
 
-  function plan(name: ScriptName, cron: string, spread: number): void {
+  function plan(name: string, cron: string, spreadMs: number): void {
     const due = nextTime(cron, clock.wall())
     if (due === undefined) {
       planned.delete(name)
       return
     }
-    const at = due + Math.floor(Math.random() * spread)
+    const at = due + Math.floor(Math.random() * spreadMs)
     planned.set(name, at)
     wait(name, at, () => {
       void start(name, 'schedule')
-      plan(name, cron, spread)
+      plan(name, cron, spreadMs)
     })
   }
 
-  /** Unix milliseconds of the newest data that the script has brought, 0: none; undefined: it is not known. */
-  async function newestOf(name: ScriptName): Promise<number | undefined> {
-    if (name === 'likedsongs') {
-      const status = (await runs.status()).find(({ script }) => script === name)
-      return status?.lastSuccess === undefined ? 0 : Date.parse(status.lastSuccess)
-    }
-    await store.looked(name)
-    const status = store.status().find(({ database }) => database === name)
-    // A copy from before says nothing of what is there by now.
-    if (status?.kind === 'url' && status.state !== 'ready') return undefined
-    return (store.snapshots().find(({ database }) => database === name)?.lastUpdate ?? 0) * 1000
+  async function lastRun(name: string) {
+    return (await runs.status()).find(({ script }) => script === name)
   }
 
-  /** @returns whether another look makes sense soon */
-  async function catchUp(name: ScriptName, cron: string): Promise<boolean> {
-    const newest = await newestOf(name)
+  const newestOf = ({ name, database, newest }: Script): Promise<number | undefined> =>
+    newest({
+      lastUpdate: async () => (database === undefined ? 0 : store.lastUpdate(database)),
+      async lastSuccess() {
+        const success = (await lastRun(name))?.lastSuccess
+        return success === undefined ? 0 : Date.parse(success)
+      },
+    })
+
+  /** @returns whether to try again soon */
+  async function catchUp(script: Script, cron: string): Promise<boolean> {
+    const { name } = script
+    const newest = await newestOf(script)
     if (newest === undefined) return true
     const now = clock.wall()
-    if (now - newest <= oldest || (nextTime(cron, newest) ?? now) > now) return false
-    const last = (await runs.status()).find(({ script }) => script === name)?.last
-    if (stopped || (last !== undefined && now - Date.parse(last.ended) < leastPause)) return false
+    if (now - newest <= maxAgeMs || (nextTime(cron, newest) ?? now) > now) return false
+    const last = (await lastRun(name))?.last
+    if (stopped || (last !== undefined && now - Date.parse(last.ended) < minCatchUpPauseMs)) return false
     const state = await start(name, 'catch-up')
     if (state === 'started') {
-      log.info({ script: name }, `${name}: its data is older than 25 hours, a run that was missed is made up for`)
+      log.info({ script: name }, `${name}: its data are older than 25 hours, so the run that was missed starts now`)
     }
-    // The lock may be one that the service left behind on the machine where it was before.
+    // The lock may have been left behind on the machine where the service ran before.
     return state === 'already running'
   }
 
-  async function keepCatchingUp(name: ScriptName, cron: string): Promise<void> {
-    if (!(await catchUp(name, cron)) || stopped) return
+  async function repeatCatchUp(script: Script, cron: string): Promise<void> {
+    if (!(await catchUp(script, cron)) || stopped) return
     catchUps.set(
-      name,
-      clock.after(longestSilence, () => beginCatchUp(name, cron)),
+      script.name,
+      clock.after(maxSilenceMs, () => beginCatchUp(script, cron)),
     )
   }
 
-  function beginCatchUp(name: ScriptName, cron: string): void {
-    keepCatchingUp(name, cron).catch((error: unknown) => log.error({ err: error, script: name }, `${name}: no catch-up`))
+  function beginCatchUp(script: Script, cron: string): void {
+    const { name } = script
+    repeatCatchUp(script, cron).catch((error: unknown) => log.error({ err: error, script: name }, `${name}: no catch-up`))
   }
 
   for (const script of scripts) {
-    const { name } = script
-    const given = values.updateSchedule?.[name]
-    if (given === 'off' || missingOf(script, values).length > 0) continue
-    if (given === undefined && !isSetUp(script, values)) continue
-    plan(name, given ?? daily, given === undefined ? jitter : 0)
-    beginCatchUp(name, given ?? daily)
+    const given = options.schedule?.[script.name]
+    if (given === 'off' || dataDir === undefined || missingSettings(script, values, dataDir).length > 0) continue
+    if (given === undefined && !script.isConfigured(values, dataDir)) continue
+    const cron = given ?? script.schedule ?? daily
+    plan(script.name, cron, given === undefined ? jitterMs : 0)
+    beginCatchUp(script, cron)
   }
 
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 
-/** Waits on the clock. @throws the signal's reason, at once when it is aborted */
-export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Waits on the clock. @throws the signal's reason as soon as it is aborted */
+export function pause(clock: Pick<Clock, 'after'>, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const onAbort = () => {

@@ -1,19 +1,14 @@
-import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { readFileIfExists, resolveLinks } from '../../files.ts'
 import type { Log } from '../../log.ts'
-import { type LoadedSnapshot, loadSnapshot, SnapshotError, type SnapshotFormat } from '../load.ts'
+import type { DatabaseDefinition } from '../database-definition.ts'
+import { type LoadedSnapshot, loadSnapshot, SnapshotError } from '../read-snapshot.ts'
+import type { SnapshotFormat } from '../snapshot-format.ts'
 
-/** Snapshots before the one in place that are kept, as `.1` and so on, the newest first. */
+/** Number of previous snapshots that are kept, as `.1` (the newest), `.2` and so on. */
 export const keptSnapshots = 3
 
-/** @returns undefined where there is no such file */
-export const readIfThere = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-
-/** The snapshot that the text is, as the service reads it; undefined where it is none. */
+/** The text as the service reads a snapshot; undefined if it is not one. */
 export async function parseSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,
@@ -25,25 +20,27 @@ export async function parseSnapshot<Entry>(
 }
 
 /**
- * What was published last: the file in place, or where it is no snapshot, the newest of the kept ones that is. Undefined
- * where there is no file in place: who has removed it wants to begin anew.
- * @param log is told of a broken file in place
+ * The snapshot published last: the file in place, or if that is broken, the newest good one of those before it. Undefined if
+ * there is no file in place: a user who removes it wants to start from nothing.
+ * @param log gets a warning about a broken file in place
  */
-export async function readPublished<Entry>(
+export async function readPublished<Entry extends object>(
   path: string,
-  format: SnapshotFormat<Entry>,
+  { name, format }: Pick<DatabaseDefinition<Entry>, 'name' | 'format'>,
   log?: Log,
 ): Promise<LoadedSnapshot<Entry> | undefined> {
-  const broken = (what: string) => log?.warn(`${format.database}: ${basename(path)} is no snapshot; ${what}`)
+  // The previous ones are beside the file itself, not beside a link to it.
+  const target = await resolveLinks(path)
+  const broken = (what: string) => log?.warn(`${name}: ${basename(path)} is not a snapshot; ${what}`)
   for (let number = 0; number <= keptSnapshots; number++) {
-    const file = number === 0 ? path : `${path}.${number}`
-    const text = await readIfThere(file)
+    const file = number === 0 ? target : `${target}.${number}`
+    const text = await readFileIfExists(file)
     if (text === undefined && number === 0) return undefined
     const snapshot = text === undefined ? undefined : await parseSnapshot(text, format)
     if (snapshot === undefined) continue
-    if (number > 0) broken(`${basename(file)} is taken for what was there`)
+    if (number > 0) broken(`${basename(file)} is used as the previous one`)
     return snapshot
   }
-  broken('nor is one of those kept beside it, so the run begins anew')
+  broken('nor is any of those before it, so the run starts from nothing')
   return undefined
 }

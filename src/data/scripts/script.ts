@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import type { ScriptName } from '../../config/kinds.ts'
-import type { SettingName, SettingValues } from '../../config/settings.ts'
+import type { SettingName } from '../../config/settings.ts'
+import type { Config } from '../../config.ts'
 import type { Log } from '../../log.ts'
 
 /** How a run ended. `reauthorise` and `rate_limited` are failures that say what helps. */
@@ -40,8 +40,13 @@ export interface Progress {
 
 export const noProgress: Progress = { total() {}, step() {} }
 
+/** The settings that scripts may read: their own, and where the snapshots are. */
+export type ScriptSettings = Config['scripts'] & Config['data']
+
+export const scriptSettings = ({ scripts, data }: Pick<Config, 'scripts' | 'data'>): ScriptSettings => ({ ...data, ...scripts })
+
 export interface RunContext {
-  readonly values: SettingValues
+  readonly values: ScriptSettings
   /** Absolute; exists and is this script's alone to write in for the time of the run (its own files). */
   readonly dataDir: string
   /** Aborted at the time limit and when the service stops. A script then rejects soon, having kept what it can. */
@@ -59,12 +64,36 @@ export interface RunContext {
   readonly force: boolean
 }
 
+/** How new the data of a script are. Unix milliseconds. */
+export interface DataAge {
+  /** `last_update` of the database that the script writes; 0 without a snapshot, undefined if that is unknown for now. */
+  lastUpdate(): Promise<number | undefined>
+  /** When a run last succeeded; 0 if none has. */
+  lastSuccess(): Promise<number>
+}
+
+/** One update script. The run routes, the schedule, the metrics and the command line are made from the list of these. */
 export interface Script {
-  readonly name: ScriptName
+  readonly name: string
+  /** Path of the route that starts it. */
+  readonly route: string
+  /** Of the route, for OpenAPI. */
+  readonly summary: string
   /** What its parts are called: `months`. */
   readonly parts: string
-  /** The settings without which it cannot run, of those that are not set; empty: it can. */
-  missingSettings(values: SettingValues): readonly SettingName[]
+  /** Name of the database whose snapshot it writes; absent: none. */
+  readonly database?: string
+  /** Cron expression (UTC) that it runs by without UPDATE_SCHEDULE, with a random delay; default: daily at 03:00. */
+  readonly schedule?: string
+  /** The settings without which it cannot run, of those that are not set. Empty: it can run. */
+  missingSettings(settings: ScriptSettings): readonly SettingName[]
+  /**
+   * Whether a user has set it up; only then it runs without UPDATE_SCHEDULE.
+   * @param dataDir absolute
+   */
+  isConfigured(settings: ScriptSettings, dataDir: string): boolean
+  /** Unix milliseconds of the newest data that it has brought, 0: none; undefined: unknown for now. */
+  newest(age: DataAge): Promise<number | undefined>
   /** @throws anything; the runner makes it a `failed` result, of an UpstreamError with `retryAt` a `rate_limited` one */
   run(context: RunContext): Promise<RunResult>
 }

@@ -1,23 +1,29 @@
 import { Agent, type Dispatcher, request as send } from 'undici'
 import type { Clock } from '../../clock.ts'
 import { version } from '../../package.ts'
+import { readBody } from '../read-body.ts'
 import { pause } from './pause.ts'
+import { clampWait } from './waits.ts'
 
 export type UpstreamFailure = 'aborted' | 'malformed' | 'network' | 'rate_limited' | 'status' | 'timeout' | 'too_large'
 
-/** An upstream did not answer as it should. The message holds no query, header or body: those may hold secrets. */
+/** A request to an upstream failed. The message contains no query, header or body: those may contain secrets. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
   readonly kind: UpstreamFailure
   /** Of `status`, `malformed` and `rate_limited`: the HTTP status. */
   readonly status: number | undefined
-  /** Of `rate_limited`: Unix milliseconds from which the upstream answers again. */
+  /** Of `rate_limited`: Unix milliseconds from which another request makes sense, at most a day ahead. */
   readonly retryAt: number | undefined
   /** Of `status`: the body where it is JSON, for upstreams that put their error codes there. Untrusted. */
   readonly body: unknown
 
-  constructor(kind: UpstreamFailure, message: string, detail: { status?: number; retryAt?: number; body?: unknown } = {}) {
-    super(message)
+  constructor(
+    kind: UpstreamFailure,
+    message: string,
+    detail: { status?: number; retryAt?: number; body?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, detail.cause === undefined ? {} : { cause: detail.cause })
     this.kind = kind
     this.status = detail.status
     this.retryAt = detail.retryAt
@@ -42,15 +48,15 @@ export interface UpstreamOptions {
   readonly retries?: number
   /** Longest wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
-  /** Wait for a rate limit where the upstream does not say how long it lasts, milliseconds. */
+  /** Wait for a rate limit if the upstream does not say how long it lasts, milliseconds. */
   readonly limitPause?: number
-  /** True of a body that tells of a used-up rate limit, whatever the status is. */
+  /** True for a body that says that the rate limit is used up, whatever the status. */
   readonly isRateLimited?: (body: unknown) => boolean
 }
 
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST'
-  /** Starts with a slash, already percent-encoded. It is shown in messages: no secret in it. */
+  /** Starts with a slash, already percent-encoded. It is shown in messages, so it contains no secret. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
@@ -62,14 +68,14 @@ export interface UpstreamReply {
   /** 200 to 299, or 304. */
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The parsed body; undefined of a reply without one (204, 304). Untrusted. */
+  /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
   readonly json: unknown
 }
 
-/** One HTTP API that speaks JSON, asked one request at a time per call, with every bound. */
+/** A client of one HTTP API that speaks JSON, with bounded time, size and retries. */
 export interface Upstream {
   /**
-   * Waits out rate limits up to `maxWait`, tries again after passing failures, follows no redirect.
+   * Waits for rate limits up to `maxWait`, retries after transient failures, follows no redirect.
    * @throws UpstreamError
    */
   request(request: UpstreamRequest): Promise<UpstreamReply>
@@ -84,36 +90,28 @@ const header = (headers: Headers, name: string): string | undefined => {
 }
 
 const decimal = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\d{1,12}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
+  text !== undefined && /^\d{1,300}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
 
-/** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. */
+/** Whether an HTTP date could be meant: Date.parse() takes `-5` for a month. */
+const isDate = (text: string): boolean => /^[A-Z][a-z]{2,8},? /.test(text.trim())
+
+/** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it says nothing of use, as a date in the past. */
 function retryAfter(headers: Headers, wall: number): number | undefined {
   const text = header(headers, 'retry-after')
   const seconds = decimal(text)
-  if (seconds !== undefined) return seconds * 1000
-  const date = text === undefined ? Number.NaN : Date.parse(text)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - wall)
+  if (seconds !== undefined) return clampWait(seconds * 1000)
+  const wait = text !== undefined && isDate(text) ? Date.parse(text) - wall : Number.NaN
+  return wait > 0 ? clampWait(wait) : undefined
 }
 
-/** Milliseconds until the rate limit is renewed, where the headers say that it is used up. */
-function exhausted(headers: Headers, wall: number): number | undefined {
+/** Milliseconds until the rate limit is reset, if the headers say that it is used up. */
+function waitForReset(headers: Headers, wall: number): number | undefined {
   const remaining = decimal(header(headers, 'x-ratelimit-remaining'))
   const reset = decimal(header(headers, 'x-ratelimit-reset'))
   if (remaining === undefined || remaining >= 1 || reset === undefined) return undefined
-  // Reddit counts seconds from now, GitHub gives Unix time.
-  return reset > 1e9 ? Math.max(0, reset * 1000 - wall) : reset * 1000
-}
-
-async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    // Leaving the loop destroys the body and with it the connection.
-    if (size > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  // Reddit gives seconds from now, GitHub Unix seconds, others Unix milliseconds.
+  if (reset < 1e9) return clampWait(reset * 1000)
+  return clampWait((reset < 1e11 ? reset * 1000 : reset) - wall)
 }
 
 function parseJson(type: string | undefined, body: Buffer): unknown {
@@ -125,6 +123,11 @@ function parseJson(type: string | undefined, body: Buffer): unknown {
   }
 }
 
+/** Whether the same request may well succeed a little later: the network failed, or the upstream has a problem of its own. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof UpstreamError &&
+  (error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500))
+
 const abortedError = (name: string): UpstreamError => new UpstreamError('aborted', `${name}: the run was stopped`)
 
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -132,7 +135,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // Its own limits are off: the deadline below covers connecting, headers and body together.
+  // Its own limits are off: one timeout below covers connecting, headers and body.
   const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
   let blockedUntil = 0
 
@@ -148,30 +151,30 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return url
   }
 
-  async function attempt(asked: UpstreamRequest, place: string): Promise<UpstreamReply> {
+  async function attempt(request: UpstreamRequest, place: string): Promise<UpstreamReply> {
     const limit = new AbortController()
     const cancel = clock.after(timeout, () => limit.abort())
     const stop = AbortSignal.any([signal, limit.signal])
     try {
-      const form = asked.form && new URLSearchParams(asked.form).toString()
-      const reply = await send(urlOf(asked), {
+      const form = request.form && new URLSearchParams(request.form).toString()
+      const reply = await send(urlOf(request), {
         dispatcher: agent,
-        method: asked.method ?? 'GET',
+        method: request.method ?? 'GET',
         headers: {
           accept: 'application/json',
-          ...asked.headers,
+          ...request.headers,
           'user-agent': userAgent,
           ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
         },
         body: form ?? null,
         signal: stop,
       })
-      const body = await readBody(reply.body, maxBytes)
+      const body = await readBody(reply.body as AsyncIterable<Uint8Array>, maxBytes)
       if (body === undefined) throw new UpstreamError('too_large', `${place} answered more than ${maxBytes} bytes`)
       const status = reply.statusCode
       const json = parseJson(header(reply.headers, 'content-type'), body)
       const wall = clock.wall()
-      const wait = exhausted(reply.headers, wall)
+      const wait = waitForReset(reply.headers, wall)
       if (wait !== undefined) blockedUntil = wall + wait
       if (status === 429 || (status === 403 && wait !== undefined) || options.isRateLimited?.(json) === true) {
         const retryAt = wall + (retryAfter(reply.headers, wall) ?? wait ?? limitPause)
@@ -191,35 +194,31 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     } catch (error) {
       if (error instanceof UpstreamError) throw error
       if (signal.aborted) throw abortedError(name)
-      if (limit.signal.aborted) throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`)
+      if (limit.signal.aborted)
+        throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
       const code = (error as { code?: unknown }).code
-      throw new UpstreamError(
-        'network',
-        `${place} could not be reached (${typeof code === 'string' ? code : 'connection failed'})`,
-      )
+      const reason = typeof code === 'string' ? code : 'connection failed'
+      throw new UpstreamError('network', `${place} could not be reached (${reason})`, { cause: error })
     } finally {
       cancel()
     }
   }
 
-  const passes = (error: UpstreamError): boolean =>
-    error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500)
-
   return {
-    async request(asked) {
-      const place = `${name}: ${asked.method ?? 'GET'} ${asked.path}`
+    async request(request) {
+      const place = `${name}: ${request.method ?? 'GET'} ${request.path}`
       for (let tried = 0; ; tried++) {
         const blocked = blockedUntil - clock.wall()
         if (blocked > maxWait) {
-          throw new UpstreamError('rate_limited', `${place} not asked: the rate limit is used up`, { retryAt: blockedUntil })
+          throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is used up`, { retryAt: blockedUntil })
         }
         if (blocked > 0) await wait(blocked)
         try {
-          return await attempt(asked, place)
+          return await attempt(request, place)
         } catch (error) {
           if (!(error instanceof UpstreamError) || tried >= retries) throw error
           if (error.kind === 'rate_limited') blockedUntil = Math.max(blockedUntil, error.retryAt ?? 0)
-          else if (passes(error)) await wait(500 * 2 ** tried * (0.5 + Math.random()))
+          else if (isTransient(error)) await wait(500 * 2 ** tried * (0.5 + Math.random()))
           else throw error
           if (error.kind === 'rate_limited' && blockedUntil - clock.wall() > maxWait) throw error
         }

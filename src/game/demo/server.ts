@@ -1,5 +1,6 @@
 import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
 import { type Clock, systemClock } from '../../clock.ts'
+import { UsageError } from '../../usage-error.ts'
 import { formatHostPort, type HostPort, type ServerAddress } from '../protocol/address.ts'
 import type { ServerSettings } from '../server.ts'
 import type { ManagementSettings } from '../sources/management/settings.ts'
@@ -81,11 +82,11 @@ const randomSecret = (): string => Array.from({ length: 40 }, () => alphanumeric
 function identify(options: DemoOptions): DemoIdentity {
   const { era: version = '1.21.11', software = 'vanilla', scenario } = options
   const era = findEra(version)
-  if (era === undefined) throw new RangeError(`there is no era "${version}"; expected one of ${eraNames.join(', ')}`)
-  if (software === 'neoforge' && era.protocol < 764) throw new RangeError(`NeoForge does not exist for ${version}`)
+  if (era === undefined) throw new UsageError(`there is no era "${version}"; expected one of ${eraNames.join(', ')}`)
+  if (software === 'neoforge' && era.protocol < 764) throw new UsageError(`NeoForge does not exist for ${version}`)
   if ((scenario === 'frozen' || scenario === 'sprinting') && era.tick === undefined)
-    throw new RangeError(`${version} has no /tick, so it cannot be ${scenario}`)
-  if (scenario === 'paused' && !era.pauses) throw new RangeError(`${version} does not pause when it is empty`)
+    throw new UsageError(`${version} has no /tick, so it cannot be ${scenario}`)
+  if (scenario === 'paused' && !era.pauses) throw new UsageError(`${version} does not pause when it is empty`)
   return {
     era,
     software,
@@ -104,16 +105,16 @@ function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }
 /**
  * Starts the server on its ports. It encodes what it says with code of its own, none of `game/protocol`: a mistake there would not
  * show where both sides made it.
- * @throws RangeError for an era, software, scenario or number of players that does not exist or fit
+ * @throws UsageError for an era, software, scenario or number of players that does not exist or fit
  * @throws the system's error when a port cannot be had
  */
 export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
   const { host = '127.0.0.1', clock = systemClock, scenario = 'normal', seed = 1, players = 5, ports = {} } = options
   const identity = identify(options)
   if (!Number.isInteger(players) || players < 0 || players > mostPlayers)
-    throw new RangeError(`players is ${players}; expected 0 to ${mostPlayers}`)
+    throw new UsageError(`players is ${players}; expected 0 to ${mostPlayers}`)
   const maxPlayers = options.maxPlayers ?? Math.max(20, players)
-  if (maxPlayers < players) throw new RangeError(`players is ${players}, more than the ${maxPlayers} that fit`)
+  if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
   const secret = options.managementSecret ?? randomSecret()
   const { managementTls: tls, heartbeat = 0, notificationParams = 'array' } = options

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { loadConfig } from '../../../src/config.ts'
-import { comebackFormat } from '../../../src/data/comeback.ts'
-import { loadSnapshot } from '../../../src/data/load.ts'
+import { comebackFormat } from '../../../src/data/comeback-format.ts'
+import { loadSnapshot } from '../../../src/data/read-snapshot.ts'
 import { startRun } from '../../../src/data/runs/execute.ts'
-import { kcomebacksScript } from '../../../src/data/scripts/kcomebacks/script.ts'
-import { noProgress } from '../../../src/data/scripts/script.ts'
+import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
+import { noProgress, scriptSettings } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
@@ -71,9 +71,9 @@ async function inPlace(): Promise<number> {
 }
 
 async function update(): Promise<string> {
-  const { values } = loadConfig({ env })
+  const values = scriptSettings(loadConfig({ env }))
   const run = await startRun({
-    ...{ script: kcomebacksScript, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
+    ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
     ...{ trigger: 'command', signal: new AbortController().signal, full: false, dryRun: false, force: false },
   })
   return run === 'already running' ? run : (await run.ended).outcome

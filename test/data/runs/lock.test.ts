@@ -1,10 +1,27 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { inTurn, takeLock } from '../../../src/data/runs/lock.ts'
+import { type Clock, systemClock } from '../../../src/clock.ts'
+import { withGuard } from '../../../src/data/runs/guard.ts'
+import { takeLock, waitForCertainty } from '../../../src/data/runs/lock.ts'
 import { until } from '../../helpers/until.ts'
 
+const hour = 3_600_000
 let folder: string
 
 beforeEach(() => {
@@ -12,11 +29,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const take = (name: string, clock: Clock = systemClock) => takeLock({ folder, name, clock, taken: '2026-01-01T00:00:00.000Z' })
+
 /** Has its turn until it is told to end. */
 function hold(name: string) {
   let end = () => {}
   let held = false
-  const over = inTurn(folder, name, async () => {
+  const over = withGuard(folder, name, async () => {
     held = true
     await new Promise<void>((resolve) => {
       end = resolve
@@ -49,14 +68,14 @@ it('gives back the guard that it holds and no other', async () => {
 
 it('takes and gives back many locks of one folder at once', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `script-${index}`)
-  const locks = await Promise.all(names.map((name) => takeLock(folder, name, 0)))
+  const locks = await Promise.all(names.map((name) => take(name)))
   expect(locks).not.toContain(undefined)
   await Promise.all(locks.map((lock) => lock?.release()))
   expect(readdirSync(folder)).toEqual([])
 })
 
 it('believes a process of another user to be alive', async () => {
-  await takeLock(folder, 'runs', 0)
+  await take('runs')
   const path = join(folder, '.runs.lock')
   const own = JSON.parse(readFileSync(path, 'utf8')) as object
   // The first process of a system may not be sent a signal, unless by root.
@@ -66,9 +85,9 @@ it('believes a process of another user to be alive', async () => {
         .split(' ')[19]
     : ''
   writeFileSync(path, JSON.stringify({ ...own, pid: 1, since }))
-  expect(await takeLock(folder, 'runs', 0)).toBeUndefined()
+  expect(await take('runs')).toBeUndefined()
   writeFileSync(path, JSON.stringify({ ...own, pid: 1, since: '1' }))
-  const lock = await takeLock(folder, 'runs', 0)
+  const lock = await take('runs')
   expect(lock).toBeDefined()
   await lock?.release()
 })
@@ -84,4 +103,109 @@ it('outlives a guard that somebody removed', async () => {
   held.end()
   next.end()
   await Promise.all([held.over, next.over])
+})
+
+/** Time that passes only when a test says so. */
+function still() {
+  let now = 0
+  const pass = (milliseconds: number) => {
+    now += milliseconds
+  }
+  return { clock: { ...systemClock, now: () => now }, pass }
+}
+const lockFile = () => join(folder, '.runs.lock')
+const foreign = (more: object = {}) => JSON.stringify({ machine: 'another one', pid: 1, since: '1', ...more })
+
+it.each([-hour, 0, hour])('takes over from a machine whose clock is %d ms off only when it is silent', async (off) => {
+  const { clock, pass } = still()
+  writeFileSync(lockFile(), foreign())
+  const beat = (number: number) => {
+    const time = new Date(Date.now() + off + number * 10_000)
+    utimesSync(lockFile(), time, time)
+  }
+  for (let number = 0; number < 20; number++) {
+    beat(number)
+    expect(await take('runs', clock)).toBeUndefined()
+    pass(10_000)
+  }
+  pass(49_999)
+  expect(await take('runs', clock)).toBeUndefined()
+  pass(1)
+  const lock = await take('runs', clock)
+  expect(lock).toBeDefined()
+  await lock?.release()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('does not take over from a process of another user that it cannot look into, as under hidepid', async () => {
+  const { clock, pass } = still()
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+  try {
+    await (await take('other', clock))?.release()
+    const { machine } = await import('../../../src/data/runs/process-identity.ts')
+    // A start time that is unknown is what hidepid leaves.
+    writeFileSync(lockFile(), JSON.stringify({ machine, pid: child.pid, since: '' }))
+    expect(await take('runs', clock)).toBeUndefined()
+    pass(30_000)
+    utimesSync(lockFile(), new Date(), new Date(1))
+    expect(await take('runs', clock)).toBeUndefined()
+    pass(59_999)
+    expect(await take('runs', clock)).toBeUndefined()
+  } finally {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  // It is gone, which everybody may see.
+  const lock = await take('runs', clock)
+  expect(lock).toBeDefined()
+  await lock?.release()
+})
+
+it('takes over what this process itself failed to give back', async () => {
+  const lock = await take('runs')
+  const text = readFileSync(lockFile(), 'utf8')
+  await lock?.release()
+  writeFileSync(lockFile(), text)
+  const next = await take('runs')
+  expect(next).toBeDefined()
+  expect(await take('runs')).toBeUndefined()
+  await next?.release()
+})
+
+it('gives back its own lock only, and never rejects', async () => {
+  const lock = await take('runs')
+  writeFileSync(`${lockFile()}.other`, foreign())
+  renameSync(`${lockFile()}.other`, lockFile())
+  await lock?.release()
+  expect(readFileSync(lockFile(), 'utf8')).toBe(foreign())
+  rmSync(folder, { recursive: true })
+  await lock?.release()
+  mkdirSync(folder)
+})
+
+it('lets a process that runs only once find out whether a lock is held', async () => {
+  const { clock, pass } = still()
+  const hasty = {
+    ...clock,
+    after(delay: number, action: () => void) {
+      pass(delay)
+      setImmediate(action)
+      return () => {}
+    },
+  }
+  const { signal } = new AbortController()
+  writeFileSync(lockFile(), foreign())
+  expect(await waitForCertainty({ folder, name: 'runs', clock: hasty }, signal)).toBe(true)
+  // Another one, which gives a sign of life after 20 looks.
+  writeFileSync(lockFile(), foreign({ pid: 2 }))
+  let looks = 0
+  const watched = {
+    ...hasty,
+    after(delay: number, action: () => void) {
+      if (++looks === 20) utimesSync(lockFile(), new Date(), new Date(5000))
+      return hasty.after(delay, action)
+    },
+  }
+  expect(await waitForCertainty({ folder, name: 'runs', clock: watched }, signal)).toBe(false)
+  expect(looks).toBe(20)
 })

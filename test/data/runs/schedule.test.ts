@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config.ts'
-import { registerData } from '../../../src/data/register.ts'
-import type { Runs } from '../../../src/data/runs/runs.ts'
-import { registerRuns } from '../../../src/data/runs.ts'
+import { createDataService, registerDataService } from '../../../src/data/index.ts'
+import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
 import { noCounts, type RunContext, type RunResult, type Script } from '../../../src/data/scripts/script.ts'
 import { createHttpApp } from '../../../src/http/app.ts'
 import { silentLog } from '../../../src/log.ts'
@@ -35,8 +34,7 @@ const hour = 60 * minute
 async function start(env: Record<string, string>, run?: (context: RunContext) => Promise<RunResult>) {
   let ran = 0
   const script: Script = {
-    name: 'kcomebacks',
-    parts: 'months',
+    ...kcomebacks,
     missingSettings: () => [],
     run: async (context) => {
       ran++
@@ -47,16 +45,20 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
   const said: string[] = []
   const log = { ...silentLog, info: (...line: readonly unknown[]) => void said.push(String(line.at(-1))) }
   const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
-  const store = await registerData(app, { config, clock, log })
-  const runs: Runs = await registerRuns(app, { config, clock, log, store, scripts: [script] })
-  closing.push(async () => app.close())
+  const service = await createDataService({ config, clock, log, scripts: [script] })
+  const { runs, store } = service
+  registerDataService(app, service)
+  closing.push(async () => {
+    await app.close()
+    await service.close()
+  })
   const status = async () => (await app.inject('/v1/run')).json().scripts[0]
   return { runs, status, store, ran: () => ran, said }
 }
 
 /** The one run that can be had is that of a request: one to make up for another would be in its way, or it in theirs. */
 async function expectNoCatchUp({ runs, store, status, ran, said }: Awaited<ReturnType<typeof start>>) {
-  await store.looked('kcomebacks')
+  await store.lastUpdate('kcomebacks')
   expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   await until(async () => (await status()).trigger === 'request')
   expect(ran()).toBe(1)
@@ -150,7 +152,7 @@ describe('the schedule', () => {
     const fresh = await start(env)
     await until(async () => (await fresh.status()).state === 'idle')
     await place.answer(200, snapshotText('2023-11-14 21:00:00 UTC'))
-    await fresh.store.looked('kcomebacks')
+    await fresh.store.lastUpdate('kcomebacks')
     await clock.advance(2 * hour)
     expect(fresh.ran()).toBe(0)
 
@@ -159,7 +161,7 @@ describe('the schedule', () => {
     await clock.advance(48 * hour)
     const restarted = await start(env)
     await place.answer(200, snapshotText('2023-11-16 21:00:00 UTC'))
-    await restarted.store.looked('kcomebacks')
+    await restarted.store.lastUpdate('kcomebacks')
     await clock.advance(2 * minute)
     expect(restarted.ran()).toBe(0)
   })
@@ -168,7 +170,7 @@ describe('the schedule', () => {
     const place = await startPlace()
     const { ran, store } = await start({ ...credentials, KCOMEBACKS_SNAPSHOT: place.url })
     await place.answer(503)
-    await store.looked('kcomebacks')
+    await store.lastUpdate('kcomebacks')
     await clock.advance(minute - 1)
     expect(ran()).toBe(0)
     await place.answer(200, snapshotText('2023-11-10 21:00:00 UTC'))
@@ -183,8 +185,6 @@ describe('the schedule', () => {
     const { ran, said, status } = await start(credentials)
     await until(() => said.includes('kcomebacks: not started by the catch-up: already running'))
     expect(ran()).toBe(0)
-    const silent = new Date(Date.now() - 61_000)
-    utimesSync(lock, silent, silent)
     await clock.advance(minute)
     await until(async () => (await status()).trigger === 'catch-up')
     expect(ran()).toBe(1)
@@ -283,6 +283,62 @@ describe('a run', () => {
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
+  it.each<[string, unknown]>([
+    ['throws before it returns a promise', () => {}],
+    ['returns nothing', undefined],
+    ['returns no list of errors', { outcome: 'done', counts: noCounts }],
+    ['returns an outcome that there is not', { outcome: 'weird', counts: noCounts, errors: [] }],
+    ['returns counts that are none', { outcome: 'done', counts: { read: 1n }, errors: [] }],
+  ])('that %s is a failed one, and gives its lock back', async (what, result) => {
+    const { runs, status } = await start({ RUN_PAUSE: '0s' }, (() => {
+      if (what.startsWith('throws')) throw new Error('at once')
+      return Promise.resolve(result)
+    }) as () => Promise<RunResult>)
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    await until(async () => (await status()).state === 'failed')
+    expect((await status()).error).toMatch(/at once|cannot be recorded/)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.lock'))).toEqual([])
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    await until(async () => (await status()).state === 'failed')
+  })
+
+  it.each([1e300, Number.POSITIVE_INFINITY, Number.NaN, -1e300])(
+    'that asks to wait until %d waits at most a day',
+    async (retryAt) => {
+      const { runs, status } = await start({}, async () => ({
+        outcome: 'rate_limited',
+        counts: noCounts,
+        errors: ['limit'],
+        retryAt,
+      }))
+      await runs.start('kcomebacks', 'request')
+      await until(async () => (await status()).state === 'failed')
+      await clock.advance(24 * hour)
+      expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+    },
+  )
+
+  it('of an earlier version that was to wait for ever is clamped when it is read', async () => {
+    const ended = new Date(clock.wall() - hour).toISOString()
+    const run = { script: 'kcomebacks', trigger: 'request', started: ended, ended, duration: 1, outcome: 'rate_limited' }
+    const runs = [{ ...run, counts: noCounts, errors: ['limit'], retryAt: '9999-01-01T00:00:00.000Z' }]
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs, lastSuccess: {} }))
+    const service = await start({})
+    expect(await service.runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 23 * 3600 })
+    await clock.advance(23 * hour)
+    expect(await service.runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+
+  it('shows no folder of the machine', async () => {
+    const { runs, status, said } = await start({}, async () => {
+      throw new Error(`EACCES: permission denied, open '${folder}/kcomebacks.json.new'`)
+    })
+    await runs.start('kcomebacks', 'request')
+    await until(async () => (await status()).state === 'failed')
+    expect((await status()).error).toBe("EACCES: permission denied, open 'kcomebacks.json.new'")
+    expect(said).not.toEqual([])
+  })
+
   it('is one of the last 50', async () => {
     const { runs, ran } = await start({ RUN_PAUSE: '0s' })
     for (let run = 1; run <= 55; run++) {
@@ -299,8 +355,16 @@ describe('a run', () => {
     writeFileSync(lock, JSON.stringify({ machine: 'another one', pid: 1, since: '1' }))
     const { runs } = await start({})
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
-    const silent = new Date(Date.now() - 61_000)
-    utimesSync(lock, silent, silent)
+    // Its clock is an hour off; that the file changes is a sign of life all the same.
+    for (let beat = 1; beat <= 6; beat++) {
+      await clock.advance(30_000)
+      const time = new Date(Date.now() - hour + beat * 1000)
+      utimesSync(lock, time, time)
+      expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
+    }
+    await clock.advance(59_999)
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
+    await clock.advance(1)
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 })

@@ -1,7 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { comebacksDatabase, projectsDatabase } from '../../../src/data/databases.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/log.ts'
 
@@ -27,7 +39,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const lines: string[] = []
 const log = { ...silentLog, error: (...line: unknown[]) => lines.push(JSON.stringify(line)) }
 const write = (entries: readonly object[], force = false, dryRun = false) =>
-  writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, dryRun, log })
+  writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log })
 const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
 
 describe('writing a snapshot', () => {
@@ -111,10 +123,30 @@ describe('writing a snapshot', () => {
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('not JSON')
   })
 
+  it('keeps a symbolic link a link, and the mode of the file', async () => {
+    const elsewhere = join(folder, 'elsewhere')
+    mkdirSync(elsewhere)
+    const target = join(elsewhere, 'data.json')
+    symlinkSync(join('elsewhere', 'data.json'), path)
+    // Nothing is there yet.
+    expect(await write(some(10))).toEqual({ written: true })
+    chmodSync(target, 0o640)
+    expect(await write(some(11))).toEqual({ written: true })
+    expect(lstatSync(path).isSymbolicLink()).toBe(true)
+    expect(statSync(target).mode & 0o7777).toBe(0o640)
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveLength(12)
+    expect(readdirSync(folder).sort()).toEqual(['elsewhere', 'kcomebacks.json'])
+    expect(readdirSync(elsewhere).sort()).toEqual(['data.json', 'data.json.1'])
+    // The one before counts where the file itself is broken.
+    writeFileSync(target, 'not JSON')
+    expect(await write(some(5))).toMatchObject({ written: false, reason: expect.stringContaining('there were 10') })
+    expect(readdirSync(elsewhere)).toContain('data.json.rejected')
+  })
+
   it('fails where the folder is not there, and leaves nothing', async () => {
     await expect(
       writeSnapshot({
-        database: 'projects',
+        database: projectsDatabase,
         path: join(folder, 'none', 'projects.json'),
         entries: some(1),
         wall,

@@ -1,4 +1,4 @@
-import type { Comeback } from '../../comeback.ts'
+import type { Comeback } from '../../comeback-format.ts'
 
 /** How the entries of a month differ from those before: changed ones have the artist and title of one that is gone. */
 export function compare(before: readonly Comeback[], now: readonly Comeback[]) {

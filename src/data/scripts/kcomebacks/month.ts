@@ -1,4 +1,4 @@
-import type { Comeback } from '../../comeback.ts'
+import type { Comeback } from '../../comeback-format.ts'
 import type { RunContext } from '../script.ts'
 import type { ArchivedMonth } from './archive.ts'
 import { readMonthPage } from './page.ts'

@@ -1,19 +1,16 @@
+import { comebacksDatabase } from '../../databases.ts'
 import type { RunContext, RunResult, Script } from '../script.ts'
-import { UpstreamError } from '../upstream.ts'
+import { isTransient, UpstreamError } from '../upstream.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
+import { kcomebacks } from './index.ts'
 import { readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki, type Wiki } from './wiki.ts'
 
 /** After this many months in a row that met an upstream that is down, older ones keep what they have. */
-const mostFailuresInARow = 3
-
-/** The upstream answers nothing of use to anybody; a page that is missing or garbled says nothing of the others. */
-const isDown = (error: unknown): boolean =>
-  error instanceof UpstreamError &&
-  (error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500))
+const maxFailuresInARow = 3
 
 /** The month before this one in Korea: pages up to here are past changing, as a rule. */
 function previousMonth(wall: number): string {
@@ -23,7 +20,7 @@ function previousMonth(wall: number): string {
 
 async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
-  const path = snapshotPath('kcomebacks', values, dataDir)
+  const path = snapshotPath(comebacksDatabase, values, dataDir)
   const stored = await readStored(path, log)
   const states = new Map(await readStates(dataDir))
   const months = new Map(stored.months)
@@ -55,7 +52,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     const state = states.get(key)
     // What is remembered counts only for the entries that it was remembered with.
     const known = full || isFresh || state?.digest !== digestOf(before) ? undefined : state
-    const down = inARow >= mostFailuresInARow && !isFresh ? new Error('not asked: Reddit is down') : undefined
+    const down = inARow >= maxFailuresInARow && !isFresh ? new Error('not asked: Reddit is down') : undefined
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip
@@ -76,7 +73,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       }
     } catch (error) {
       signal.throwIfAborted()
-      if (error !== skip) inARow = isDown(error) ? inARow + 1 : 0
+      if (error !== skip) inARow = isTransient(error) ? inARow + 1 : 0
       unread++
       if (error instanceof UpstreamError && error.kind === 'rate_limited') limited = error
       const reason = error instanceof Error ? error.message : String(error)
@@ -92,7 +89,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     // Data whose newest months could not be read must not look as new as today.
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
-    const written = await writeSnapshot({ database: 'kcomebacks', path, entries, wall, force, dryRun, log })
+    const written = await writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
     if (changed && !dryRun) await writeStates(dataDir, states)
   }
@@ -102,14 +99,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
 
 /** Music comebacks from the wiki of r/kpop. Rows that cannot be read are reported and do not make a run fail. */
 export const kcomebacksScript: Script = {
-  name: 'kcomebacks',
-  parts: 'months',
-  // Without credentials the public pages are tried; one without the other is an oversight.
-  missingSettings({ redditClientId, redditClientSecret }) {
-    if (redditClientId !== undefined && redditClientSecret === undefined) return ['redditClientSecret']
-    if (redditClientId === undefined && redditClientSecret !== undefined) return ['redditClientId']
-    return []
-  },
+  ...kcomebacks,
   async run(context) {
     const wiki = openWiki(context)
     try {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import writeFileAtomic from 'write-file-atomic'
+import { readFileIfExists } from '../../../files.ts'
 import type { Log } from '../../../log.ts'
-import { type Comeback, comebackFormat } from '../../comeback.ts'
+import type { Comeback } from '../../comeback-format.ts'
+import { comebacksDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
 
 /** Goes up when rows are read differently: every month is then read again. */
@@ -25,12 +26,6 @@ const States = Type.Object({ rules: Type.Literal(rules), months: Type.Record(Typ
 export const digestOf = (entries: readonly Comeback[]): string =>
   createHash('sha256').update(JSON.stringify(entries)).digest('base64url')
 
-const readIfThere = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-
 /** What was published before. */
 export interface Stored {
   /** By month (`2024-02`), each in the order of the file. */
@@ -41,7 +36,7 @@ export interface Stored {
 
 /** The snapshot in place, or where it cannot be read, the newest of the kept ones. */
 export async function readStored(path: string, log: Log): Promise<Stored> {
-  const published = await readPublished(path, comebackFormat, log)
+  const published = await readPublished(path, comebacksDatabase, log)
   if (published === undefined) return { months: new Map(), lastUpdate: undefined }
   const { entries, lastUpdate } = published
   const months = new Map<string, Comeback[]>()
@@ -59,7 +54,7 @@ const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.
 /** By month; empty where nothing is remembered, or what is does not fit: the months are then read again. */
 export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
   try {
-    const value: unknown = JSON.parse((await readIfThere(stateFile(dataDir))) ?? '{}')
+    const value: unknown = JSON.parse((await readFileIfExists(stateFile(dataDir))) ?? '{}')
     return new Map(Value.Check(States, value) ? Object.entries(value.months) : [])
   } catch (error) {
     if (error instanceof SyntaxError) return new Map()

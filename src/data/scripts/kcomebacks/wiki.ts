@@ -35,8 +35,8 @@ export function openWiki({ values, signal, clock }: Access): Wiki {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
   const common = { name: 'Reddit', signal, clock, maxBytes, userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
-  const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl ?? 'https://www.reddit.com' })
-  const api = createUpstream({ ...common, baseUrl: values.redditApiUrl ?? 'https://oauth.reddit.com' })
+  const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
+  const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
   let token: { readonly text: string; readonly until: number } | undefined
 
   async function getToken(): Promise<string> {

@@ -1,4 +1,5 @@
-import { type FileHandle, open, readFile } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
+import { readFileIfExists } from '../../../files.ts'
 
 export interface JournalEntry {
   readonly id: string
@@ -35,10 +36,7 @@ function parseLine(line: string): readonly JournalEntry[] {
 
 /** @param retryFailed songs that Last.fm did not take before count as new */
 export async function openJournal(path: string, retryFailed: boolean): Promise<Journal> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const text = (await readFileIfExists(path)) ?? ''
   const entries = text.split('\n').flatMap(parseLine)
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
   const ids = new Set([...byId.values()].filter(({ error }) => error === undefined || !retryFailed).map(({ id }) => id))

@@ -1,22 +1,14 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import type { SettingName, SettingValues } from '../../../config/settings.ts'
 import { pause } from '../pause.ts'
 import type { Outcome, RunContext, RunResult, Script } from '../script.ts'
 import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../upstream.ts'
+import { clampRetryAt } from '../waits.ts'
+import { likedSongs } from './index.ts'
 import { type Journal, openJournal } from './journal.ts'
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
-
-const needed = [
-  'spotifyClientId',
-  'spotifyClientSecret',
-  'spotifyRefreshToken',
-  'lastfmApiKey',
-  'lastfmApiSecret',
-  'lastfmSessionKey',
-] as const satisfies readonly SettingName[]
 
 /** Attempts for a song while Last.fm has a passing error. */
 const attempts = 4
@@ -32,7 +24,8 @@ export interface LikedSongsOptions {
 async function readRetryAt(path: string): Promise<number> {
   try {
     const { retryAt } = JSON.parse(await readFile(path, 'utf8')) as { retryAt?: unknown }
-    return typeof retryAt === 'number' ? retryAt : 0
+    const { mtimeMs } = await stat(path)
+    return typeof retryAt === 'number' ? clampRetryAt(retryAt, mtimeMs) : 0
   } catch {
     return 0
   }
@@ -59,9 +52,7 @@ async function findNew(
 
 /** Loves every song that is liked on Spotify on Last.fm too, oldest first. Never unloves one. */
 export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongsOptions = {}): Script => ({
-  name: 'likedsongs',
-  parts: 'songs',
-  missingSettings: (values: SettingValues) => needed.filter((name) => values[name] === undefined),
+  ...likedSongs,
 
   async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun }: RunContext): Promise<RunResult> {
     const stateFile = join(dataDir, 'likedsongs.state.json')
@@ -79,8 +70,8 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     }
 
     const upstreams: Upstream[] = []
-    const upstream = (name: string, baseUrl: string | undefined, more: Partial<UpstreamOptions> = {}): Upstream => {
-      const made = createUpstream({ name, baseUrl: baseUrl ?? '', signal, clock, ...more })
+    const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
+      const made = createUpstream({ name, baseUrl, signal, clock, ...more })
       upstreams.push(made)
       return made
     }

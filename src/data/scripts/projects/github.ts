@@ -6,6 +6,7 @@ import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import type { Log } from '../../../log.ts'
 import { version } from '../../../package.ts'
+import { readBody } from '../../read-body.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** What GitHub tells of a repository; each absent where it does not. */
@@ -61,15 +62,10 @@ interface Failure {
 function boundedFetch(timeout: number, signal: AbortSignal) {
   return async (url: string, options: Parameters<typeof send>[1]): Promise<Response> => {
     const reply = await send(url, { ...options, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) })
-    const chunks: Uint8Array[] = []
-    let size = 0
-    for await (const chunk of reply.body ?? []) {
-      size += chunk.length
-      if (size > maxBytes) throw new Error(`more than ${maxBytes} bytes`)
-      chunks.push(chunk)
-    }
+    const body = reply.body === null ? Buffer.alloc(0) : await readBody(reply.body, maxBytes)
+    if (body === undefined) throw new Error(`more than ${maxBytes} bytes`)
     const empty = reply.status === 204 || reply.status === 304
-    const whole = new Response(empty ? null : Buffer.concat(chunks), { status: reply.status, headers: [...reply.headers] })
+    const whole = new Response(empty ? null : body, { status: reply.status, headers: [...reply.headers] })
     Object.defineProperty(whole, 'url', { value: reply.url })
     return whole
   }

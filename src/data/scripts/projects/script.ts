@@ -1,21 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
-import type { SettingValues } from '../../../config/settings.ts'
-import { projectFormat } from '../../project.ts'
+import { basename, join } from 'node:path'
+import { projectsDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, GithubError, type Repository, repositoryPath } from './github.ts'
+import { projectListPath, projects } from './index.ts'
 import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { openReplyCache } from './reply-cache.ts'
 
-const listFile = (values: SettingValues, dataDir: string): string =>
-  values.projectsConfig === undefined ? join(dataDir, 'projects.config.json') : resolve(values.projectsConfig)
-
 /** The list, or how a run ends that cannot use it. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
-  const file = listFile(values, dataDir)
+  const file = projectListPath(values, dataDir)
   try {
     return readProjectList(await readFile(file, 'utf8'), basename(file))
   } catch (error) {
@@ -34,19 +31,17 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
 
 /** @param options.second milliseconds that stand for one second of Octokit's pauses */
 export const createProjectsScript = (options: { readonly second?: number; readonly timeout?: number } = {}): Script => ({
-  name: 'projects',
-  parts: 'repositories',
-  missingSettings: () => [],
+  ...projects,
 
   async run(context: RunContext): Promise<RunResult> {
     const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
     const listed = await readList(context)
     if ('outcome' in listed) return listed
 
-    const path = snapshotPath('projects', values, dataDir)
-    const before = await readPublished(path, projectFormat, log)
+    const path = snapshotPath(projectsDatabase, values, dataDir)
+    const before = await readPublished(path, projectsDatabase, log)
     const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
-    const baseUrl = values.githubApiUrl ?? ''
+    const baseUrl = values.githubApiUrl
     const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
     const github = createGithub({ baseUrl, token: values.githubToken, cache, signal, clock, log, ...options })
     const errors: string[] = []
@@ -100,7 +95,7 @@ export const createProjectsScript = (options: { readonly second?: number; readon
       return result(limited === undefined ? 'failed' : 'rate_limited')
     }
     const entries = inOrder(published)
-    const written = await writeSnapshot({ database: 'projects', path, entries, wall: clock.wall(), force, dryRun, log })
+    const written = await writeSnapshot({ database: projectsDatabase, path, entries, wall: clock.wall(), force, dryRun, log })
     if (!written.written) {
       errors.unshift(written.reason)
       return result('failed')

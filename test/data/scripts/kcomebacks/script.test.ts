@@ -315,7 +315,7 @@ describe('the update of the comebacks', () => {
     reddit.pages.delete(page('2023/november'))
     expect(await update()).toBe(3)
     expect(artists()).toBe('ABCDEFGHI')
-    expect(output.join('')).toContain('kcomebacks.json is no snapshot; kcomebacks.json.1 is taken for what was there')
+    expect(output.join('')).toContain('kcomebacks.json is not a snapshot; kcomebacks.json.1 is used as the previous one')
   })
 
   it.each([

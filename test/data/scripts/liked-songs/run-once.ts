@@ -1,13 +1,13 @@
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noCounts, noProgress } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../../src/log.ts'
 
 /** One run in a process of its own, so that it can be killed: tsx run-once.ts DATA_DIR. Prints the result and the peak memory. */
 const [dataDir = ''] = process.argv.slice(2)
 const result = await createLikedSongsScript({ gap: 0, backOff: 1 }).run({
-  values: loadConfig().values,
+  values: scriptSettings(loadConfig()),
   dataDir,
   signal: new AbortController().signal,
   log: silentLog,

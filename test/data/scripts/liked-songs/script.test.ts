@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { fastClock } from '../../../helpers/fast-clock.ts'
 import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
 
@@ -23,7 +23,7 @@ const titles = (least: number, most: number) => Array.from({ length: most - leas
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
   const say = (...parts: unknown[]) => void said.push(JSON.stringify(parts))
   const result = await script.run({
-    values: loadConfig({ env: { ...music.env, ...env } }).values,
+    values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
     dataDir,
     signal: new AbortController().signal,
     log: { debug: say, info: say, warn: say, error: say },
@@ -53,7 +53,7 @@ afterEach(async () => {
 
 describe('the likedsongs script', () => {
   it('names what is not set', () => {
-    expect(script.missingSettings(loadConfig({ env: {} }).values)).toEqual([
+    expect(script.missingSettings(scriptSettings(loadConfig({ env: {} })))).toEqual([
       'spotifyClientId',
       'spotifyClientSecret',
       'spotifyRefreshToken',
@@ -61,7 +61,7 @@ describe('the likedsongs script', () => {
       'lastfmApiSecret',
       'lastfmSessionKey',
     ])
-    expect(script.missingSettings(loadConfig({ env: music.env }).values)).toEqual([])
+    expect(script.missingSettings(scriptSettings(loadConfig({ env: music.env })))).toEqual([])
   })
 
   it('loves all songs, oldest first, leaving out local files and tracks that are gone', async () => {

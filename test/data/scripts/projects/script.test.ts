@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createProjectsScript } from '../../../../src/data/scripts/projects/script.ts'
-import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
+import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { addRepository, type FakeGithub, fakeGithub } from './fake-github.ts'
 
 const wall = Date.UTC(2026, 0, 15, 3, 0, 12)
@@ -38,7 +38,7 @@ const script = createProjectsScript({ second: 1 })
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, asked = script) {
   const say = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
   return asked.run({
-    values: loadConfig({ env: { GITHUB_API_URL: github.url, ...env } }).values,
+    values: scriptSettings(loadConfig({ env: { GITHUB_API_URL: github.url, ...env } })),
     dataDir,
     signal: new AbortController().signal,
     log: { debug: say, info: say, warn: say, error: say },
@@ -244,13 +244,13 @@ describe('the projects script', () => {
     github.replies.delete('/repos/someone/old')
     expect(await run()).toMatchObject({ outcome: 'partly', counts: { changed: 1, unchanged: 1, rejected: 1 } })
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
-    expect(lines.join('')).toContain('projects: projects.json is no snapshot; projects.json.1 is taken for what was there')
+    expect(lines.join('')).toContain('projects: projects.json is not a snapshot; projects.json.1 is used as the previous one')
   })
 
   it('says that there is no copy of a broken snapshot', async () => {
     await writeFile(join(dataDir, 'projects.json'), whole.slice(0, 300))
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
-    expect(lines.join('')).toContain('projects.json is no snapshot; nor is one of those kept beside it')
+    expect(lines.join('')).toContain('projects.json is not a snapshot; nor is any of those before it')
   })
 
   it.each<[string, () => unknown]>([

@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { Builder, Database } from './database.ts'
+import type { Database } from './database.ts'
+import type { DatabaseDefinition } from './database-definition.ts'
 import { dayAt } from './dates.ts'
-import { readSnapshot, type SnapshotFormat } from './load.ts'
 import type { Origin, SnapshotText } from './origin.ts'
+import { readSnapshot } from './read-snapshot.ts'
 
 export interface SnapshotStatus {
   readonly database: string
   readonly kind: Origin['kind']
   readonly source: string
-  /** `failed`: the last look found no snapshot; what was loaded before stays in service. */
+  /** `failed`: the last read found no snapshot; the one loaded before stays in service. */
   readonly state: 'loading' | 'ready' | 'failed'
   readonly entries?: number
   readonly rejected?: number
@@ -20,35 +21,36 @@ export interface SnapshotStatus {
 }
 
 /** Keeps one database up to date with its snapshot. */
-export interface Keeper<D extends Database> {
+export interface SnapshotLoader<D extends Database> {
   readonly current: D | undefined
   readonly rejected: number
   readonly status: SnapshotStatus
-  /** Done when the first look at the origin is over, whatever it found. Never rejects. */
-  readonly looked: Promise<void>
-  /** Looks at the snapshot now; done when what is there is in service, or has failed. Never rejects. */
+  /** Resolves when the origin has been read once, successfully or not. Never rejects. */
+  readonly firstRead: Promise<void>
+  /** Reads the snapshot now; resolves when it is in service or has failed. Never rejects. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
 
-export interface KeeperOptions<Entry, D extends Database> {
+export interface SnapshotLoaderOptions<Entry extends object, D extends Database> {
+  readonly definition: Pick<DatabaseDefinition<Entry, D>, 'name' | 'format' | 'builder'>
   readonly origin: Origin
-  readonly format: SnapshotFormat<Entry>
-  readonly builder: () => Builder<Entry, D>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** A file that is written in place makes many events. */
-const settleTime = 20
-/** After a failure the next look is not put off longer than this. */
-const retryInterval = 30_000
-const shownReasons = 20
+/** Milliseconds without events before a changed file is read: writing a file in place makes many events. */
+const debounceMs = 20
+/** Longest time from a failure to the next attempt, milliseconds. */
+const retryMs = 30_000
+const maxLoggedReasons = 20
 
-/** Begins to keep a database. The first look has been made when it returns; at a URL it goes on in the background. */
-export async function keep<Entry, D extends Database>(options: KeeperOptions<Entry, D>): Promise<Keeper<D>> {
-  const { origin, format, builder, clock, log } = options
-  const database = format.database
+/** Loads a database and keeps it up to date. A file has been read when it resolves; a URL is read in the background. */
+export async function createSnapshotLoader<Entry extends object, D extends Database>(
+  options: SnapshotLoaderOptions<Entry, D>,
+): Promise<SnapshotLoader<D>> {
+  const { origin, definition, clock, log } = options
+  const { name: database, format } = definition
   let current: D | undefined
   let rejected = 0
   let loadedAt = 0
@@ -56,18 +58,18 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
   let state: SnapshotStatus['state'] = 'loading'
   let error: string | undefined
   let closed = false
-  /** The text read last was no snapshot: as long as it stays as it is, so does the failure. */
+  /** The text read last was not a snapshot: while it stays the same, so does the failure. */
   let broken = false
 
   async function load({ text, accept }: SnapshotText): Promise<void> {
     const day = dayAt(clock.wall(), 2)
     broken = true
-    const { add, finish } = builder()
+    const { add, finish } = definition.builder()
     const snapshot = await readSnapshot(text, format, add, day)
     const next = finish(snapshot)
     if (closed) return
     broken = false
-    // From here on every request is answered from the new one; those under way finish with the old one.
+    // New requests are answered from the new one; those under way finish with the old one.
     current = next
     rejected = snapshot.rejected.length
     loadedAt = clock.wall()
@@ -76,7 +78,10 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
     error = undefined
     log.info({ database, entries: next.accepted, rejected, lastUpdate: next.lastUpdate.text }, 'snapshot loaded')
     if (rejected > 0) {
-      log.warn({ database, rejected, first: snapshot.rejected.slice(0, shownReasons) }, 'entries of the snapshot do not fit')
+      log.warn(
+        { database, rejected, first: snapshot.rejected.slice(0, maxLoggedReasons) },
+        'entries of the snapshot are rejected',
+      )
     }
     await accept?.()
   }
@@ -87,13 +92,13 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
     state = 'failed'
     if (reason === error) return
     error = reason
-    const kept = current === undefined ? 'there is no snapshot to serve' : 'the one before stays in service'
-    log.warn({ database, source: origin.place, reason }, `snapshot not loaded; ${kept}`)
+    const consequence = current === undefined ? 'there is no snapshot to serve' : 'the previous one stays in service'
+    log.warn({ database, source: origin.place, reason }, `snapshot not loaded; ${consequence}`)
   }
 
-  async function look(): Promise<void> {
+  async function read(): Promise<void> {
     try {
-      // The sample's dates count from today.
+      // The dates of the sample are relative to today.
       const again = current?.sample === true && dayAt(clock.wall(), 2) !== loadedDay
       const found = await origin.read(again)
       if (found !== undefined) await load(found)
@@ -108,11 +113,11 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
 
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | undefined
-  /** One look at a time; calls while one waits for its turn share it. */
+  /** One read at a time; calls that come while one is waiting share it. */
   function refresh(): Promise<void> {
     waiting ??= last.then(() => {
       waiting = undefined
-      last = closed ? Promise.resolve() : look()
+      last = closed ? Promise.resolve() : read()
       return last
     })
     return waiting
@@ -121,22 +126,22 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
   let cancelPoll = () => {}
   const poll = () => {
     if (closed) return
-    const pause = state === 'failed' ? Math.min(origin.interval, retryInterval) : origin.interval
+    const pause = state === 'failed' ? Math.min(origin.interval, retryMs) : origin.interval
     cancelPoll = clock.after(pause, () => void refresh().then(poll))
   }
-  let cancelSettle = () => {}
+  let cancelDebounce = () => {}
   const stopWatching = origin.watch?.(() => {
-    cancelSettle()
-    cancelSettle = clock.after(settleTime, () => void refresh())
+    cancelDebounce()
+    cancelDebounce = clock.after(debounceMs, () => void refresh())
   })
 
-  const kept = await origin.restore?.()
-  if (kept !== undefined) await load(kept).catch(failed)
-  const looked = refresh().then(poll)
-  if (origin.kind !== 'url') await looked
+  const copy = await origin.restore?.()
+  if (copy !== undefined) await load(copy).catch(failed)
+  const firstRead = refresh().then(poll)
+  if (origin.kind !== 'url') await firstRead
 
   return {
-    looked,
+    firstRead,
     get current() {
       return current
     },
@@ -163,7 +168,7 @@ export async function keep<Entry, D extends Database>(options: KeeperOptions<Ent
     async close() {
       closed = true
       cancelPoll()
-      cancelSettle()
+      cancelDebounce()
       stopWatching?.()
       await origin.close()
       await last

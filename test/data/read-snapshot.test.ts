@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { comebackFormat } from '../../src/data/comeback.ts'
-import { loadSnapshot, SnapshotError } from '../../src/data/load.ts'
-import { projectFormat } from '../../src/data/project.ts'
+import { comebackFormat } from '../../src/data/comeback-format.ts'
+import { projectFormat } from '../../src/data/project-format.ts'
+import { loadSnapshot, SnapshotError } from '../../src/data/read-snapshot.ts'
 import { comeback, project, snapshot } from '../helpers/data-service.ts'
 
 const comebacks = (...entries: unknown[]) => loadSnapshot(snapshot(entries), comebackFormat)
@@ -101,8 +101,8 @@ describe('what is no snapshot', () => {
   it.each([
     ['', 'it is empty'],
     [' \n', 'it is empty'],
-    ['<html>', 'it is not JSON, or cut off'],
-    [snapshot([comeback()]).slice(0, -1), 'it is not JSON, or cut off'],
+    ['<html>', 'it is not valid JSON, or cut off'],
+    [snapshot([comeback()]).slice(0, -1), 'it is not valid JSON, or cut off'],
     ['{}', 'it is not a JSON array'],
     ['null', 'it is not a JSON array'],
     ['[]', head],

@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import { request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -61,7 +61,17 @@ async function start(env: Record<string, string | undefined> = {}) {
   const read = async (path: string) => (await get(path)).json()
   const script = async (name: string) =>
     ((await read('/v1/run')) as { scripts: Record<string, unknown>[] }).scripts.find((one) => one.script === name)
-  return { get, read, script, close }
+  const port = Number(new URL(url).port)
+  /** A request with headers that fetch() does not let a caller set. */
+  const raw = (method: string, path: string, headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+        resolve(response.resume().statusCode)
+      })
+        .once('error', reject)
+        .end()
+    })
+  return { get, raw, port, read, script, close }
 }
 
 const updateByHand = (env: Record<string, string | undefined> = {}) => {
@@ -227,15 +237,16 @@ describe('the script-run routes', () => {
   })
 
   it.each([
-    ['lies in a file', () => join(folder, 'file', 'data'), 'made (ENOTDIR)'],
-    ['is a file', () => join(folder, 'file'), 'made (EEXIST)'],
+    ['lies in a file', () => join(folder, 'file', 'data'), 'created (ENOTDIR)'],
+    ['is a file', () => join(folder, 'file'), 'created (EEXIST)'],
   ])('say what is wrong where DATA_DIR %s', async (_what, place, reason) => {
     writeFileSync(join(folder, 'file'), '')
-    const message = `DATA_DIR is "${place()}", which cannot be ${reason}; set it to a folder that this user may write to`
+    const rest = `cannot be ${reason}; set it to a folder that this user may write to`
+    const message = `DATA_DIR is "${place()}", which ${rest}`
     const { get } = await start({ DATA_DIR: place() })
     const reply = await get('/v1/run/kcomebacks')
     expect(reply.status).toBe(503)
-    expect(await reply.json()).toEqual({ status: `not configured: ${message}` })
+    expect(await reply.json()).toEqual({ status: `not configured: DATA_DIR ${rest}` })
     expect(lines.map((line) => JSON.parse(line).msg)).toContain(`kcomebacks: not started: ${message}`)
     const { output, run } = updateByHand({ DATA_DIR: place() })
     expect(await run).toBe(1)
@@ -260,7 +271,7 @@ describe('the script-run routes', () => {
     await until(async () => (await script('projects'))?.state === 'failed')
     const mistake = (index: number) => `projects.config.json: [${index}] is ${index}; expected a project`
     const mistakes = Array.from({ length: 30 }, (_, index) => mistake(index))
-    expect((await script('projects'))?.errors).toEqual([...mistakes.slice(0, 20), 'and 10 more, which the log names'])
+    expect((await script('projects'))?.errors).toEqual([...mistakes.slice(0, 20), 'and 10 more, see the log'])
     for (const one of mistakes) expect(lines.join('')).toContain(one)
   })
 
@@ -277,25 +288,52 @@ describe('the script-run routes', () => {
 })
 
 describe('the protection of the script-run routes', () => {
-  const paths = ['/v1/run', '/v1/run/kcomebacks', '/v1/run/projects', '/v1/run/synclikedsongs']
+  const starting = ['/v1/run/kcomebacks', '/v1/run/projects', '/v1/run/synclikedsongs']
+  const paths = ['/v1/run', ...starting]
 
-  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('is on where the service listens on %s', async (HOST) => {
+  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('refuses everything on %s without a token', async (HOST) => {
     const { get } = await start({ HOST })
     for (const path of paths) {
       const reply = await get(path)
       expect(reply.status).toBe(403)
-      expect(await reply.json()).toMatchObject({ code: 'PROTECTED_MODE' })
+      expect(await reply.json()).toMatchObject({ code: 'PROTECTED_MODE', detail: expect.stringContaining('RUN_TOKEN') })
     }
     expect(reddit.asked).toEqual([])
   })
 
-  it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '::ffff:127.0.0.1'])('is off on %s', async (HOST) => {
-    const { get } = await start({ HOST, RUN_TOKEN: 'hunter-two' })
-    expect((await get('/v1/run')).status).toBe(200)
+  it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '::ffff:127.0.0.1'])(
+    'lets plain local requests in on %s without a token',
+    async (HOST) => {
+      const { get, raw, port } = await start({ HOST })
+      expect((await get('/v1/run')).status).toBe(200)
+      for (const host of ['localhost', `LOCALHOST:${port}`, '127.0.0.1', '127.9.9.9:80', '[::1]', `[::1]:${port}`])
+        expect([host, await raw('GET', '/v1/run', { host })]).toEqual([host, 200])
+      const host = `127.0.0.1:${port}`
+      expect(await raw('GET', '/v1/run', { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' })).toBe(200)
+      expect(await raw('GET', '/v1/run', { host, 'sec-fetch-site': 'none' })).toBe(200)
+    },
+  )
+
+  it.each<[string, Record<string, string>]>([
+    ['a name that resolves to this machine', { host: 'evil.example.org' }],
+    ['a name that begins like a local one', { host: 'localhost.example.org' }],
+    ['an address of another machine', { host: '192.0.2.1:8080' }],
+    ['a Host that cannot be read', { host: '127.0.0.1:8080:1' }],
+    ['a page of another site', { origin: 'https://evil.example.org' }],
+    ['a page of another port', { origin: 'http://127.0.0.1:1' }],
+    ['a sandboxed page', { origin: 'null' }],
+    ['a picture on another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of the same site', { 'sec-fetch-site': 'same-site' }],
+    ['a proxy', { 'x-forwarded-for': '192.0.2.1' }],
+    ['another proxy', { forwarded: 'for=192.0.2.1' }],
+  ])('refuses %s without a token', async (_what, headers) => {
+    const { raw, port } = await start()
+    for (const path of paths) expect(await raw('GET', path, { host: `127.0.0.1:${port}`, ...headers })).toBe(403)
+    expect(reddit.asked).toEqual([])
   })
 
-  it('lets in who has the token', async () => {
-    const { get } = await start({ HOST: '0.0.0.0', RUN_TOKEN: 'hunter-two' })
+  it.each(['127.0.0.1', '0.0.0.0'])('lets only in who has the token, on %s too', async (HOST) => {
+    const { get, raw, port } = await start({ HOST, RUN_TOKEN: 'hunter-two' })
     for (const authorization of [
       undefined,
       'Bearer',
@@ -304,13 +342,29 @@ describe('the protection of the script-run routes', () => {
       'hunter-two',
       'Bearer hunter-two hunter-two',
     ]) {
-      const reply = await get('/v1/run/kcomebacks', authorization === undefined ? {} : { authorization })
-      expect(reply.status).toBe(401)
-      expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer /)
-      expect(await reply.json()).toMatchObject({ code: 'UNAUTHORIZED' })
+      for (const path of paths) {
+        const reply = await get(path, authorization === undefined ? {} : { authorization })
+        expect(reply.status).toBe(401)
+        expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer /)
+        expect(await reply.json()).toMatchObject({ code: 'UNAUTHORIZED' })
+      }
     }
     expect(reddit.asked).toEqual([])
-    const reply = await get('/v1/run/kcomebacks', { authorization: 'Bearer hunter-two' })
+    const authorization = 'Bearer hunter-two'
+    // Through a proxy, under its own name.
+    expect(await raw('GET', '/v1/run', { host: `mc.example.org:${port}`, 'x-forwarded-for': '192.0.2.1', authorization })).toBe(
+      200,
+    )
+    const reply = await get('/v1/run/kcomebacks', { authorization })
     expect(await reply.json()).toEqual({ status: 'udating...' })
+  })
+
+  it('starts nothing by HEAD', async () => {
+    const { raw, port, script } = await start({ RUN_PAUSE: '0s' })
+    const host = `127.0.0.1:${port}`
+    for (const path of starting) expect(await raw('HEAD', path, { host })).toBe(405)
+    expect(await raw('HEAD', '/v1/run', { host })).toBe(200)
+    expect((await script('kcomebacks'))?.state).toBe('idle')
+    expect(reddit.asked).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { allSettings } from '../config/settings.ts'
 const secrets = allSettings.filter(({ secret }) => secret)
 
 /** What the parser of the command line complains of, without the values in it, one of which may be a secret. */
-export function usageError(text: string): string {
+export function commandLineError(text: string): string {
   if (text.startsWith("error: too many arguments for 'serve'"))
     return 'error: there is no such command, or a flag is missing before a value; the commands are serve, demo, update and authorise\n'
   const flag = /^error: unknown option '(--?[^=']*)/.exec(text)?.[1]

@@ -1,18 +1,7 @@
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { parseLastUpdate } from './dates.ts'
 import { elementsOf } from './elements.ts'
-
-export type DatabaseName = 'projects' | 'kcomebacks'
-
-/** What the entries of a database look like in a snapshot. */
-export interface SnapshotFormat<Entry> {
-  readonly database: DatabaseName
-  /**
-   * The entry that an element of the file holds, or why it holds none.
-   * @param today day since 1970-01-01, given for sample data only
-   */
-  read(element: unknown, today?: number): Entry | string
-}
+import type { SnapshotFormat } from './snapshot-format.ts'
 
 export interface LastUpdate {
   /** As written: `YYYY-MM-DD HH:MM:SS UTC`. */
@@ -27,10 +16,10 @@ export interface Rejected {
   readonly reason: string
 }
 
-/** What a snapshot says of itself. */
+/** The first element of a snapshot. */
 export interface SnapshotHead {
   readonly lastUpdate: LastUpdate
-  /** Invented data that the package brings along. */
+  /** True for the invented data of the package. */
   readonly sample: boolean
 }
 
@@ -40,44 +29,28 @@ export interface LoadedSnapshot<Entry> extends SnapshotHead {
   readonly rejected: readonly Rejected[]
 }
 
-/** The text is no snapshot at all; the message says why. */
+/** The text is not a snapshot; the message says why. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }
 
-/** Elements after which other work has its turn. */
-const turn = 100
+/** Elements after which other work gets its turn. */
+const yieldAfter = 100
 
-/** Bytes of a snapshot at the most, as a file and over HTTP: a string of the engine holds no more than twice that. */
-export const largestSnapshot = 256 * 1024 * 1024
+/** Largest snapshot, as a file and over HTTP: a string of V8 holds about twice as much. */
+export const maxSnapshotBytes = 256 * 1024 * 1024
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A list without its nulls; a missing list is an empty one. */
-export const listOf = (value: unknown): unknown =>
-  Array.isArray(value) ? (value.includes(null) ? value.filter((item) => item !== null) : value) : (value ?? [])
-
-interface Validator<Entry> {
-  Check(value: unknown): value is Entry
-  Errors(value: unknown): readonly { readonly instancePath: string; readonly message: string }[]
-}
-
-/** The value itself if it fits, else the first reason why it does not. */
-export function fitting<Entry>(validator: Validator<Entry>, value: unknown): Entry | string {
-  if (validator.Check(value)) return value
-  const [first] = validator.Errors(value)
-  return first === undefined ? 'does not fit' : `${first.instancePath.slice(1) || 'the entry'} ${first.message}`
-}
-
-/** Why a text is no JSON array. The engine's message quotes the text, which may be anything and of any length. */
+/** Why a text is not a JSON array. The message of JSON.parse quotes the text, which may be anything. */
 function reasonOf(text: string): string {
   if (text.trim() === '') return 'it is empty'
   try {
     JSON.parse(text)
     return 'it is not a JSON array'
   } catch {
-    return 'it is not JSON, or cut off'
+    return 'it is not valid JSON, or cut off'
   }
 }
 
@@ -91,11 +64,11 @@ function readHead(head: unknown): SnapshotHead {
 }
 
 /**
- * Reads a snapshot: a JSON array of `{"last_update": ...}` and entries. Other work of the process has its turn in between.
- * @param add is given each entry that fits, in order; of a text that turns out to be no snapshot some may have been given
- * @param today day since 1970-01-01 that the dates of sample data count from
- * @returns the head, and what does not fit
- * @throws SnapshotError where the text is no snapshot
+ * Reads a snapshot: a JSON array of `{"last_update": ...}` and entries. Other work of the process gets its turn in between.
+ * @param add is called with each accepted entry in order, perhaps also before the text turns out not to be a snapshot
+ * @param today days since 1970-01-01 that the dates of sample data are relative to
+ * @returns the head and the rejected elements
+ * @throws SnapshotError if the text is not a snapshot
  */
 export async function readSnapshot<Entry>(
   text: string,
@@ -112,11 +85,11 @@ export async function readSnapshot<Entry>(
       const entry = format.read(elements[index], head.sample ? today : undefined)
       if (typeof entry === 'string') rejected.push({ position: position + index, reason: entry })
       else add(entry)
-      // A piece may hold thousands of tiny elements, and to say why one does not fit takes long.
-      if (index % turn === turn - 1) await breathe()
+      // A piece may hold thousands of tiny elements, and finding out why one does not fit takes long.
+      if (index % yieldAfter === yieldAfter - 1) await yieldToOthers()
     }
     position += elements.length
-    await breathe()
+    await yieldToOthers()
   }
   return { ...(head ?? readHead(undefined)), rejected }
 }
@@ -126,11 +99,11 @@ function* batches(text: string): Generator<readonly unknown[]> {
   try {
     yield* elementsOf(text)
   } catch (error) {
-    throw error instanceof SyntaxError ? new SnapshotError(reasonOf(text)) : error
+    throw error instanceof SyntaxError ? new SnapshotError(reasonOf(text), { cause: error }) : error
   }
 }
 
-/** Reads a snapshot into a list: for who wants to look at one, such as a script before it puts it in place. */
+/** Reads a snapshot into a list, as scripts do before they publish one. */
 export async function loadSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,

@@ -1,14 +1,12 @@
-import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { Clock } from '../clock.ts'
 import { type Parameter, required } from '../http/query.ts'
 import { sendPrepared } from '../http/reply.ts'
 import type { ComebacksDatabase } from './comebacks-database.ts'
+import type { DatabaseRoutes } from './database-definition.ts'
 import { dayAt } from './dates.ts'
 import {
   byDates,
   byText,
-  type DataRoutes,
   everything,
   type Filter,
   registerFilter,
@@ -19,7 +17,6 @@ import {
 } from './paging.ts'
 import { ComebackInfo, ComebackPage, errors, LastUpdateText, ValueList } from './schemas.ts'
 import { listed, range } from './selection.ts'
-import type { Store } from './store.ts'
 
 const filters: readonly (readonly [name: string, summary: string, Filter<ComebacksDatabase>])[] = [
   ['getall', 'All comebacks, oldest first', everything],
@@ -51,8 +48,7 @@ const entryId: Parameter<number> = {
 }
 
 /** `/v1/kcomebacks/...` */
-export function registerComebacks(app: FastifyInstance, store: Store, clock: Clock): void {
-  const routes = { app, current: store.kcomebacks, tag: 'comebacks' }
+export function registerComebackRoutes(routes: DatabaseRoutes<ComebacksDatabase>): void {
   registerReply(routes, '/v1/kcomebacks/last_update', 'When the comebacks were updated', LastUpdateText, (db) =>
     valueReply(db, db.lastUpdate.text),
   )
@@ -69,10 +65,10 @@ export function registerComebacks(app: FastifyInstance, store: Store, clock: Clo
   )
   registerReply(routes, '/v1/kcomebacks/filter/gettypes', 'Every type', ValueList, (db) => valueList(db, db.types.values))
   registerReply(routes, '/v1/kcomebacks/filter/getinfo', 'Numbers of the database', ComebackInfo, (db) => valueReply(db, db.info))
-  for (const [name, summary, days] of windows) registerUpcoming(routes, `/v1/kcomebacks/upcoming/${name}`, summary, days, clock)
+  for (const [name, summary, days] of windows) registerUpcoming(routes, `/v1/kcomebacks/upcoming/${name}`, summary, days)
 }
 
-function registerId({ app, current, tag }: DataRoutes<ComebacksDatabase>, path: string): void {
+function registerId({ app, current, tag }: DatabaseRoutes<ComebacksDatabase>, path: string): void {
   const querystring = Type.Object({ id: Type.Integer({ minimum: 0, description: 'Place in the database', examples: [0] }) })
   const schema = { tags: [tag], summary: 'The comeback with an id', querystring, response: { 200: ComebackPage, ...errors } }
   app.get(path, { schema }, (request, reply) => {
@@ -84,11 +80,10 @@ function registerId({ app, current, tag }: DataRoutes<ComebacksDatabase>, path: 
 }
 
 function registerUpcoming(
-  { app, current, tag }: DataRoutes<ComebacksDatabase>,
+  { app, current, tag, clock }: DatabaseRoutes<ComebacksDatabase>,
   path: string,
   summary: string,
   days: number,
-  clock: Clock,
 ): void {
   app.get(path, { schema: { tags: [tag], summary, response: { 200: ComebackPage, ...errors } } }, (request, reply) => {
     const db = current()

@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { formatDay } from './dates.ts'
-import { fitting, isRecord, listOf, type SnapshotFormat } from './load.ts'
+import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 
 /** One comeback as it is served. */
 export const Comeback = Type.Object(
   {
     date: Type.String({ description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA' }),
-    time: Type.String({ description: 'Time in KST; --:-- where it is not known' }),
+    time: Type.String({ description: 'Time in KST; --:-- if it is unknown' }),
     artist: Type.String(),
     title: Type.String(),
     types: Type.Array(Type.String()),
@@ -29,26 +28,18 @@ export const Comeback = Type.Object(
 )
 export type Comeback = Static<typeof Comeback>
 
-const validator = Compile(Comeback)
-
-/** In the sample, dates ahead are written `today+N`, so that something is always about to come out. */
+/** In the sample, future dates are written `today+N`, so that there are always upcoming entries. */
 function dateOf(value: unknown, today: number | undefined): unknown {
   const ahead = today !== undefined && typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
   return ahead === null ? value : formatDay((today ?? 0) + Number(ahead[1]))
 }
 
 /** kcomebacks.json, oldest entry first. */
-export const comebackFormat: SnapshotFormat<Comeback> = {
-  database: 'kcomebacks',
-  read(element, today) {
-    if (!isRecord(element)) return 'is not an object'
-    return fitting(validator, {
-      date: dateOf(element.date, today),
-      time: element.time ?? '--:--',
-      artist: element.artist,
-      title: element.title,
-      types: listOf(element.types),
-      links: listOf(element.links),
-    })
-  },
-}
+export const comebackFormat = createSnapshotFormat(Comeback, (element, today) => ({
+  date: dateOf(element.date, today),
+  time: element.time ?? '--:--',
+  artist: element.artist,
+  title: element.title,
+  types: listOf(element.types),
+  links: listOf(element.links),
+}))

@@ -1,11 +1,9 @@
-import { resolve } from 'node:path'
 import type { Clock } from '../../clock.ts'
-import type { ScriptName } from '../../config/kinds.ts'
-import type { SettingValues } from '../../config/settings.ts'
-import type { ScriptFigures } from '../../figures.ts'
+import type { ScriptMetrics } from '../../data-metrics.ts'
 import type { Log } from '../../log.ts'
-import { noProgress, type Outcome, outcomes, type Script } from '../scripts/script.ts'
-import { missingOf, type Run, startRun } from './execute.ts'
+import { noProgress, type Outcome, outcomes, type Script, type ScriptSettings } from '../scripts/script.ts'
+import { clampRetryAt } from '../scripts/waits.ts'
+import { missingSettings, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
 import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
 import { type Holder, holderOf } from './lock.ts'
@@ -13,65 +11,70 @@ import { type Holder, holderOf } from './lock.ts'
 export type StartReply =
   | { readonly state: 'started' | 'already running' }
   | { readonly state: 'not configured'; readonly missing: readonly string[] }
-  /** DATA_DIR is no folder to work in. */
+  /** Without a path of this machine: the log has it. */
   | { readonly state: 'no folder'; readonly reason: string }
+  | { readonly state: 'stopping' | 'error' }
   /** Whole seconds. */
   | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
 
 export interface ScriptStatus {
-  readonly script: ScriptName
+  readonly script: string
+  /** Route that starts it. */
+  readonly route: string
   readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
-  /** Of the run under way, where it is known: when it started, ISO 8601. */
+  /** When the run under way started, if that is known. ISO 8601. */
   readonly runningSince: string | undefined
   /** What must be set before it can run. */
   readonly missing: readonly string[]
-  /** The last that has ended. */
+  /** The last run that has ended. */
   readonly last: RunRecord | undefined
   readonly lastSuccess: string | undefined
 }
 
 /** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
 export interface Runs {
-  readonly names: readonly ScriptName[]
-  start(name: ScriptName, trigger: Trigger): Promise<StartReply>
+  /** Never rejects. */
+  start(name: string, trigger: Trigger): Promise<StartReply>
   status(): Promise<readonly ScriptStatus[]>
-  figures(): readonly ScriptFigures[]
+  metrics(): readonly ScriptMetrics[]
   /** Stops what is running and waits for its end. */
   close(): Promise<void>
 }
 
 export interface RunsOptions {
   readonly scripts: readonly Script[]
-  readonly values: SettingValues
+  readonly values: ScriptSettings
+  /** Absolute; undefined if DATA_DIR is not set. */
+  readonly dataDir: string | undefined
+  /** Least time between two runs of a script, milliseconds. */
+  readonly pauseMs: number
   readonly clock: Clock
   readonly log: Log
-  /** Called when a run has ended, before it no longer counts as running. */
-  readonly onEnd?: (run: RunRecord) => Promise<void>
+  /** Called when a run has ended, while it still counts as running. */
+  readonly onEnd?: (script: Script) => Promise<void>
 }
 
-export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions): Runs {
-  const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
+export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd }: RunsOptions): Runs {
   const stop = new AbortController()
   /** The runs of this process. */
-  const running = new Map<ScriptName, { readonly started: string; readonly over: Promise<void> }>()
-  /** Who held the lock at the last look: another process on the folder, or a run here that outlasts its end. */
-  const holders = new Map<ScriptName, Holder>()
-  const last = new Map<ScriptName, RunRecord>()
-  const lastSuccess = new Map<ScriptName, string>()
-  const ended = new Map<ScriptName, Map<Outcome, number>>(
+  const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
+  /** Who held the lock when it was last read: another process on the folder, or a run here that outlasts its end. */
+  const holders = new Map<string, Partial<Holder>>()
+  const last = new Map<string, RunRecord>()
+  const lastSuccess = new Map<string, string>()
+  const ended = new Map<string, Map<Outcome, number>>(
     scripts.map(({ name }) => [name, new Map(outcomes.map((outcome) => [outcome, 0]))]),
   )
 
-  /** Another process on the folder has runs too. */
-  async function learn(): Promise<void> {
-    if (dataDir === undefined) return
-    // First: a run goes on record before it gives back its lock.
+  /** Other processes on the folder run scripts too. */
+  async function readState(folder: string): Promise<void> {
+    // First: the record of a run is written before its lock is released.
     for (const { name } of scripts) {
-      const holder = await holderOf(dataDir, name)
+      const holder = await holderOf({ folder, name, clock })
       if (holder === undefined) holders.delete(name)
       else holders.set(name, holder)
     }
-    const history = await readHistory(dataDir)
+    const history = await readHistory(folder)
     for (const { name } of scripts) {
       const newest = history.runs.findLast(({ script }) => script === name)
       if (newest !== undefined && newest.ended >= (last.get(name)?.ended ?? '')) last.set(name, newest)
@@ -79,92 +82,99 @@ export function createRuns({ scripts, values, clock, log, onEnd }: RunsOptions):
       if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
     }
   }
-  let learning: Promise<void> | undefined = learn()
-  const learnAgain = () => {
-    learning ??= learn().finally(() => {
-      learning = undefined
+  let reading: Promise<void> | undefined
+  const refresh = (): Promise<void> => {
+    if (dataDir === undefined) return Promise.resolve()
+    reading ??= readState(dataDir).finally(() => {
+      reading = undefined
     })
-    return learning
+    return reading
   }
-  void learning.finally(() => {
-    learning = undefined
-  })
+  void refresh()
 
-  async function follow(name: ScriptName, run: Run): Promise<void> {
+  async function follow(script: Script, run: Run): Promise<void> {
+    const { name } = script
     const record = await run.ended
     last.set(name, record)
     if (isSuccess(record)) lastSuccess.set(name, record.ended)
     const counts = ended.get(name)
     counts?.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
-    await onEnd?.(record).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
+    await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
     holders.delete(name)
-    void learnAgain()
+    void refresh()
   }
 
-  function tooSoon(name: ScriptName): StartReply | undefined {
+  function tooSoon(name: string): StartReply | undefined {
     const record = last.get(name)
     if (record === undefined) return undefined
     const [now, before] = [clock.wall(), Date.parse(record.ended)]
-    const until = Math.max(before + (values.runPause ?? 0), record.retryAt === undefined ? 0 : Date.parse(record.retryAt))
+    // Files may be edited by hand, and were perhaps written by an older version.
+    const retryAt = record.retryAt === undefined ? before : clampRetryAt(Date.parse(record.retryAt), before)
+    const until = Math.max(before + pauseMs, retryAt)
     // A clock that was set back must not make anybody wait.
-    if (now >= until || now < before) return undefined
+    if (!(now >= before && now < until)) return undefined
     return { state: 'too soon', since: Math.floor((now - before) / 1000), wait: Math.ceil((until - now) / 1000) }
   }
 
   async function start(script: Script, trigger: Trigger): Promise<StartReply> {
     const { name } = script
-    const missing = missingOf(script, values)
+    const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
-    await learnAgain()
-    if ((await holderOf(dataDir, name)) !== undefined) return { state: 'already running' }
+    await refresh()
+    if ((await holderOf({ folder: dataDir, name, clock })) !== undefined) return { state: 'already running' }
     const early = tooSoon(name)
     if (early !== undefined) return early
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal }
-    const run = await startRun({ ...order, full: false, dryRun: false, force: false }).catch((error: unknown) => {
-      if (error instanceof DataDirError) return error
-      throw error
-    })
-    if (run instanceof DataDirError) {
-      log.error({ script: name }, `${name}: not started: ${run.message}`)
-      return { state: 'no folder', reason: run.message }
-    }
+    const run = await startRun({ ...order, full: false, dryRun: false, force: false })
     if (run === 'already running') return { state: run }
-    running.set(name, { started: run.started, over: follow(name, run).finally(() => running.delete(name)) })
+    running.set(name, { started: run.started, over: follow(script, run).finally(() => running.delete(name)) })
     return { state: 'started' }
   }
 
-  const starting = new Map<ScriptName, Promise<StartReply>>()
+  function refused(name: string, error: unknown): StartReply {
+    if (error instanceof DataDirError) {
+      log.error({ script: name }, `${name}: not started: ${error.message}`)
+      return { state: 'no folder', reason: error.publicMessage }
+    }
+    log.error({ script: name, err: error }, `${name}: not started`)
+    return { state: 'error' }
+  }
+
+  const starting = new Map<string, Promise<StartReply>>()
 
   return {
-    names: scripts.map(({ name }) => name),
     async start(name, trigger) {
       const script = scripts.find((one) => one.name === name)
       if (script === undefined) throw new Error(`no script ${name}`)
-      if (running.has(name) || starting.has(name) || stop.signal.aborted) return { state: 'already running' }
-      const reply = start(script, trigger).finally(() => starting.delete(name))
+      if (stop.signal.aborted) return { state: 'stopping' }
+      if (running.has(name) || starting.has(name)) return { state: 'already running' }
+      const reply = start(script, trigger)
+        .catch((error: unknown) => refused(name, error))
+        .finally(() => starting.delete(name))
       starting.set(name, reply)
       return reply
     },
     async status() {
-      await learnAgain()
+      await refresh()
       return scripts.map((script): ScriptStatus => {
-        const { name } = script
+        const { name, route } = script
         const record = last.get(name)
-        const busy = running.has(name) || holders.has(name)
+        const isRunning = running.has(name) || holders.has(name)
         const ended = record === undefined ? 'idle' : isSuccess(record) ? 'succeeded' : 'failed'
         return {
           script: name,
-          state: busy ? 'running' : ended,
+          route,
+          state: isRunning ? 'running' : ended,
           runningSince: running.get(name)?.started ?? holders.get(name)?.taken,
-          missing: missingOf(script, values),
+          missing: missingSettings(script, values, dataDir),
           last: record,
           lastSuccess: lastSuccess.get(name),
         }
       })
     },
-    figures() {
-      // For the next time: a scrape does not wait for a file.
-      void learnAgain()
+    metrics() {
+      // For the next scrape: this one does not wait for a file.
+      void refresh()
       return scripts.map(({ name }) => {
         const [record, success] = [last.get(name), lastSuccess.get(name)]
         return {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { fitting, isRecord, listOf, type SnapshotFormat } from './load.ts'
+import { isRecord } from './read-snapshot.ts'
+import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 
 const recordOf = <T>(values: object, description: string) =>
   Type.Unsafe<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values, description })
@@ -19,7 +19,7 @@ export const Project = Type.Object(
     backgroud: Type.String({ description: 'Path of the background image' }),
     links: recordOf<string>(Type.String(), 'By key: GH, WB, MR, CF'),
     visible: Type.Boolean(),
-    last_update: Type.Union([Type.Integer(), Type.Null()], { description: 'Unix time in seconds; null: not known' }),
+    last_update: Type.Union([Type.Integer(), Type.Null()], { description: 'Unix time in seconds; null if it is unknown' }),
   },
   {
     title: 'Project',
@@ -43,12 +43,10 @@ export const Project = Type.Object(
 )
 export type Project = Static<typeof Project>
 
-const validator = Compile(Project)
-
-/** Blank texts of a template are null in some files. */
+/** Some files have null for an empty text. */
 const text = (value: unknown): unknown => value ?? ''
 
-/** Amounts are written as texts in some files. */
+/** Some files have the amounts as strings. */
 function amounts(value: unknown): unknown {
   if (!isRecord(value)) return value ?? {}
   const entries = Object.entries(value).filter(([, amount]) => amount !== null)
@@ -62,25 +60,21 @@ function links(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, link]) => link !== null))
 }
 
-/** projects.json: a project without a title is a blank template, which is kept in the file and never shown. */
-export const projectFormat: SnapshotFormat<Project> = {
-  database: 'projects',
-  read(element) {
-    if (!isRecord(element)) return 'is not an object'
-    const title = element.title === null ? '' : element.title
-    return fitting(validator, {
-      title,
-      description: text(element.description),
-      status: text(element.status),
-      statuscolor: text(element.statuscolor),
-      categories: listOf(element.categories),
-      languages: amounts(element.languages),
-      gh_api: text(element.gh_api),
-      version: text(element.version),
-      backgroud: text(element.backgroud),
-      links: links(element.links),
-      visible: title === '' ? false : element.visible,
-      last_update: element.last_update ?? element.updated ?? null,
-    })
-  },
-}
+/** projects.json. A project without a title is a blank template: it stays in the file and is never served. */
+export const projectFormat = createSnapshotFormat(Project, (element) => {
+  const title = element.title === null ? '' : element.title
+  return {
+    title,
+    description: text(element.description),
+    status: text(element.status),
+    statuscolor: text(element.statuscolor),
+    categories: listOf(element.categories),
+    languages: amounts(element.languages),
+    gh_api: text(element.gh_api),
+    version: text(element.version),
+    backgroud: text(element.backgroud),
+    links: links(element.links),
+    visible: title === '' ? false : element.visible,
+    last_update: element.last_update ?? element.updated ?? null,
+  }
+})

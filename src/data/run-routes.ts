@@ -1,33 +1,20 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Clock } from '../clock.ts'
-import { type ScriptName, scripts as scriptNames } from '../config/kinds.ts'
-import type { Config } from '../config.ts'
+import { RequestError } from '../errors.ts'
 import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
-import type { Log } from '../log.ts'
 import { Counts, RunRecord } from './runs/history.ts'
-import { createProtection } from './runs/protection.ts'
-import { createRuns, type Runs, type ScriptStatus, type StartReply } from './runs/runs.ts'
-import { startSchedule } from './runs/schedule.ts'
-import { allScripts } from './scripts/all.ts'
+import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
+import type { Schedule } from './runs/schedule.ts'
 import type { Script } from './scripts/script.ts'
-import type { Store } from './store.ts'
 
-export interface RunsRouteOptions {
-  readonly config: Pick<Config, 'host' | 'values'>
-  readonly clock: Clock
-  readonly log: Log
-  readonly store: Store
-  /** Default: all there are. */
-  readonly scripts?: readonly Script[]
+export interface RunRoutesOptions {
+  readonly scripts: readonly Script[]
+  readonly runs: Pick<Runs, 'start' | 'status'>
+  readonly schedule: Pick<Schedule, 'next'>
+  /** Throws for a request that is not allowed. */
+  readonly protect: (request: FastifyRequest) => void
 }
-
-const routes: readonly (readonly [name: ScriptName, path: string, summary: string])[] = [
-  ['kcomebacks', '/v1/run/kcomebacks', 'Start the update of the comebacks'],
-  ['projects', '/v1/run/projects', 'Start the update of the projects'],
-  ['likedsongs', '/v1/run/synclikedsongs', 'Start the sync of liked songs'],
-]
 
 const noStore = { 'cache-control': 'no-store' }
 
@@ -38,15 +25,17 @@ const RunList = Type.Object(
   {
     scripts: Type.Array(
       Type.Object({
-        script: Type.Enum(scriptNames),
+        script: Type.String(),
         path: Type.String({ description: 'Route that starts it' }),
         state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
         missing: Type.Array(Type.String(), { description: 'Settings without which it cannot run' }),
         next_run: Type.Optional(Time),
         last_success: Type.Optional(Time),
-        last_start: Type.Optional(Type.String({ format: 'date-time', description: 'Of the run under way, else of the last' })),
+        last_start: Type.Optional(
+          Type.String({ format: 'date-time', description: 'Of the run under way, else of the last one' }),
+        ),
         last_end: Type.Optional(
-          Type.String({ format: 'date-time', description: 'Of the last run that has ended, as all that follows' }),
+          Type.String({ format: 'date-time', description: 'Of the last run that has ended, like everything below' }),
         ),
         duration: Type.Optional(Type.Number({ description: 'Seconds' })),
         trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
@@ -61,15 +50,16 @@ const RunList = Type.Object(
   { title: 'Script runs' },
 )
 
-function shown({ script, state, runningSince, missing, last, lastSuccess }: ScriptStatus, nextRun: number | undefined) {
+function toReply({ script, route, state, runningSince, missing, last, lastSuccess }: ScriptStatus, nextRun: number | undefined) {
+  const started = runningSince ?? last?.started
   return {
     script,
-    path: routes.find(([name]) => name === script)?.[1] ?? '',
+    path: route,
     state,
     missing,
     ...(nextRun !== undefined && { next_run: new Date(nextRun).toISOString() }),
     ...(lastSuccess !== undefined && { last_success: lastSuccess }),
-    ...((runningSince ?? last?.started) !== undefined && { last_start: runningSince ?? last?.started }),
+    ...(started !== undefined && { last_start: started }),
     ...(last && {
       last_end: last.ended,
       duration: last.duration,
@@ -87,7 +77,8 @@ function send(reply: FastifyReply, code: number, status: string, headers: Readon
   return reply.code(code).headers(prepared.headers).send(prepared.body)
 }
 
-function answer(reply: FastifyReply, started: StartReply): FastifyReply {
+/** Every reply about the script itself is the Script status envelope. */
+function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
   switch (started.state) {
     case 'started':
       return send(reply, 200, 'udating...')
@@ -97,6 +88,10 @@ function answer(reply: FastifyReply, started: StartReply): FastifyReply {
       return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
     case 'no folder':
       return send(reply, 503, `not configured: ${started.reason}`)
+    case 'stopping':
+      return send(reply, 503, 'not started: the service is shutting down')
+    case 'error':
+      return send(reply, 500, 'not started: unexpected error, see the log')
     case 'too soon':
       return send(reply, 429, `ran ${started.since} s ago, try again in ${started.wait} s`, {
         'retry-after': String(started.wait),
@@ -104,46 +99,27 @@ function answer(reply: FastifyReply, started: StartReply): FastifyReply {
   }
 }
 
-/** `/v1/run` and the routes that start a script; with the schedule, which ends with the app as every run does. */
-export async function registerRuns(app: FastifyInstance, options: RunsRouteOptions): Promise<Runs> {
-  const { config, clock, log, store, scripts = allScripts } = options
-  const { values, host } = config
-  const runs = createRuns({
-    scripts,
-    values,
-    clock,
-    log,
-    // The store looks by itself too, but a client that saw the run end may ask at once.
-    onEnd: async ({ script }) => {
-      if (script !== 'likedsongs') await store.refresh(script)
-    },
-  })
-  const schedule = startSchedule({ runs, scripts, values, clock, log, store })
-  app.addHook('onClose', async () => {
-    schedule.stop()
-    await runs.close()
-  })
-
-  const protect = createProtection(host, values.runToken)
-  const common = {
-    config: { crossOrigin: false },
-    onRequest: async (request: Parameters<typeof protect>[0]) => protect(request),
-  }
+/** `/v1/run` and the routes that start a script. */
+export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedule, protect }: RunRoutesOptions): void {
+  const common = { config: { crossOrigin: false }, onRequest: async (request: FastifyRequest) => protect(request) }
   const tags = ['Script runs']
   const refusals = problems(401, 403)
   app.get(
     '/v1/run',
     { ...common, schema: { tags, summary: 'State of the update scripts', response: { 200: RunList, ...refusals } } },
     async (request, reply) => {
-      const list = (await runs.status()).map((status) => shown(status, schedule.next(status.script)))
+      const list = (await runs.status()).map((status) => toReply(status, schedule.next(status.script)))
       return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
     },
   )
-  for (const [name, path, summary] of routes.filter(([name]) => runs.names.includes(name))) {
-    const response = { 200: ScriptReply, 429: ScriptReply, 503: ScriptReply, ...refusals }
-    app.get(path, { ...common, schema: { tags, summary, response } }, async (_request, reply) =>
-      answer(reply, await runs.start(name, 'request')),
+  for (const { name, route, summary } of scripts) {
+    const response = { 200: ScriptReply, 429: ScriptReply, 500: ScriptReply, 503: ScriptReply, ...refusals }
+    app.get(route, { ...common, exposeHeadRoute: false, schema: { tags, summary, response } }, async (_request, reply) =>
+      sendStart(reply, await runs.start(name, 'request')),
     )
+    // Whoever sends HEAD expects that nothing happens.
+    app.head(route, { config: common.config, schema: { hide: true } }, () => {
+      throw new RequestError(405, 'METHOD_NOT_ALLOWED', `HEAD is not possible on ${route}; use GET.`, { allow: 'GET' })
+    })
   }
-  return runs
 }

@@ -1,9 +1,8 @@
-import type { FastifyInstance } from 'fastify'
+import type { DatabaseRoutes } from './database-definition.ts'
 import { byDates, byText, everything, type Filter, registerFilter, registerReply, valueList, valueReply } from './paging.ts'
 import type { ProjectsDatabase } from './projects-database.ts'
 import { LastUpdateText, ProjectPage, ValueList } from './schemas.ts'
 import { listed, union } from './selection.ts'
-import type { Store } from './store.ts'
 
 const secondsOfDay = 86_400
 
@@ -47,8 +46,7 @@ const lists: readonly (readonly [name: string, summary: string, (db: ProjectsDat
 ]
 
 /** `/v1/projects/...` */
-export function registerProjects(app: FastifyInstance, store: Store): void {
-  const routes = { app, current: store.projects, tag: 'projects' }
+export function registerProjectRoutes(routes: DatabaseRoutes<ProjectsDatabase>): void {
   registerReply(routes, '/v1/projects/last_update', 'When the projects were updated', LastUpdateText, (db) =>
     valueReply(db, db.lastUpdate.text),
   )

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { SettingName } from '../config/settings.ts'
+import type { Builder, Database } from './database.ts'
+import type { SnapshotFormat } from './snapshot-format.ts'
+
+/** What the routes of a database are registered with. */
+export interface DatabaseRoutes<D extends Database> {
+  readonly app: FastifyInstance
+  /**
+   * The database to answer from; call it once for each request.
+   * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded
+   */
+  readonly current: () => D
+  /** OpenAPI tag. */
+  readonly tag: string
+  readonly clock: Clock
+}
+
+/**
+ * One database of the data service. The store, the loader, the scripts, the metrics and the documentation are made from the
+ * list of these. Functions are written as methods, so that databases of different entries fit into one list.
+ */
+export interface DatabaseDefinition<Entry extends object = object, D extends Database = Database> {
+  /** In paths, metrics, the log and `/v1/status`. */
+  readonly name: string
+  /** Name of the snapshot in DATA_DIR. */
+  readonly file: string
+  /** The setting that names another file or a URL; absent: the snapshot is always in DATA_DIR. */
+  readonly setting?: Extract<SettingName, `${string}Snapshot`>
+  readonly format: SnapshotFormat<Entry>
+  builder(): Builder<Entry, D>
+  /** OpenAPI tag of its routes. */
+  readonly tag: { readonly name: string; readonly description: string }
+  registerRoutes(routes: DatabaseRoutes<D>): void
+  /** Path of the sample that is served without DATA_DIR. */
+  readonly sample: string
+}

@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { packageRoot } from '../package.ts'
+import { type Comeback, comebackFormat } from './comeback-format.ts'
+import { registerComebackRoutes } from './comeback-routes.ts'
+import { type ComebacksDatabase, comebacksBuilder } from './comebacks-database.ts'
+import type { DatabaseDefinition } from './database-definition.ts'
+import { type Project, projectFormat } from './project-format.ts'
+import { registerProjectRoutes } from './project-routes.ts'
+import { type ProjectsDatabase, projectsBuilder } from './projects-database.ts'
+
+const sample = (file: string): string => join(packageRoot, 'src', 'data', 'sample', file)
+
+export const projectsDatabase: DatabaseDefinition<Project, ProjectsDatabase> = {
+  name: 'projects',
+  file: 'projects.json',
+  setting: 'projectsSnapshot',
+  format: projectFormat,
+  builder: projectsBuilder,
+  tag: { name: 'projects', description: 'A database of software projects' },
+  registerRoutes: registerProjectRoutes,
+  sample: sample('projects.json'),
+}
+
+export const comebacksDatabase: DatabaseDefinition<Comeback, ComebacksDatabase> = {
+  name: 'kcomebacks',
+  file: 'kcomebacks.json',
+  setting: 'kcomebacksSnapshot',
+  format: comebackFormat,
+  builder: comebacksBuilder,
+  tag: { name: 'comebacks', description: 'A database of music releases, dated in KST (UTC+09:00)' },
+  registerRoutes: registerComebackRoutes,
+  sample: sample('kcomebacks.json'),
+}
+
+/** Every database of the data service. */
+export const databases: readonly DatabaseDefinition[] = [projectsDatabase, comebacksDatabase]

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { prepareJson, sendPrepared } from '../http/reply.ts'
+import type { Log } from '../log.ts'
+import { registerBasic } from './basic.ts'
+import type { DatabaseDefinition } from './database-definition.ts'
+import { databases as allDatabases } from './databases.ts'
+import { registerRunRoutes } from './run-routes.ts'
+import { createRuns, type Runs } from './runs/index.ts'
+import { createProtection } from './runs/protection.ts'
+import { type Schedule, startSchedule } from './runs/schedule.ts'
+import { DataStatus } from './schemas.ts'
+import { scripts as allScripts } from './scripts/index.ts'
+import { type Script, scriptSettings } from './scripts/script.ts'
+import { openStore, type Store } from './store.ts'
+
+export interface DataServiceOptions {
+  readonly config: Pick<Config, 'host' | 'data' | 'runs' | 'scripts'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Default: every one. */
+  readonly databases?: readonly DatabaseDefinition[]
+  /** Default: every one. */
+  readonly scripts?: readonly Script[]
+}
+
+/** The databases, and the scripts that update them. */
+export interface DataService {
+  readonly store: Store
+  readonly runs: Runs
+  readonly schedule: Schedule
+  readonly scripts: readonly Script[]
+  /** OpenAPI tags of the databases. */
+  readonly tags: readonly DatabaseDefinition['tag'][]
+  /** Throws for a request that may not use the script-run routes. */
+  readonly protect: ReturnType<typeof createProtection>
+  /** Stops the schedule and the runs, then the databases. */
+  close(): Promise<void>
+}
+
+/** Opens the databases and starts the schedule. */
+export async function createDataService(options: DataServiceOptions): Promise<DataService> {
+  const { config, clock, log, databases = allDatabases, scripts = allScripts } = options
+  const { host, data, runs: settings } = config
+  const values = scriptSettings(config)
+  const dataDir = data.dataDir === undefined ? undefined : resolve(data.dataDir)
+  const store = await openStore({ databases, settings: data, clock, log })
+  const runs = createRuns({
+    ...{ scripts, values, dataDir, clock, log },
+    pauseMs: settings.runPause,
+    // The store notices the new file by itself, but a client that saw the run end may send a request at once.
+    onEnd: async ({ database }) => {
+      if (database !== undefined) await store.refresh(database)
+    },
+  })
+  const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: settings.updateSchedule, clock, log, store })
+  return {
+    store,
+    runs,
+    schedule,
+    scripts,
+    tags: databases.map(({ tag }) => tag),
+    protect: createProtection({ host, token: settings.runToken }),
+    async close() {
+      schedule.stop()
+      await runs.close()
+      await store.close()
+    },
+  }
+}
+
+/** The routes of the data service, `/v1/...`. */
+export function registerDataService(app: FastifyInstance, service: DataService): void {
+  const { store } = service
+  registerBasic(app)
+  const schema = { tags: ['basic'], summary: 'State of the databases', response: { 200: DataStatus } }
+  app.get('/v1/status', { schema }, (request, reply) => sendPrepared(request, reply, prepareJson({ databases: store.status() })))
+  store.registerRoutes(app)
+  registerRunRoutes(app, service)
+}

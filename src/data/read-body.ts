@@ -1,0 +1,14 @@
+/**
+ * Reads a body to its end, or up to the limit: leaving the loop destroys the stream and its connection.
+ * @returns undefined if there are more than `maxBytes`
+ */
+export async function readBody(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
+  const received: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    size += chunk.length
+    if (size > maxBytes) return undefined
+    received.push(chunk)
+  }
+  return Buffer.concat(received)
+}

@@ -1,0 +1,7 @@
+import { kcomebacks } from './kcomebacks/index.ts'
+import { likedSongs } from './liked-songs/index.ts'
+import { projects } from './projects/index.ts'
+import type { Script } from './script.ts'
+
+/** Every update script. What a script needs to run is loaded when it runs. */
+export const scripts: readonly Script[] = [kcomebacks, projects, likedSongs]

@@ -1,0 +1,82 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/clock.ts'
+import { createUpstream, type UpstreamError } from '../../../src/data/scripts/upstream.ts'
+import { clampRetryAt, clampWait, maxWaitMs } from '../../../src/data/scripts/waits.ts'
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+/** How an upstream that always answers with these headers is left alone: milliseconds from now. */
+async function waitAfter(headers: Record<string, string>, status = 429): Promise<number> {
+  const server = createServer((_request, response) => response.writeHead(status, headers).end('{}'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wall = Date.UTC(2026, 0, 15)
+  const upstream = createUpstream({
+    name: 'Upstream',
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    signal: new AbortController().signal,
+    clock: { ...systemClock, wall: () => wall },
+    retries: 0,
+  })
+  closing.push(() => {
+    upstream.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const error = await upstream.request({ path: '/' }).then(
+    () => undefined,
+    (error: UpstreamError) => error,
+  )
+  expect(error?.kind).toBe('rate_limited')
+  // Every time that is stored or shown can be written as a date.
+  expect(new Date(error?.retryAt ?? Number.NaN).toISOString()).toMatch(/^2026-01-1[56]T/)
+  return (error?.retryAt ?? Number.NaN) - wall
+}
+
+describe('the wait that an upstream asks for', () => {
+  it.each([
+    ['120', 120_000],
+    ['0', 0],
+    ['86400', maxWaitMs],
+    ['86401', maxWaitMs],
+    ['9'.repeat(300), maxWaitMs],
+    ['Thu, 15 Jan 2026 00:02:00 GMT', 120_000],
+    ['Thu, 15 Jan 2099 00:02:00 GMT', maxWaitMs],
+  ])('is that of Retry-After: %s, at most a day', async (value, expected) => {
+    expect(await waitAfter({ 'retry-after': value })).toBe(expected)
+  })
+
+  it.each(['1e300', '-5', '-1', 'Infinity', 'NaN', 'Sun, 06 Nov 1994 08:49:37 GMT', 'soon', ''])(
+    'is a minute where Retry-After: %s says nothing of use',
+    async (value) => {
+      expect(await waitAfter({ 'retry-after': value })).toBe(60_000)
+    },
+  )
+
+  it.each<[string, string, number]>([
+    ['seconds from now', '300', 300_000],
+    ['Unix seconds', String(Date.UTC(2026, 0, 15, 1) / 1000), 3_600_000],
+    ['Unix milliseconds', String(Date.UTC(2026, 0, 15, 1)), 3_600_000],
+    ['a time far ahead', '99999999999999999', maxWaitMs],
+    ['a time that has passed', '1600000000', 0],
+  ])('is read from X-RateLimit-Reset as %s', async (_what, reset, expected) => {
+    expect(await waitAfter({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, 403)).toBe(expected)
+  })
+
+  it('is clamped to a day, whatever it is', () => {
+    for (const [wait, expected] of [
+      [-1, 0],
+      [Number.NaN, 0],
+      [Number.POSITIVE_INFINITY, maxWaitMs],
+      [1e300, maxWaitMs],
+      [5, 5],
+    ] as const)
+      expect(clampWait(wait)).toBe(expected)
+    expect(clampRetryAt(1e300, 1000)).toBe(1000 + maxWaitMs)
+    expect(clampRetryAt(Number.NaN, 1000)).toBe(1000)
+  })
+})
