@@ -22,8 +22,8 @@ export interface SnapshotWrite {
 
 export type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
 
-/** Share of the previous number of entries that a new snapshot must at least have. */
-const minShare = 0.8
+/** Share of the previous number of entries that new ones must at least have. */
+export const minShare = 0.8
 
 /** The file that a script writes: the one that the service reads, or if it reads a URL, the one in the data folder. */
 export function snapshotPath(

@@ -16,6 +16,8 @@ const rules = 3
 const MonthState = Type.Object({
   revision: Type.Optional(Type.String()),
   etag: Type.Optional(Type.String()),
+  /** When the page was last read. Unix milliseconds. */
+  read: Type.Integer(),
   /** Of its entries in the snapshot: another snapshot put in place is noticed by it. */
   digest: Type.String(),
 })
