@@ -27,6 +27,7 @@ describe('the alert rules', () => {
       'SnapshotFailing',
       'SnapshotStale',
       'ScriptFailing',
+      'ScriptAuthorisationExpiring',
     ])
     for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
   })
@@ -38,7 +39,7 @@ describe('the alert rules', () => {
   })
 
   it.skipIf(!hasTool('promtool'))('are rules that promtool accepts', () => {
-    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 11 rules found')
+    expect(promtool('check', 'rules', rules)).toContain('SUCCESS: 12 rules found')
   })
 
   it.skipIf(!hasTool('promtool')).each(['rules.promtool.yaml', 'scripts.promtool.yaml'])('pass the unit tests of %s', (file) => {

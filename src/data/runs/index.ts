@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { ScriptMetrics } from '../../data-metrics.ts'
 import type { Log } from '../../log.ts'
-import { noProgress, type Outcome, outcomes, type Script, type ScriptSettings } from '../scripts/script.ts'
+import { noProgress, type Outcome, outcomes, type Script, type ScriptSettings, type ScriptState } from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { missingSettings, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
@@ -29,6 +29,8 @@ export interface ScriptStatus {
   /** The last run that has ended. */
   readonly last: RunRecord | undefined
   readonly lastSuccess: string | undefined
+  /** Undefined where the script has none, or it could not be read. */
+  readonly own: ScriptState | undefined
 }
 
 /** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
@@ -62,6 +64,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   const holders = new Map<string, Partial<Holder>>()
   const last = new Map<string, RunRecord>()
   const lastSuccess = new Map<string, string>()
+  const states = new Map<string, ScriptState>()
   const ended = new Map<string, Map<Outcome, number>>(
     scripts.map(({ name }) => [name, new Map(outcomes.map((outcome) => [outcome, 0]))]),
   )
@@ -80,6 +83,16 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       if (newest !== undefined && newest.ended >= (last.get(name)?.ended ?? '')) last.set(name, newest)
       const success = history.lastSuccess[name]
       if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
+    }
+    for (const script of scripts) await readOwnState(script, folder)
+  }
+  async function readOwnState(script: Script, folder: string): Promise<void> {
+    try {
+      const state = await script.readState?.(values, folder)
+      if (state !== undefined) states.set(script.name, state)
+    } catch (error) {
+      states.delete(script.name)
+      log.warn({ script: script.name, err: error }, `${script.name}: its state cannot be read`)
     }
   }
   let reading: Promise<void> | undefined
@@ -169,6 +182,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
           missing: missingSettings(script, values, dataDir),
           last: record,
           lastSuccess: lastSuccess.get(name),
+          own: states.get(name),
         }
       })
     },
@@ -177,12 +191,14 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       void refresh()
       return scripts.map(({ name }) => {
         const [record, success] = [last.get(name), lastSuccess.get(name)]
+        const expires = states.get(name)?.authorisationExpires
         return {
           script: name,
           running: running.has(name) || holders.has(name),
           runs: Object.fromEntries(ended.get(name) ?? []),
           ...(success !== undefined && { lastSuccess: Date.parse(success) / 1000 }),
           ...(record !== undefined && { duration: record.duration }),
+          ...(expires !== undefined && { authorisationExpires: expires / 1000 }),
         }
       })
     },

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readFileIfExists } from '../../../files.ts'
 
 /** A song that Last.fm did not take. */
@@ -27,6 +28,8 @@ export interface Journal {
   addFailed(song: FailedSong): Promise<void>
   close(): Promise<void>
 }
+
+export const journalPath = (dataDir: string): string => join(dataDir, 'likedsongs.jsonl')
 
 export const nameOf = ({ artist, title }: Pick<FailedSong, 'artist' | 'title'>): string => `${artist} - ${title}`
 

@@ -7,7 +7,16 @@ import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } fr
 import { clampRetryAt } from '../waits.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { likedSongs } from './index.ts'
-import { describeSetAside, type FailedSong, isDue, isSetAside, type Journal, nameOf, openJournal } from './journal.ts'
+import {
+  describeSetAside,
+  type FailedSong,
+  isDue,
+  isSetAside,
+  type Journal,
+  journalPath,
+  nameOf,
+  openJournal,
+} from './journal.ts'
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 
@@ -99,7 +108,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
         ),
     })
     const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
-    const journal = await openJournal(join(dataDir, 'likedsongs.jsonl'))
+    const journal = await openJournal(journalPath(dataDir))
 
     /**
      * @returns why Last.fm does not take this song; undefined: it does
