@@ -1,12 +1,21 @@
 import type { Clock } from '../../clock.ts'
 import type { ScriptMetrics } from '../../data-metrics.ts'
 import type { Log } from '../../log.ts'
-import { noProgress, type Outcome, outcomes, type Script, type ScriptSettings, type ScriptState } from '../scripts/script.ts'
+import {
+  noCounts,
+  noProgress,
+  type Outcome,
+  outcomes,
+  type Script,
+  type ScriptSettings,
+  type ScriptState,
+} from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { missingSettings, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
+import { addRun, isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
 import { type Holder, holderOf } from './lock.ts'
+import { hideFolders } from './paths.ts'
 
 export type StartReply =
   | { readonly state: 'started' | 'already running' }
@@ -54,6 +63,11 @@ export interface RunsOptions {
   readonly log: Log
   /** Called when a run has ended, while it still counts as running. */
   readonly onEnd?: (script: Script) => Promise<void>
+}
+
+const isDiskFull = (error: unknown): boolean => {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
 export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd }: RunsOptions): Runs {
@@ -105,13 +119,17 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   }
   void refresh()
 
-  async function follow(script: Script, run: Run): Promise<void> {
-    const { name } = script
-    const record = await run.ended
+  function putOnRecord(record: RunRecord): void {
+    const { script: name } = record
     last.set(name, record)
     if (isSuccess(record)) lastSuccess.set(name, record.ended)
     const counts = ended.get(name)
     counts?.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
+  }
+
+  async function follow(script: Script, run: Run): Promise<void> {
+    const { name } = script
+    putOnRecord(await run.ended)
     await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
     holders.delete(name)
     void refresh()
@@ -144,12 +162,26 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     return { state: 'started' }
   }
 
-  function refused(name: string, error: unknown): StartReply {
+  /** Why a run did not start, on record as a failed one: a full disk, for example. */
+  async function recordFailure(name: string, trigger: Trigger, reason: string, cause: unknown): Promise<void> {
+    const now = new Date(clock.wall()).toISOString()
+    const record: RunRecord = {
+      ...{ script: name, trigger, started: now, ended: now, duration: 0, outcome: 'failed', counts: noCounts },
+      errors: [`not started: ${reason}`],
+    }
+    putOnRecord(record)
+    // In a folder that cannot be written to at all it would be tried for long, in vain.
+    if (dataDir !== undefined && isDiskFull(cause)) await addRun(dataDir, record, log)
+  }
+
+  async function refused(name: string, trigger: Trigger, error: unknown): Promise<StartReply> {
     if (error instanceof DataDirError) {
       log.error({ script: name }, `${name}: not started: ${error.message}`)
+      await recordFailure(name, trigger, error.publicMessage, error.cause)
       return { state: 'no folder', reason: error.publicMessage }
     }
     log.error({ script: name, err: error }, `${name}: not started`)
+    await recordFailure(name, trigger, hideFolders(error instanceof Error ? error.message : String(error)), error)
     return { state: 'error' }
   }
 
@@ -162,7 +194,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       if (stop.signal.aborted) return { state: 'stopping' }
       if (running.has(name) || starting.has(name)) return { state: 'already running' }
       const reply = start(script, trigger)
-        .catch((error: unknown) => refused(name, error))
+        .catch((error: unknown) => refused(name, trigger, error))
         .finally(() => starting.delete(name))
       starting.set(name, reply)
       return reply
