@@ -12,6 +12,7 @@ import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
 import type { MusicService } from '../data/scripts/liked-songs/services.ts'
 import { basicAuthorization, describeTokenError, tokenErrorOf } from '../data/scripts/liked-songs/spotify.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
+import { escapeControls } from '../escape-controls.ts'
 import type { Prompt } from './prompt.ts'
 
 /** The person at the terminal. */
@@ -40,7 +41,9 @@ function codeOf(given: string, state: string): string {
     throw new AuthoriseError('The answer is not the one to this request (its state differs); start again.')
   const code = query.get('code')
   if (code === null)
-    throw new AuthoriseError(`Spotify did not agree: ${(query.get('error') ?? 'no code in the address').slice(0, 60)}`)
+    throw new AuthoriseError(
+      `Spotify did not agree: ${escapeControls((query.get('error') ?? 'no code in the address').slice(0, 60))}`,
+    )
   return code
 }
 

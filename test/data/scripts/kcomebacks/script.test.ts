@@ -473,6 +473,19 @@ describe('the update of the comebacks', () => {
     expect(await update()).toBe(0)
   })
 
+  it('shows control characters from the wiki escaped, on the terminal and on record', async () => {
+    reddit.pages.set(
+      page('2024/february'),
+      tableOf(row('6th', 'G', 'g1'), row('\u202e31', 'A', 'a'), row('32\u009b2J', 'B', 'b')),
+    )
+    await update()
+    const shown = output.join('')
+    expect(shown).toContain('"\\u202e31" is no single day')
+    expect(shown).toContain('"32\\u009b2J" is no single day')
+    expect(shown).not.toMatch(/[\u202e\u009b\u001b]/)
+    expect(JSON.stringify(lastRun())).not.toMatch(/[\u202e\u009b]/)
+  })
+
   it('shows how it goes: lines and a table where there is no terminal', async () => {
     await update()
     const text = output.join('')

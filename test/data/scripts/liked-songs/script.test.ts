@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
+import { createRunDisplay } from '../../../../src/commands/run-display.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, type RunContext } from '../../../../src/data/scripts/script.ts'
@@ -411,6 +412,18 @@ describe('the likedsongs script', () => {
       outcome: 'failed',
       errors: [expect.stringMatching(/^Spotify: GET \/v1\/me\/tracks answered/)],
     })
+  })
+
+  it('hands labels with control characters to the terminal, which shows them escaped', async () => {
+    const written: string[] = []
+    const stream = { write: (text: string) => written.push(text) > 0 }
+    const display = createRunDisplay({ parts: 'songs' }, stream, stream, systemClock)
+    music.items = [{ track: { id: 'x', name: '\u001b]0;owned\u0007\u009b2J', artists: [{ name: 'A\nB' }] } }]
+    expect(await run({ progress: display.progress, log: display.log })).toMatchObject({ outcome: 'done' })
+    display.log.warn('a\u001b[31m')
+    expect(written.join('')).toContain('A\\u000aB - \\u001b]0;owned\\u0007\\u009b2J')
+    expect(written.join('')).toContain('a\\u001b[31m')
+    expect(written.join('').replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
   it('goes on after a cut connection and after a torn last line of its journal', async () => {
