@@ -76,7 +76,16 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     else if (held.length < keptWarnings) held.push(line)
     else dropped++
   }
+  let cancelCountdown = () => {}
+  const countDown = (upstream: string, until: number) => {
+    cancelCountdown()
+    const left = until - clock.now()
+    if (bar === undefined || left <= 0) return
+    bar.update(done, { label: `${upstream}: rate limited, ${seconds(Math.ceil(left / 1000))} left`, ...pace() })
+    cancelCountdown = clock.after(1000, () => countDown(upstream, until))
+  }
   const stop = () => {
+    cancelCountdown()
     bar?.stop()
     bar = undefined
     for (const line of held.splice(0)) stderr.write(`${line}\n`)
@@ -105,6 +114,7 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
       },
       step(given) {
         const label = escapeControls(given)
+        cancelCountdown()
         done++
         if (bar !== undefined) {
           bar.update(done, { label, ...pace() })
@@ -114,6 +124,10 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
         lastLine = clock.now()
         const { rate, left } = pace()
         stdout.write(`${done}/${total} ${parts}, ${rate}, ${left} left: ${label}\n`)
+      },
+      wait(upstream, milliseconds) {
+        if (bar !== undefined) countDown(upstream, clock.now() + milliseconds)
+        else stdout.write(`${upstream}: rate limited, waiting ${seconds(milliseconds / 1000)}\n`)
       },
     },
     log: {

@@ -35,9 +35,11 @@ export interface Progress {
   total(parts: number): void
   /** One part is dealt with. `label` names it: `2024-02`. */
   step(label: string): void
+  /** The run waits for a rate limit of an upstream to end. */
+  wait(upstream: string, milliseconds: number): void
 }
 
-export const noProgress: Progress = { total() {}, step() {} }
+export const noProgress: Progress = { total() {}, step() {}, wait() {} }
 
 /** The settings that scripts may read. */
 export type ScriptSettings = SettingValues

@@ -51,6 +51,8 @@ export interface UpstreamOptions {
   readonly retries?: number
   /** Longest wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
+  /** Called when a request waits for a rate limit to end. */
+  readonly onWait?: (name: string, milliseconds: number) => void
   /** Wait for a rate limit if the upstream does not say how long it lasts, milliseconds. */
   readonly limitPause?: number
   /** True for a body that says that the rate limit is used up, whatever the status. */
@@ -217,7 +219,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         if (blocked > maxWait) {
           throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is used up`, { retryAt: blockedUntil })
         }
-        if (blocked > 0) await wait(blocked)
+        if (blocked > 0) {
+          options.onWait?.(name, blocked)
+          await wait(blocked)
+        }
         try {
           return await attempt(request, place)
         } catch (error) {

@@ -35,13 +35,20 @@ function redirectTarget(error: unknown): string | undefined {
 const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 
-type Access = Pick<RunContext, 'values' | 'signal' | 'clock'>
+type Access = Pick<RunContext, 'values' | 'signal' | 'clock' | 'progress'>
 
 /** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
-export function openWiki({ values, signal, clock }: Access): Wiki {
+export function openWiki({ values, signal, clock, progress }: Access): Wiki {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
-  const common = { name: 'Reddit', signal, clock, maxBytes, userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
+  const common = {
+    name: 'Reddit',
+    signal,
+    clock,
+    onWait: progress.wait,
+    maxBytes,
+    userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`,
+  }
   const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl ?? 'https://www.reddit.com' })
   const api = createUpstream({ ...common, baseUrl: values.redditApiUrl ?? 'https://oauth.reddit.com' })
   let token: { readonly text: string; readonly until: number } | undefined

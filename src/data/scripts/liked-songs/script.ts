@@ -87,7 +87,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
 
     const upstreams: Upstream[] = []
     const upstream = (name: string, baseUrl: string | undefined, more: Partial<UpstreamOptions> = {}): Upstream => {
-      const made = createUpstream({ name, baseUrl: baseUrl ?? '', signal, clock, ...more })
+      const made = createUpstream({ name, baseUrl: baseUrl ?? '', signal, clock, onWait: progress.wait, ...more })
       upstreams.push(made)
       return made
     }

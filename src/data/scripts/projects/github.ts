@@ -48,6 +48,8 @@ export interface GithubOptions {
   readonly timeout?: number
   /** Milliseconds that stand for the "second" of Octokit's pauses between attempts. */
   readonly second?: number
+  /** Called when a request waits for a rate limit to end. */
+  readonly onWait?: (upstream: string, milliseconds: number) => void
 }
 
 /** A longer wait for a rate limit is left to the next run. Seconds. */
@@ -144,8 +146,13 @@ export function createGithub({
   log,
   timeout = 12_000,
   second = 1000,
+  onWait,
 }: GithubOptions): Github {
-  const wait = (seconds: number, retries: number): boolean => seconds <= maxWait && retries < 1 && !signal.aborted
+  const wait = (seconds: number, retries: number): boolean => {
+    const waits = seconds <= maxWait && retries < 1 && !signal.aborted
+    if (waits) onWait?.('GitHub', seconds * second)
+    return waits
+  }
   const client = new Client({
     baseUrl: baseUrl.replace(/\/$/, ''),
     userAgent: `tickwarden/${version}`,

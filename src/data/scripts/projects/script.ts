@@ -46,7 +46,16 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
     const baseUrl = values.githubApiUrl ?? ''
     const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-    const github = createGithub({ baseUrl, token: values.githubToken, cache, signal, clock, log, ...options })
+    const github = createGithub({
+      baseUrl,
+      token: values.githubToken,
+      cache,
+      signal,
+      clock,
+      log,
+      onWait: progress.wait,
+      ...options,
+    })
     const errors: string[] = []
     const notes: string[] = []
     const report = (error: string) => {
