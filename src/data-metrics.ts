@@ -33,4 +33,6 @@ export interface ScriptMetrics {
   readonly lastSuccess?: number
   /** Seconds that the last ended run took. */
   readonly duration?: number
+  /** Unix seconds at which the access ends that a person gave the script; absent where that is unknown. */
+  readonly authorisationExpires?: number
 }

@@ -75,6 +75,13 @@ export const data: readonly DataFamily[] = [
     read: byScript(({ duration }) => duration),
   },
   {
+    name: 'tickwarden_script_authorisation_expires_timestamp_seconds',
+    type: 'gauge',
+    help: 'Unix time at which the access ends that a person gave the update script, seconds.',
+    labels: ['script'],
+    read: byScript(({ authorisationExpires }) => authorisationExpires),
+  },
+  {
     name: 'tickwarden_script_running',
     type: 'gauge',
     help: '1 while the update script runs, else 0.',

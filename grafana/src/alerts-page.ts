@@ -2,6 +2,7 @@ import { alerts } from './alerts.ts'
 
 const plain = (template: string): string =>
   template
+    .replaceAll(/\{\{ if gt \$value 0\.0 \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
     .replaceAll(/\{\{ if \$labels\.instance \}\}.*?\{\{ end \}\}/g, '')
     .replaceAll(/\{\{ if \$labels\.server \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
     .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script)[^}]*\}\}/g, '_$1_')

@@ -159,4 +159,15 @@ unless on (job, instance, script) time() - tickwarden_script_last_success_timest
     action:
       'GET /v1/run shows its last outcome and error; `tickwarden update {{ $labels.script }}` shows it as it happens. reauthorise: access was withdrawn, `tickwarden authorise` gets it again.',
   },
+  {
+    name: 'ScriptAuthorisationExpiring',
+    severity: 'warning',
+    expr: 'tickwarden_script_authorisation_expires_timestamp_seconds - time() < 14 * 86400',
+    for: '5m',
+    summary: '{{ $labels.script }} soon needs a new authorisation',
+    description:
+      'The access that {{ $labels.script }} uses {{ if gt $value 0.0 }}ends in {{ $value | humanizeDuration }}{{ else }}has ended{{ end }}.',
+    action:
+      'Run `tickwarden authorise spotify`, then restart the service if its setting has changed. Spotify ends each access six months after it was given.',
+  },
 ]

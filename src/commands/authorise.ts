@@ -7,10 +7,12 @@ import { systemClock } from '../clock.ts'
 import { type SettingName, settings } from '../config/settings.ts'
 import type { Config } from '../config.ts'
 import { openFolder } from '../data/runs/folder.ts'
+import { storeGrant } from '../data/scripts/liked-songs/authorisation.ts'
 import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
 import type { MusicService } from '../data/scripts/liked-songs/services.ts'
-import { basicAuthorization } from '../data/scripts/liked-songs/spotify.ts'
+import { basicAuthorization, describeTokenError, tokenErrorOf } from '../data/scripts/liked-songs/spotify.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
+import { escapeControls } from '../escape-controls.ts'
 import type { Prompt } from './prompt.ts'
 
 type AuthoriseConfig = Pick<Config, 'data' | 'scripts'>
@@ -41,7 +43,9 @@ function codeOf(given: string, state: string): string {
     throw new AuthoriseError('The answer is not the one to this request (its state differs); start again.')
   const code = query.get('code')
   if (code === null)
-    throw new AuthoriseError(`Spotify did not agree: ${(query.get('error') ?? 'no code in the address').slice(0, 60)}`)
+    throw new AuthoriseError(
+      `Spotify did not agree: ${escapeControls((query.get('error') ?? 'no code in the address').slice(0, 60))}`,
+    )
   return code
 }
 
@@ -113,11 +117,16 @@ async function authoriseSpotify(
     const pasted = typed()
     pasted.catch(() => {})
     const code = await Promise.race([waiting.code, pasted])
-    const { json } = await upstream.request({
-      method: 'POST',
+    const request = {
+      method: 'POST' as const,
       path: '/api/token',
       headers: { authorization: basicAuthorization(keys) },
       form: { grant_type: 'authorization_code', code, redirect_uri: waiting.redirectUri },
+    }
+    const { json } = await upstream.request(request).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError)) throw error
+      if (tokenErrorOf(error) !== 'invalid_grant') throw describeTokenError(error)
+      throw new AuthoriseError('Spotify does not accept this code: it was used before or is too old; start again.')
     })
     if (isRecord(json) && typeof json.refresh_token === 'string') return json.refresh_token
     throw new AuthoriseError('Spotify answered without a refresh token; start again.')
@@ -198,6 +207,10 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     const { env } = settings[result]
     const file = join(folder, env.toLowerCase().replaceAll('_', '-'))
     await writeFileAtomic(file, `${secret}\n`, { mode: 0o600 })
+    if (name === 'spotify') {
+      await storeGrant(folder, secret, systemClock.wall())
+      io.print('Spotify ends this access after six months: run this command again before. /v1/run says when that is.')
+    }
     io.print(`Done. It is in ${file}, which only you may read. Set ${env}_FILE=${file}`)
     return exitCodes.done
   } catch (error) {

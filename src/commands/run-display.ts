@@ -2,6 +2,7 @@ import cliProgress from 'cli-progress'
 import type { Clock } from '../clock.ts'
 import type { RunRecord } from '../data/runs/history.ts'
 import type { Progress, Script } from '../data/scripts/script.ts'
+import { escapeControls } from '../escape-controls.ts'
 import type { Log } from '../log.ts'
 
 /** A stream to a person or a file. */
@@ -28,7 +29,10 @@ const seconds = (value: number): string => {
 function logLine(parts: readonly unknown[]): string {
   const text = parts.find((part) => typeof part === 'string')
   const { err } = (typeof parts[0] === 'object' && parts[0] !== null ? parts[0] : {}) as { err?: { message?: unknown } }
-  return [text, err?.message].filter((part) => typeof part === 'string').join(': ')
+  return [text, err?.message]
+    .filter((part) => typeof part === 'string')
+    .map(escapeControls)
+    .join(': ')
 }
 
 /** What a run did, as a table of one row. */
@@ -72,7 +76,16 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     else if (held.length < keptWarnings) held.push(line)
     else dropped++
   }
+  let cancelCountdown = () => {}
+  const countDown = (upstream: string, until: number) => {
+    cancelCountdown()
+    const left = until - clock.now()
+    if (bar === undefined || left <= 0) return
+    bar.update(done, { label: `${upstream}: rate limited, ${seconds(Math.ceil(left / 1000))} left`, ...pace() })
+    cancelCountdown = clock.after(1000, () => countDown(upstream, until))
+  }
   const stop = () => {
+    cancelCountdown()
     bar?.stop()
     bar = undefined
     for (const line of held.splice(0)) stderr.write(`${line}\n`)
@@ -99,7 +112,9 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
         })
         bar.start(given, 0, { label: '', ...pace() })
       },
-      step(label) {
+      step(given) {
+        const label = escapeControls(given)
+        cancelCountdown()
         done++
         if (bar !== undefined) {
           bar.update(done, { label, ...pace() })
@@ -109,6 +124,10 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
         lastLine = clock.now()
         const { rate, left } = pace()
         stdout.write(`${done}/${total} ${parts}, ${rate}, ${left} left: ${label}\n`)
+      },
+      wait(upstream, milliseconds) {
+        if (bar !== undefined) countDown(upstream, clock.now() + milliseconds)
+        else stdout.write(`${upstream}: rate limited, waiting ${seconds(milliseconds / 1000)}\n`)
       },
     },
     log: {
@@ -122,7 +141,7 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
       stop()
       stdout.write(`\n${summary(record)}\n`)
       if (dryRun) stdout.write('A dry run: nothing was changed.\n')
-      for (const error of record.errors) {
+      for (const error of record.errors.map(escapeControls)) {
         if (!said.some((line) => line.includes(error))) stderr.write(`  ${error}\n`)
       }
       if (record.retryAt !== undefined) stderr.write(`  Rate limited until ${record.retryAt}.\n`)

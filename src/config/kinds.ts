@@ -192,8 +192,8 @@ export type Schedule = Readonly<Record<string, string>>
 
 const isCron = (given: string): boolean => {
   try {
-    new Cron(given, { paused: true, timezone: 'UTC' }).stop()
-    return true
+    // 30 February is valid to the parser and never comes.
+    return new Cron(given, { paused: true, timezone: 'UTC' }).nextRun() !== null
   } catch {
     return false
   }

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { RequestError } from '../errors.ts'
 import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
-import { Counts, RunRecord } from './runs/history.ts'
+import { Counts, firstErrors, RunRecord } from './runs/history.ts'
 import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
 import type { Schedule } from './runs/schedule.ts'
 import type { Script } from './scripts/script.ts'
@@ -31,6 +31,12 @@ const RunList = Type.Object(
         missing: Type.Array(Type.String(), { description: 'Settings without which it cannot run' }),
         next_run: Type.Optional(Time),
         last_success: Type.Optional(Time),
+        authorisation_expires: Type.Optional(
+          Type.String({ format: 'date-time', description: 'When the access ends that tickwarden authorise obtained' }),
+        ),
+        set_aside: Type.Optional(
+          Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
+        ),
         last_start: Type.Optional(
           Type.String({ format: 'date-time', description: 'Of the run under way, else of the last one' }),
         ),
@@ -50,7 +56,10 @@ const RunList = Type.Object(
   { title: 'Script runs' },
 )
 
-function toReply({ script, route, state, runningSince, missing, last, lastSuccess }: ScriptStatus, nextRun: number | undefined) {
+function toReply(
+  { script, route, state, runningSince, missing, last, lastSuccess, own }: ScriptStatus,
+  nextRun: number | undefined,
+) {
   const started = runningSince ?? last?.started
   return {
     script,
@@ -59,6 +68,8 @@ function toReply({ script, route, state, runningSince, missing, last, lastSucces
     missing,
     ...(nextRun !== undefined && { next_run: new Date(nextRun).toISOString() }),
     ...(lastSuccess !== undefined && { last_success: lastSuccess }),
+    ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
+    ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
     ...(started !== undefined && { last_start: started }),
     ...(last && {
       last_end: last.ended,

@@ -54,7 +54,8 @@ async function expectFile(name: string, content: string) {
   const path = join(dataDir, name)
   expect(await readFile(path, 'utf8')).toBe(`${content}\n`)
   expect((await stat(path)).mode & 0o777).toBe(0o600)
-  expect(await readdir(dataDir)).toEqual([name])
+  const isSpotify = name === 'spotify-refresh-token'
+  expect(await readdir(dataDir)).toEqual(isSpotify ? [name, `${name}.json`] : [name])
   expect(printed).not.toContain(content)
   expect(printed).toContain(`_FILE=${path}`)
 }
@@ -110,7 +111,7 @@ describe('authorise spotify', () => {
 
   it.each([
     ['http://127.0.0.1/callback?code=the-code&state=other', /state differs/],
-    ['wrong', /answered 400/],
+    ['wrong', /does not accept this code: it was used before or is too old; start again/],
   ])('fails on %s without writing', async (pasted, message) => {
     expect(await authorise('spotify', { types: () => pasted })).toBe(1)
     expect(printed).toMatch(message)
@@ -156,7 +157,7 @@ describe('authorise lastfm', () => {
 
   it('fails with the error of Last.fm', async () => {
     expect(await authorise('lastfm', { types: () => '' }, { LASTFM_API_SECRET: 'wrong' })).toBe(1)
-    expect(printed).toContain('auth.getToken failed with its error 13')
+    expect(printed).toContain('auth.getToken: the signature is wrong; compare LASTFM_API_KEY and LASTFM_API_SECRET')
     expect(await readdir(dataDir)).toEqual([])
   })
 })

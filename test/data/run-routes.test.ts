@@ -8,6 +8,7 @@ import { buildApp } from '../../src/app.ts'
 import { systemClock } from '../../src/clock.ts'
 import { runUpdate } from '../../src/commands/update.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
+import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { silentLog } from '../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../helpers/fake-reddit.ts'
@@ -251,6 +252,35 @@ describe('the script-run routes', () => {
     const { output, run } = updateByHand({ DATA_DIR: place() })
     expect(await run).toBe(1)
     expect(output.join('')).toBe(`kcomebacks: failed: ${message}\n`)
+  })
+
+  it('list the songs that are set aside, and tell when an access ends, until another token is set', async () => {
+    const song = {
+      id: 'a',
+      title: 'T',
+      artist: 'A',
+      reason: 'Last.fm does not know the song (error 7)',
+      tried: Date.UTC(2026, 0, 2),
+    }
+    writeFileSync(
+      join(folder, 'likedsongs.jsonl'),
+      `${JSON.stringify({ ...song, failures: 3 })}\n${JSON.stringify({ ...song, id: 'b', failures: 2 })}\n`,
+    )
+    await storeGrant(folder, 'the-refresh-token', Date.UTC(2025, 7, 31, 12))
+    const first = await start({ SPOTIFY_REFRESH_TOKEN: 'the-refresh-token' })
+    expect(await first.script('likedsongs')).toMatchObject({
+      state: 'idle',
+      authorisation_expires: '2026-02-28T12:00:00.000Z',
+      set_aside: ['set aside, tried again weekly: A - T (Last.fm does not know the song (error 7); last tried 2026-01-02)'],
+    })
+    const metric = 'tickwarden_script_authorisation_expires_timestamp_seconds'
+    expect(await (await first.get('/metrics')).text()).toContain(
+      `${metric}{script="likedsongs"} ${Date.UTC(2026, 1, 28, 12) / 1000}\n`,
+    )
+    await first.close()
+    const second = await start({ SPOTIFY_REFRESH_TOKEN: 'another-refresh-token' })
+    expect(await second.script('likedsongs')).not.toHaveProperty('authorisation_expires')
+    expect(await (await second.get('/metrics')).text()).not.toContain(`${metric}{`)
   })
 
   it('stop their runs when the service stops', async () => {

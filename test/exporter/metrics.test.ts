@@ -43,7 +43,7 @@ const data = {
   ],
   scripts: () => [
     { script: 'projects', running: true, runs: { done: 3, failed: 1 }, lastSuccess: 1_700_000_000, duration: 12.5 },
-    { script: 'likedsongs', running: false, runs: {} },
+    { script: 'likedsongs', running: false, runs: {}, authorisationExpires: 1_715_552_000 },
   ],
 }
 
@@ -265,6 +265,8 @@ describe('/metrics', () => {
     expect(text).toContain('tickwarden_script_running{script="projects"} 1\n')
     expect(text).toContain('tickwarden_script_running{script="likedsongs"} 0\n')
     expect(text).not.toContain('tickwarden_script_duration_seconds{script="likedsongs"}')
+    expect(text).toContain('tickwarden_script_authorisation_expires_timestamp_seconds{script="likedsongs"} 1715552000\n')
+    expect(text).not.toContain('tickwarden_script_authorisation_expires_timestamp_seconds{script="projects"}')
   })
 
   it('asks for the bearer token where there is one', async () => {

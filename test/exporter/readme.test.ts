@@ -47,7 +47,9 @@ it('lists every metric with its type and labels, and no other', () => {
 it('knows every metric that /metrics really has', async () => {
   const data = {
     snapshots: () => [{ database: 'projects', up: true, entries: 1, rejected: 0, lastUpdate: 1 }],
-    scripts: () => [{ script: 'projects', running: false, runs: { done: 1 }, lastSuccess: 1, duration: 1 }],
+    scripts: () => [
+      { script: 'projects', running: false, runs: { done: 1 }, lastSuccess: 1, duration: 1, authorisationExpires: 1 },
+    ],
   }
   const clock = manualClock()
   const fleet = scriptedFleet(fixedFleet(), clock)

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 
 export interface FakeReddit {
   readonly url: string
-  /** By wiki page, Markdown. */
+  /** By wiki page, Markdown. Names are in lower case; other spellings are redirected, as Reddit does. */
   readonly pages: Map<string, string>
+  /** Pages that were renamed, by their old name. */
+  readonly redirects: Map<string, string>
   /** Revision of a page: goes up by itself when its text changes, unless set here. */
   readonly revisions: Map<string, number>
   /** Paths asked for, with ` 304` where that was the answer. */
@@ -13,8 +15,8 @@ export interface FakeReddit {
   /** Answers the next requests for a page instead, as long as there are any. */
   readonly instead: Map<string, ((request: IncomingMessage, response: ServerResponse) => void)[]>
   etags: boolean
-  /** What a request without a token gets. */
-  publicPages: boolean
+  /** What a request without a token gets: pages, a refusal, or a redirect to the login page. */
+  publicPages: boolean | 'login'
   readonly id: string
   readonly secret: string
   /** Tokens handed out so far; only the last one is valid. */
@@ -80,11 +82,17 @@ export async function startFakeReddit(): Promise<FakeReddit> {
       return other(request, response)
     }
     if (!/^nodejs:tickwarden:v\d/.test(request.headers['user-agent'] ?? '')) return json(429, { message: 'Too Many Requests' })
-    if (isPublic ? !reddit.publicPages : request.headers.authorization !== `Bearer ${reddit.tokens.at(-1)}`) {
+    if (isPublic ? reddit.publicPages !== true : request.headers.authorization !== `Bearer ${reddit.tokens.at(-1)}`) {
       reddit.asked.push(page)
+      if (isPublic && reddit.publicPages === 'login') return response.writeHead(302, { location: '/login/?dest=here' }).end()
       return isPublic
         ? response.writeHead(403, { 'content-type': 'text/html' }).end('<html>blocked</html>')
         : json(401, { error: 401 })
+    }
+    const target = reddit.redirects.get(page) ?? page.toLowerCase()
+    if (target !== page) {
+      reddit.asked.push(`${page} 302`)
+      return response.writeHead(302, { location: `/r/kpop/wiki/${target}${isPublic ? '.json?raw_json=1' : '?raw_json=1'}` }).end()
     }
     const text = reddit.pages.get(page)
     if (text === undefined) {
@@ -111,10 +119,11 @@ export async function startFakeReddit(): Promise<FakeReddit> {
   const reddit: FakeReddit = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     pages: new Map(),
+    redirects: new Map(),
     revisions: new Map(),
     asked: [],
     instead: new Map(),
-    etags: true,
+    etags: false,
     publicPages: false,
     id: 'the-client-id',
     secret: 'the-client-secret-hunter2',

@@ -1,6 +1,7 @@
 import { Value } from 'typebox/value'
 import type { Clock } from '../../clock.ts'
 import { settings } from '../../config/settings.ts'
+import { escapeControls } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
 import { type Counts, noCounts, type Progress, type RunResult, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream.ts'
@@ -96,7 +97,7 @@ async function runScript(order: RunOrder, log: Log): Promise<End> {
   }
 }
 
-/** In a folder that does not exist no other run is under way, and a dry run does not create one. */
+/** A dry run neither creates a folder nor needs a lock in one that it cannot write to: no other run can either. */
 const noLock: RunLock = { async release() {} }
 
 /**
@@ -106,10 +107,10 @@ const noLock: RunLock = { async release() {} }
 export async function startRun(order: RunOrder): Promise<Run | 'already running'> {
   const { script, dataDir, trigger, clock, dryRun } = order
   const { name } = script
-  const folderExists = await openFolder(dataDir, dryRun)
+  const isWritable = await openFolder(dataDir, dryRun)
   const [wall, start] = [clock.wall(), clock.now()]
   const started = new Date(wall).toISOString()
-  const acquired = folderExists ? await takeLock({ folder: dataDir, name, clock, taken: started }) : noLock
+  const acquired = isWritable ? await takeLock({ folder: dataDir, name, clock, taken: started }) : noLock
   if (acquired === undefined) return 'already running'
   const lock = acquired
   const redact = createRedactor(order.values)
@@ -126,7 +127,7 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
       duration: Math.round(clock.now() - start) / 1000,
       outcome,
       counts,
-      errors: firstErrors(errors).map((error) => hideFolders(redact(error))),
+      errors: firstErrors(errors).map((error) => escapeControls(hideFolders(redact(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
     })
   }

@@ -1,4 +1,5 @@
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants, mkdir, mkdtemp, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { settings } from '../../config/settings.ts'
 
 /** DATA_DIR cannot be used. The message names the folder: it is for the log and the terminal. */
@@ -22,21 +23,42 @@ const exists = (path: string): Promise<boolean> =>
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
   )
 
+/** Creates a folder and those above it, one at a time: a recursive mkdir of Node.js does not end below /proc. */
+async function createFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    const parent = dirname(path)
+    if (code !== 'ENOENT' || (await exists(parent))) throw error
+    await createFolder(parent)
+    await mkdir(path)
+  }
+}
+
+/** Some file systems, such as /proc and /sys, allow root to write and then refuse it. */
+async function checkWritable(path: string): Promise<void> {
+  await access(path, constants.W_OK)
+  await rmdir(await mkdtemp(join(path, '.probe-')))
+}
+
 /**
  * Creates the data folder, unless nothing may be changed.
- * @returns whether it exists: false only in a dry run
+ * @returns whether it can be written to: false only in a dry run
  * @throws DataDirError if it cannot be created or written to
  */
 export async function openFolder(dataDir: string, dryRun: boolean): Promise<boolean> {
   if (dryRun && !(await exists(dataDir))) return false
   try {
-    await mkdir(dataDir, { recursive: true })
+    await createFolder(dataDir)
   } catch (error) {
     throw new DataDirError(dataDir, 'cannot be created', error)
   }
   try {
-    await access(dataDir, constants.W_OK)
+    await checkWritable(dataDir)
   } catch (error) {
+    if (dryRun) return false
     throw new DataDirError(dataDir, 'cannot be written to', error)
   }
   return true

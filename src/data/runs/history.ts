@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -65,6 +65,32 @@ export async function readHistory(dataDir: string): Promise<History> {
   }
 }
 
+const textOf = (history: History): string => `${JSON.stringify(history, null, 1)}\n`
+
+/**
+ * Writes the newest run into the room that the file has on a full disk, older runs giving way to it. Not atomic: half a file is
+ * no history, which claims less than an old one does.
+ */
+async function overwrite(path: string, { runs, lastSuccess }: History): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    const { size } = await file.stat()
+    const newest = runs.slice(-1).map((run) => ({ ...run, errors: run.errors.slice(0, 1) }))
+    const candidates = [...runs.keys()].map((count) => textOf({ runs: runs.slice(count), lastSuccess }))
+    const text = [...candidates, textOf({ runs: newest, lastSuccess })].find((made) => Buffer.byteLength(made) <= size)
+    if (text === undefined) throw new Error('the newest run does not fit')
+    const { bytesWritten } = await file.write(text, 0)
+    await file.truncate(bytesWritten)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Without room for the newest run, nothing must say that the last one succeeded. */
+const overwriteOrRemove = (path: string, history: History): Promise<void> =>
+  overwrite(path, history).catch(() => rm(path, { force: true }))
+
 /** Adds a run. A failure is logged: the run itself has ended. */
 export async function addRun(dataDir: string, run: RunRecord, log: Log): Promise<void> {
   try {
@@ -74,9 +100,12 @@ export async function addRun(dataDir: string, run: RunRecord, log: Log): Promise
         runs: [...runs, run].slice(-maxRuns),
         lastSuccess: { ...lastSuccess, ...(isSuccess(run) && { [run.script]: run.ended }) },
       }
-      await writeFileAtomic(pathOf(dataDir), `${JSON.stringify(next, null, 1)}\n`)
+      await writeFileAtomic(pathOf(dataDir), textOf(next)).catch(async (error: unknown) => {
+        await overwriteOrRemove(pathOf(dataDir), next)
+        throw error
+      })
     })
   } catch (error) {
-    log.error({ script: run.script, err: error }, 'runs.json could not be written')
+    log.error({ script: run.script, err: error }, 'runs.json could not be written as a whole')
   }
 }

@@ -1,12 +1,21 @@
 import type { Clock } from '../../clock.ts'
 import type { ScriptMetrics } from '../../data-metrics.ts'
 import type { Log } from '../../log.ts'
-import { noProgress, type Outcome, outcomes, type Script, type ScriptSettings } from '../scripts/script.ts'
+import {
+  noCounts,
+  noProgress,
+  type Outcome,
+  outcomes,
+  type Script,
+  type ScriptSettings,
+  type ScriptState,
+} from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { missingSettings, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
+import { addRun, isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
 import { type Holder, holderOf } from './lock.ts'
+import { hideFolders } from './paths.ts'
 
 export type StartReply =
   | { readonly state: 'started' | 'already running' }
@@ -29,6 +38,8 @@ export interface ScriptStatus {
   /** The last run that has ended. */
   readonly last: RunRecord | undefined
   readonly lastSuccess: string | undefined
+  /** Undefined where the script has none, or it could not be read. */
+  readonly own: ScriptState | undefined
 }
 
 /** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
@@ -54,6 +65,11 @@ export interface RunsOptions {
   readonly onEnd?: (script: Script) => Promise<void>
 }
 
+const isDiskFull = (error: unknown): boolean => {
+  const { code } = (error ?? {}) as NodeJS.ErrnoException
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}
+
 export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd }: RunsOptions): Runs {
   const stop = new AbortController()
   /** The runs of this process. */
@@ -62,6 +78,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   const holders = new Map<string, Partial<Holder>>()
   const last = new Map<string, RunRecord>()
   const lastSuccess = new Map<string, string>()
+  const states = new Map<string, ScriptState>()
   const ended = new Map<string, Map<Outcome, number>>(
     scripts.map(({ name }) => [name, new Map(outcomes.map((outcome) => [outcome, 0]))]),
   )
@@ -81,6 +98,16 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       const success = history.lastSuccess[name]
       if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
     }
+    for (const script of scripts) await readOwnState(script, folder)
+  }
+  async function readOwnState(script: Script, folder: string): Promise<void> {
+    try {
+      const state = await script.readState?.(values, folder)
+      if (state !== undefined) states.set(script.name, state)
+    } catch (error) {
+      states.delete(script.name)
+      log.warn({ script: script.name, err: error }, `${script.name}: its state cannot be read`)
+    }
   }
   let reading: Promise<void> | undefined
   const refresh = (): Promise<void> => {
@@ -92,13 +119,17 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   }
   void refresh()
 
-  async function follow(script: Script, run: Run): Promise<void> {
-    const { name } = script
-    const record = await run.ended
+  function putOnRecord(record: RunRecord): void {
+    const { script: name } = record
     last.set(name, record)
     if (isSuccess(record)) lastSuccess.set(name, record.ended)
     const counts = ended.get(name)
     counts?.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
+  }
+
+  async function follow(script: Script, run: Run): Promise<void> {
+    const { name } = script
+    putOnRecord(await run.ended)
     await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
     holders.delete(name)
     void refresh()
@@ -131,12 +162,26 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     return { state: 'started' }
   }
 
-  function refused(name: string, error: unknown): StartReply {
+  /** Why a run did not start, on record as a failed one: a full disk, for example. */
+  async function recordFailure(name: string, trigger: Trigger, reason: string, cause: unknown): Promise<void> {
+    const now = new Date(clock.wall()).toISOString()
+    const record: RunRecord = {
+      ...{ script: name, trigger, started: now, ended: now, duration: 0, outcome: 'failed', counts: noCounts },
+      errors: [`not started: ${reason}`],
+    }
+    putOnRecord(record)
+    // In a folder that cannot be written to at all it would be tried for long, in vain.
+    if (dataDir !== undefined && isDiskFull(cause)) await addRun(dataDir, record, log)
+  }
+
+  async function refused(name: string, trigger: Trigger, error: unknown): Promise<StartReply> {
     if (error instanceof DataDirError) {
       log.error({ script: name }, `${name}: not started: ${error.message}`)
+      await recordFailure(name, trigger, error.publicMessage, error.cause)
       return { state: 'no folder', reason: error.publicMessage }
     }
     log.error({ script: name, err: error }, `${name}: not started`)
+    await recordFailure(name, trigger, hideFolders(error instanceof Error ? error.message : String(error)), error)
     return { state: 'error' }
   }
 
@@ -149,7 +194,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       if (stop.signal.aborted) return { state: 'stopping' }
       if (running.has(name) || starting.has(name)) return { state: 'already running' }
       const reply = start(script, trigger)
-        .catch((error: unknown) => refused(name, error))
+        .catch((error: unknown) => refused(name, trigger, error))
         .finally(() => starting.delete(name))
       starting.set(name, reply)
       return reply
@@ -169,6 +214,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
           missing: missingSettings(script, values, dataDir),
           last: record,
           lastSuccess: lastSuccess.get(name),
+          own: states.get(name),
         }
       })
     },
@@ -177,12 +223,14 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       void refresh()
       return scripts.map(({ name }) => {
         const [record, success] = [last.get(name), lastSuccess.get(name)]
+        const expires = states.get(name)?.authorisationExpires
         return {
           script: name,
           running: running.has(name) || holders.has(name),
           runs: Object.fromEntries(ended.get(name) ?? []),
           ...(success !== undefined && { lastSuccess: Date.parse(success) / 1000 }),
           ...(record !== undefined && { duration: record.duration }),
+          ...(expires !== undefined && { authorisationExpires: expires / 1000 }),
         }
       })
     },

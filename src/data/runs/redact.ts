@@ -1,5 +1,6 @@
 import type { Setting } from '../../config/setting.ts'
 import { type SettingName, settings } from '../../config/settings.ts'
+import { escapeControls, escapeControlsInLines } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
 import type { ScriptSettings } from '../scripts/script.ts'
 
@@ -17,15 +18,20 @@ export function createRedactor(values: ScriptSettings): (text: string) => string
   return (text) => forms.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
 }
 
-/** A log that hides secrets anywhere in a line. */
+/** A log that hides secrets anywhere in a line, and shows control characters from outside escaped. */
 export function redactedLog(log: Log, redact: (text: string) => string): Log {
   const clean = (value: unknown, depth: number): unknown => {
-    if (typeof value === 'string') return redact(value)
+    if (typeof value === 'string') return escapeControls(redact(value))
     if (typeof value !== 'object' || value === null) return value
     if (depth === 0) return undefined
     if (value instanceof Error) {
       const cause = value.cause === undefined ? {} : { cause: clean(value.cause, depth - 1) }
-      return { type: value.name, message: redact(value.message), stack: redact(value.stack ?? ''), ...cause }
+      return {
+        type: value.name,
+        message: escapeControls(redact(value.message)),
+        stack: escapeControlsInLines(redact(value.stack ?? '')),
+        ...cause,
+      }
     }
     if (Array.isArray(value)) return value.map((item) => clean(item, depth - 1))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clean(item, depth - 1)]))

@@ -36,9 +36,11 @@ export interface Progress {
   total(parts: number): void
   /** One part is dealt with. `label` names it: `2024-02`. */
   step(label: string): void
+  /** The run waits for a rate limit of an upstream to end. */
+  wait(upstream: string, milliseconds: number): void
 }
 
-export const noProgress: Progress = { total() {}, step() {} }
+export const noProgress: Progress = { total() {}, step() {}, wait() {} }
 
 /** The settings that scripts may read: their own, and where the snapshots are. */
 export type ScriptSettings = Config['scripts'] & Config['data']
@@ -72,6 +74,14 @@ export interface DataAge {
   lastSuccess(): Promise<number>
 }
 
+/** What a script has in store between its runs. */
+export interface ScriptState {
+  /** Items that it tries only now and then because they keep failing, one sentence each. */
+  readonly setAside: readonly string[]
+  /** When the access that a person gave it ends, Unix milliseconds; undefined where that is unknown. */
+  readonly authorisationExpires: number | undefined
+}
+
 /** One update script. The run routes, the schedule, the metrics and the command line are made from the list of these. */
 export interface Script {
   readonly name: string
@@ -94,6 +104,11 @@ export interface Script {
   isConfigured(settings: ScriptSettings, dataDir: string): boolean
   /** Unix milliseconds of the newest data that it has brought, 0: none; undefined: unknown for now. */
   newest(age: DataAge): Promise<number | undefined>
+  /**
+   * Its state, for `/v1/run` and the metrics; absent: it has none.
+   * @param dataDir absolute
+   */
+  readState?(settings: ScriptSettings, dataDir: string): Promise<ScriptState>
   /** @throws anything; the runner makes it a `failed` result, of an UpstreamError with `retryAt` a `rate_limited` one */
   run(context: RunContext): Promise<RunResult>
 }

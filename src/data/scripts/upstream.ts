@@ -17,17 +17,20 @@ export class UpstreamError extends Error {
   readonly retryAt: number | undefined
   /** Of `status`: the body where it is JSON, for upstreams that put their error codes there. Untrusted. */
   readonly body: unknown
+  /** Of `status` 300 to 399: the absolute URL of the Location header. Untrusted. */
+  readonly location: URL | undefined
 
   constructor(
     kind: UpstreamFailure,
     message: string,
-    detail: { status?: number; retryAt?: number; body?: unknown; cause?: unknown } = {},
+    detail: { status?: number; retryAt?: number; body?: unknown; location?: URL | undefined; cause?: unknown } = {},
   ) {
     super(message, detail.cause === undefined ? {} : { cause: detail.cause })
     this.kind = kind
     this.status = detail.status
     this.retryAt = detail.retryAt
     this.body = detail.body
+    this.location = detail.location
   }
 }
 
@@ -48,6 +51,8 @@ export interface UpstreamOptions {
   readonly retries?: number
   /** Longest wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
+  /** Called when a request waits for a rate limit to end. */
+  readonly onWait?: (name: string, milliseconds: number) => void
   /** Wait for a rate limit if the upstream does not say how long it lasts, milliseconds. */
   readonly limitPause?: number
   /** True for a body that says that the rate limit is used up, whatever the status. */
@@ -185,7 +190,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         })
       }
       if (status !== 304 && (status < 200 || status > 299)) {
-        throw new UpstreamError('status', `${place} answered ${status}`, { status, body: json })
+        const target = status < 400 ? header(reply.headers, 'location') : undefined
+        const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
+        throw new UpstreamError('status', `${place} answered ${status}`, { status, body: json, location })
       }
       if (json === undefined && body.length > 0) {
         throw new UpstreamError('malformed', `${place} answered something that is not JSON`, { status })
@@ -212,7 +219,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         if (blocked > maxWait) {
           throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is used up`, { retryAt: blockedUntil })
         }
-        if (blocked > 0) await wait(blocked)
+        if (blocked > 0) {
+          options.onWait?.(name, blocked)
+          await wait(blocked)
+        }
         try {
           return await attempt(request, place)
         } catch (error) {

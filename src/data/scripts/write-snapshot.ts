@@ -22,8 +22,8 @@ export interface SnapshotWrite {
 
 export type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
 
-/** Share of the previous number of entries that a new snapshot must at least have. */
-const minShare = 0.8
+/** Share of the previous number of entries that new ones must at least have. */
+export const minShare = 0.8
 
 /** The file that a script writes: the one that the service reads, or if it reads a URL, the one in the data folder. */
 export function snapshotPath(
@@ -96,9 +96,20 @@ function objectionTo(entries: number, previous: number): string | undefined {
  * @throws Error if the disk refuses it
  */
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
-  const { database, entries, wall, force, dryRun, log } = write
   const path = await resolveLinks(write.path)
-  const [fresh, made] = [`${path}.new`, snapshotText(entries, wall)]
+  const fresh = `${path}.new`
+  try {
+    return await publish(write, path, fresh)
+  } catch (error) {
+    // On a full disk an unfinished file would take the room that the next run needs.
+    if (!write.dryRun) await rm(fresh, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+async function publish(write: SnapshotWrite, path: string, fresh: string): Promise<SnapshotWritten> {
+  const { database, entries, wall, force, dryRun, log } = write
+  const made = snapshotText(entries, wall)
   if (!dryRun) await writeDurably(fresh, made, path)
   const text = dryRun ? made : await readFile(fresh, 'utf8')
   const previous = await readFileIfExists(path)

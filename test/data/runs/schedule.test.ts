@@ -104,6 +104,10 @@ describe('the schedule', () => {
     expect((await status()).next_run).toMatch(/^2023-11-16T03:(0|1[0-4])/)
   })
 
+  it.each(['0 3 30 2 *', 'kcomebacks=0 0 31 4,6 *; projects=off'])('refuses UPDATE_SCHEDULE "%s", which never fires', (given) => {
+    expect(() => loadConfig({ env: { UPDATE_SCHEDULE: given } })).toThrow(/UPDATE_SCHEDULE/)
+  })
+
   it('follows UPDATE_SCHEDULE to the minute, of a script that is not set up, too', async () => {
     fresh()
     const { status, ran } = await start({ UPDATE_SCHEDULE: 'kcomebacks=*/10 * * * *; projects=off' })

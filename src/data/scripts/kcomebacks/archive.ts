@@ -4,7 +4,7 @@ import { type Month, monthKey } from './moment.ts'
 export interface ArchivedMonth extends Month {
   /** `2024-02` */
   readonly key: string
-  /** Its page: `upcoming-releases/2024/february`, in the letter case of the link. */
+  /** Its page: `upcoming-releases/2024/february`. In lower case, as Reddit names pages; links vary. */
   readonly page: string
 }
 
@@ -33,7 +33,7 @@ export function readArchive(markdown: string): Archive {
       continue
     }
     const key = monthKey({ year: Number(year), month })
-    if (!months.has(key)) months.set(key, { year: Number(year), month, key, page })
+    if (!months.has(key)) months.set(key, { year: Number(year), month, key, page: page.toLowerCase() })
   }
   return { months: [...months.values()].sort((a, b) => (a.key < b.key ? -1 : 1)), unknown }
 }

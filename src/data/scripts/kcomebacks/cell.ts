@@ -1,58 +1,88 @@
-import { decode as decodeEntities } from 'html-entities'
-import type { Token } from 'marked'
+import { decode } from 'html-entities'
+import { Parser } from 'htmlparser2'
+import { markdownWiki } from 'snudown-js'
 
 /** What a table cell says, without its markup. */
 export interface Cell {
   readonly text: string
-  /** Where its links lead, as written but for entities. */
+  /** Where its links lead, as written but for entities and percent-encoding. */
   readonly links: readonly string[]
 }
 
 export const emptyCell: Cell = { text: '', links: [] }
 
-/** Entities end with a semicolon here: `&copy=1` and `&region=kr` in a link are parameters. */
-const decode = (text: string): string => decodeEntities(text, { scope: 'strict' })
+/** Stands for an asterisk that is meant as such. A noncharacter: it is removed from the source first. */
+const literalAsterisk = '\ufdd0'
+const asteriskEntity = /&(?:#42|#x2a|ast|midast);/gi
 
-/** Stands for an asterisk of the source that may be markup. No text holds it: Markdown forbids it. */
-const bareAsterisk = '\0'
+/**
+ * The source with literal asterisks marked: the others are markup where they pair, and at the ends of a text also where
+ * they do not. The renderer drops NUL, and lone surrogates make it misread what follows.
+ */
+const markAsterisks = (source: string): string =>
+  source
+    .replace(/[\0\ufdd0]/g, '')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .replace(/\\([\s\S])/g, (pair, escaped) => (escaped === '*' ? literalAsterisk : pair))
+    .replace(asteriskEntity, literalAsterisk)
 
-/** Text of the source: an asterisk that is written as such may be markup, one that is escaped or an entity is meant. */
-const decodeSource = (source: string): string => decode(source.replaceAll(bareAsterisk, '').replaceAll('*', bareAsterisk))
-
-/** The text that a reader of the page sees; the site shows HTML as it is written: `<Title>` is a title. */
-function textOf(tokens: readonly Token[]): string {
-  return tokens
-    .map((token) => {
-      if (token.type === 'br') return ' '
-      if (token.type === 'escape') return token.text
-      if (token.type === 'codespan') return decode(token.text)
-      if ('tokens' in token && token.tokens !== undefined) return textOf(token.tokens)
-      // The parser decodes some entities in the text of a token, but none in its source.
-      if (token.type === 'text' || token.type === 'html') return decodeSource(token.raw)
-      return decodeSource('text' in token && typeof token.text === 'string' ? token.text : token.raw)
-    })
-    .join('')
+interface OpenCell {
+  text: string
+  readonly links: string[]
 }
 
-/** `\)` in a link: the parser leaves the backslash. */
-const escaped = /\\([!-/:-@[-`{-~])/g
-
-function linksOf(tokens: readonly Token[]): readonly string[] {
-  return tokens.flatMap((token) => {
-    if (token.type === 'link' && typeof token.href === 'string') return [decode(token.href).replace(escaped, '$1').trim()]
-    return 'tokens' in token && token.tokens !== undefined ? linksOf(token.tokens) : []
+/** The cells of the only body row in the renderer's HTML. */
+function parseRow(html: string): readonly OpenCell[] {
+  const cells: OpenCell[] = []
+  let open: OpenCell | undefined
+  let code = 0
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (name === 'td') {
+        open = { text: '', links: [] }
+        cells.push(open)
+      }
+      if (name === 'code') code++
+      if (name === 'a' && attributes.href !== undefined) open?.links.push(attributes.href)
+    },
+    ontext(text) {
+      if (open !== undefined) open.text += code > 0 ? text.replaceAll('*', literalAsterisk) : text
+    },
+    onclosetag(name) {
+      if (name === 'td') open = undefined
+      if (name === 'code') code--
+    },
   })
+  parser.end(html)
+  return cells
 }
 
-/** Asterisks that the parser could not pair: `**IU*`. */
-const strayEmphasis = /^\0+|\0+$/g
+/** JavaScript counts neither U+0085 nor the zero-width characters as white space. */
+const edges = /^[\s\u0085\u200b-\u200f\u2060\ufeff]+|[\s\u0085\u200b-\u200f\u2060\ufeff]+$/g
+const trim = (text: string): string => text.replace(edges, '')
 
-export function readCell(tokens: readonly Token[]): Cell {
-  const text = textOf(tokens).replace(/\s+/g, ' ').trim()
+/** Asterisks that the renderer could not pair: `**IU*`. */
+const strayEmphasis = /^\*+|\*+$/g
+
+function toCell({ text, links }: OpenCell): Cell {
+  const whole = trim(text.replace(/[\s\u0085]+/g, ' '))
   // A name may be made of asterisks alone, or be censored with them in the middle; only the ends are markup.
-  const bare = text.replace(strayEmphasis, '').trim()
+  const bare = trim(whole.replace(strayEmphasis, ''))
   return {
-    text: (bare === '' ? text : bare).replaceAll(bareAsterisk, '*'),
-    links: linksOf(tokens).filter((link) => link !== ''),
+    text: (bare === '' ? whole : bare).replaceAll(literalAsterisk, '*'),
+    // `&amp;` in a URL is shown as written, but never meant so. `&copy=1` and `&region=kr` are parameters: no semicolon.
+    links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(literalAsterisk, '*').trim()).filter(Boolean),
   }
+}
+
+/**
+ * Renders the cells of one table row as Reddit does: by its own renderer, so that no other opinion on Markdown is involved.
+ * @param sources Markdown of the cells, without the bars between them; one line
+ * @param definitions lines of the page that define links for `[text][name]`
+ */
+export function renderCells(sources: readonly string[], definitions: readonly string[] = []): readonly Cell[] {
+  const row = (cell: (source: string) => string) => `|${sources.map(cell).join('|')}|`
+  const table = [row(() => 'x'), row(() => '-'), row(markAsterisks), '', ...definitions].join('\n')
+  const cells = parseRow(markdownWiki(table))
+  return sources.map((_, index) => toCell(cells[index] ?? { text: '', links: [] }))
 }

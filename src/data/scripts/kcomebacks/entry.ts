@@ -76,14 +76,20 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
   // Rows of a table without a Streaming column may have its cell all the same; anything else has slipped sideways.
   const streaming =
     columns.streaming === undefined && extra.length === 1 && extra[0] === cells[columns.count] ? extra[0] : undefined
-  if (extra.length > 0 && (streaming === undefined || readLinks(streaming).length === 0)) {
-    return { problem: `it has more cells than the table has columns (${columns.count}); a "|" in a text is written "\\|"`, above }
-  }
+  const isStreaming = streaming !== undefined && readLinks(streaming).length > 0
   const moment = readMoment(day, cell(columns.time).text, above, month)
   if (typeof moment === 'string') return { problem: moment, above: day === '' ? above : nothingAbove }
+  if (extra.length > 1) {
+    const problem = `it has more cells than the table has columns (${columns.count}); a "|" in a text is written "&#124;"`
+    return { problem, above: moment }
+  }
   if (artist === '') return { problem: 'it has no artist', above: moment }
   const track = cell(columns.track)
   const notes = [
+    // The site does not show it either.
+    ...(extra.length === 1 && !isStreaming
+      ? [`its cell beyond the last column is ignored: "${clip(extra[0]?.text ?? '')}"`]
+      : []),
     ...(day !== '' && isVagueDay(moment.day ?? '') ? [`"${clip(day)}" is no single day; its date has it as written`] : []),
     ...(moment.unread !== undefined ? [noteOnTime(moment.unread, cell(columns.time).text !== '')] : []),
   ]
@@ -96,7 +102,7 @@ export function readRow(cells: readonly Cell[], columns: Columns, above: Above, 
       artist,
       title: cell(columns.title).text || track.text,
       types: readTypes(cell(columns.type).text),
-      links: [...readLinks(streaming ?? cell(columns.streaming)), ...readLinks(track)],
+      links: [...readLinks(isStreaming ? streaming : cell(columns.streaming)), ...readLinks(track)],
     },
   }
 }

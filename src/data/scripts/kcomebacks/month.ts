@@ -1,5 +1,6 @@
 import type { Comeback } from '../../comeback-format.ts'
 import type { RunContext } from '../script.ts'
+import { minShare } from '../write-snapshot.ts'
 import type { ArchivedMonth } from './archive.ts'
 import { readMonthPage } from './page.ts'
 import { digestOf, type MonthState } from './stored.ts'
@@ -14,24 +15,36 @@ export interface MonthNow {
   readonly state: MonthState
 }
 
+/** Entries that a message names. */
+const maxNamed = 10
+
+/** Why the entries of a page do not replace the stored ones. */
+function objection(entries: readonly Comeback[], stored: readonly Comeback[]): string | undefined {
+  if (entries.length >= minShare * stored.length) return undefined
+  const present = new Set(entries.map((entry) => JSON.stringify(entry)))
+  const lost = stored.filter((entry) => !present.has(JSON.stringify(entry)))
+  const names = lost.slice(0, maxNamed).map(({ date, artist, title }) => `${date} ${artist} - ${title}`)
+  const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : ''
+  return `the page has ${entries.length} entries where there were ${stored.length}; missing: ${names.join(', ')}${more}; --force accepts it`
+}
+
 /**
  * One month page as it is now; `unchanged` where its stored entries are still right.
- * @throws UpstreamError | Error where it cannot be read, or has lost all of its entries
+ * @throws UpstreamError | Error where it cannot be read, or has lost many of its entries
  */
 export async function readMonth(
   wiki: Wiki,
   { key, page, year, month }: ArchivedMonth,
   stored: readonly Comeback[],
   state: MonthState | undefined,
-  { log, force }: RunContext,
+  { log, clock, force }: RunContext,
 ): Promise<MonthNow | 'unchanged'> {
   const found = await wiki.read(page, state?.etag)
   if (found === 'unchanged') return 'unchanged'
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
   const { entries, reports, leftOut, notes } = readMonthPage(found.markdown, { year, month })
-  if (entries.length === 0 && stored.length > 0 && !force) {
-    throw new Error(`the page has no entries any more, where there were ${stored.length}`)
-  }
+  const objected = force ? undefined : objection(entries, stored)
+  if (objected !== undefined) throw new Error(objected)
   for (const { line, reason } of reports) {
     log.warn({ month: key, line }, `kcomebacks: ${page}, line ${line}: ${reason}; the row is left out`)
   }
@@ -45,6 +58,7 @@ export async function readMonth(
     rejected: reports.length + leftOut.length,
     reports: [...reports, ...notes].map(({ line, reason }) => `${page}, line ${line}: ${reason}`),
     state: {
+      read: clock.wall(),
       digest: digestOf(entries),
       ...(found.revision !== undefined && { revision: found.revision }),
       ...(found.etag !== undefined && { etag: found.etag }),

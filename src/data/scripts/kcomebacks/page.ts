@@ -45,11 +45,10 @@ function readColumns(names: readonly string[]): Columns | undefined {
   }
 }
 
-/** Of soundtracks and nothing else: "Scheduled Releases (OSTs at the bottom)" has comebacks below it. */
-const isSoundtracks = (heading: string): boolean =>
-  /^(?:(?:scheduled|announced) )?(?:(?:k-?)?(?:drama|tv|film|movie|webtoon) )?(?:osts?|soundtracks?)(?: releases)?$/i.test(
-    heading.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''),
-  )
+/** Headings vary: `OSTs & Soundtracks`, `OST (February)`, `OST Albums`. */
+const isSoundtracks = (heading: string): boolean => /(?<![\p{L}\p{N}])(?:osts?|soundtracks?)(?![\p{L}\p{N}])/iu.test(heading)
+
+const barInLink = 'a "|" in the text of a link ends the cell; it is written "&#124;"'
 
 /** The entries of a month page in page order, and every row that is none, with the reason. Never throws for a text. */
 export function readMonthPage(markdown: string, month: Month): MonthRead {
@@ -67,10 +66,11 @@ export function readMonthPage(markdown: string, month: Month): MonthRead {
       continue
     }
     let above = nothingAbove
-    for (const { line, cells } of rows) {
+    for (const { line, cells, hasCutLink } of rows) {
       const read = readRow(cells, columns, above, month)
       above = read.above
-      if ('entry' in read) {
+      if (hasCutLink) reports.push({ line, reason: barInLink })
+      else if ('entry' in read) {
         entries.push(read.entry)
         if (read.note !== undefined) notes.push({ line, reason: read.note })
       } else reports.push({ line, reason: read.problem })

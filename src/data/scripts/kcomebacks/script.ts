@@ -2,7 +2,7 @@ import { comebacksDatabase } from '../../databases.ts'
 import type { RunContext, RunResult, Script } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { archivePage, readArchive } from './archive.ts'
+import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
 import { kcomebacks } from './index.ts'
 import { readMonth } from './month.ts'
@@ -11,6 +11,12 @@ import { openWiki, type Wiki } from './wiki.ts'
 
 /** After this many months in a row that met an upstream that is down, older ones keep what they have. */
 const maxFailuresInARow = 3
+
+/**
+ * A past month is read again after it, milliseconds: Reddit sends no ETag for pages, so that each costs a request. Half a
+ * day less than a week, because daily runs do not start at the same second.
+ */
+const pastInterval = 6.5 * 86_400_000
 
 /** The month before this one in Korea: pages up to here are past changing, as a rule. */
 function previousMonth(wall: number): string {
@@ -41,25 +47,36 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const listed = new Set(archive.months.map(({ key }) => key))
   const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
   for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
-  progress.total(archive.months.length)
-  let [inARow, unread, freshRead, changed] = [0, 0, false, false]
+  const entriesOf = (key: string) => stored.months.get(key) ?? []
+  /** What is remembered of a past month; it counts only for the entries that it was remembered with. */
+  const stateOf = (key: string) => {
+    const state = states.get(key)
+    return full || key >= fresh || state?.digest !== digestOf(entriesOf(key)) ? undefined : state
+  }
+  const isDue = ({ key }: ArchivedMonth): boolean => {
+    const age = clock.wall() - (stateOf(key)?.read ?? Number.NEGATIVE_INFINITY)
+    return age < 0 || age >= pastInterval
+  }
+  const due = archive.months.filter(isDue)
+  progress.total(due.length)
+  let [inARow, unread, freshRead] = [0, 0, false]
   // The newest first: they are what a run is for, whatever becomes of the old ones.
-  for (const month of archive.months.toReversed()) {
+  for (const month of due.toReversed()) {
     signal.throwIfAborted()
     const { key } = month
-    const before = stored.months.get(key) ?? []
+    const before = entriesOf(key)
     const isFresh = key >= fresh
-    const state = states.get(key)
-    // What is remembered counts only for the entries that it was remembered with.
-    const known = full || isFresh || state?.digest !== digestOf(before) ? undefined : state
-    const down = inARow >= maxFailuresInARow && !isFresh ? new Error('not asked: Reddit is down') : undefined
+    const known = stateOf(key)
+    const down = inARow >= maxFailuresInARow && !isFresh ? new Error('not read: Reddit is down') : undefined
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip
       const now = await readMonth(wiki, month, before, known, context)
       inARow = 0
       freshRead ||= isFresh
-      if (now !== 'unchanged') {
+      if (now === 'unchanged') {
+        if (known !== undefined) states.set(key, { ...known, read: clock.wall() })
+      } else {
         const { added, changed: other, unchanged } = compare(before, now.entries)
         counts.read += now.entries.length + now.rejected
         counts.rejected += now.rejected
@@ -69,7 +86,6 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
         reports.push(...now.reports)
         months.set(key, now.entries)
         states.set(key, now.state)
-        changed = true
       }
     } catch (error) {
       signal.throwIfAborted()
@@ -83,7 +99,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   }
 
   const errors = [...failures, ...reports]
-  const nothing = unread === archive.months.length
+  const nothing = due.length > 0 && unread === due.length
   if (!nothing) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
     // Data whose newest months could not be read must not look as new as today.
@@ -91,7 +107,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
     const written = await writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
-    if (changed && !dryRun) await writeStates(dataDir, states)
+    if (!dryRun) await writeStates(dataDir, states)
   }
   if (limited?.retryAt !== undefined) return { outcome: 'rate_limited', counts, errors, retryAt: limited.retryAt }
   return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }

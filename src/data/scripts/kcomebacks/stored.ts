@@ -10,12 +10,14 @@ import { comebacksDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
 
 /** Goes up when rows are read differently: every month is then read again. */
-const rules = 2
+const rules = 3
 
 /** What is remembered of the page that the stored entries of a month were read from. */
 const MonthState = Type.Object({
   revision: Type.Optional(Type.String()),
   etag: Type.Optional(Type.String()),
+  /** When the page was last read. Unix milliseconds. */
+  read: Type.Integer(),
   /** Of its entries in the snapshot: another snapshot put in place is noticed by it. */
   digest: Type.String(),
 })

@@ -20,21 +20,35 @@ export interface Wiki {
 }
 
 const subreddit = 'kpop'
+const wikiPath = /^\/r\/kpop\/wiki\/([\w/-]+?)(?:\.json)?\/?$/i
 /** Reddit holds pages to 512 KiB. */
 const maxBytes = 4 * 1024 * 1024
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
+/** The wiki page that an answer redirects to: another spelling of a name. */
+function redirectTarget(error: unknown): string | undefined {
+  const path = error instanceof UpstreamError ? error.location?.pathname : undefined
+  return path === undefined ? undefined : wikiPath.exec(path)?.[1]
+}
+
 const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 
-type Access = Pick<RunContext, 'values' | 'signal' | 'clock'>
+type Access = Pick<RunContext, 'values' | 'signal' | 'clock' | 'progress'>
 
 /** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
-export function openWiki({ values, signal, clock }: Access): Wiki {
+export function openWiki({ values, signal, clock, progress }: Access): Wiki {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
-  const common = { name: 'Reddit', signal, clock, maxBytes, userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)` }
+  const common = {
+    name: 'Reddit',
+    signal,
+    clock,
+    onWait: progress.wait,
+    maxBytes,
+    userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`,
+  }
   const site = createUpstream({ ...common, baseUrl: values.redditAuthUrl })
   const api = createUpstream({ ...common, baseUrl: values.redditApiUrl })
   let token: { readonly text: string; readonly until: number } | undefined
@@ -84,9 +98,10 @@ export function openWiki({ values, signal, clock }: Access): Wiki {
     try {
       return await site.request({ path: `/r/${subreddit}/wiki/${page}.json`, query: { raw_json: '1' }, headers })
     } catch (error) {
-      const refused =
-        error instanceof UpstreamError && (error.status === 401 || error.status === 403 || error.kind === 'malformed')
-      if (!refused) throw error
+      if (!(error instanceof UpstreamError) || redirectTarget(error) !== undefined) throw error
+      // A redirect elsewhere leads to the login page.
+      const isRedirect = error.status !== undefined && error.status >= 300 && error.status < 400
+      if (!isRedirect && error.status !== 401 && error.status !== 403 && error.kind !== 'malformed') throw error
       const reason = `Reddit does not show /wiki/${page} without credentials: set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET`
       throw new UpstreamError('status', reason, { status: 403 })
     }
@@ -95,7 +110,12 @@ export function openWiki({ values, signal, clock }: Access): Wiki {
   return {
     async read(page, etag) {
       const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
-      const reply = await (credentials === undefined ? askPublicly(page, headers) : askWithToken(page, headers))
+      const get = credentials === undefined ? askPublicly : askWithToken
+      const reply = await get(page, headers).catch((error: unknown) => {
+        const target = redirectTarget(error)
+        if (target === undefined || target === page) throw error
+        return get(target, headers)
+      })
       if (reply.status === 304) return 'unchanged'
       const data = isRecord(reply.json) ? reply.json.data : undefined
       if (!isRecord(data) || typeof data.content_md !== 'string') {

@@ -20,5 +20,17 @@ export const likedSongs: Script = {
   // A script whose settings are missing is not scheduled at all.
   isConfigured: () => true,
   newest: ({ lastSuccess }) => lastSuccess(),
+  async readState({ spotifyRefreshToken }, dataDir) {
+    const [{ readAuthorisation }, { describeSetAside, journalPath, readSetAside }] = await Promise.all([
+      import('./authorisation.ts'),
+      import('./journal.ts'),
+    ])
+    const songs = await readSetAside(journalPath(dataDir))
+    return {
+      setAside: songs.map(describeSetAside),
+      authorisationExpires:
+        spotifyRefreshToken === undefined ? undefined : (await readAuthorisation(dataDir, spotifyRefreshToken)).expires,
+    }
+  },
   run: async (context) => (await import('./script.ts')).createLikedSongsScript().run(context),
 }

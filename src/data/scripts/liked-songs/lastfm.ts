@@ -1,29 +1,57 @@
 import { createHash } from 'node:crypto'
 import { type Upstream, UpstreamError } from '../upstream.ts'
 
-/** What to do about an error of Last.fm: its own codes, from its API documentation. */
-export type LastfmFailure = 'reauthorise' | 'stop' | 'skip' | 'back_off'
+/**
+ * What an error of Last.fm means for a run. `song`: this song is not taken, others may be; `unavailable`: the service does
+ * not work at the moment; `reauthorise` and `stop`: no song would be taken until a person has done something.
+ */
+export type LastfmFailure = 'reauthorise' | 'stop' | 'song' | 'unavailable'
 
-const failures: Readonly<Record<number, LastfmFailure>> = {
-  4: 'stop', // authentication failed
-  6: 'skip', // invalid parameters: the song is not one that can be loved
-  8: 'back_off', // operation failed
-  9: 'reauthorise', // invalid session key
-  10: 'stop', // invalid API key
-  11: 'back_off', // service offline
-  13: 'stop', // invalid signature
-  16: 'back_off', // temporarily unavailable
-  26: 'stop', // API key suspended
+interface Meaning {
+  readonly failure: LastfmFailure
+  /** What happened and what to do. */
+  readonly text: string
+  /** Another attempt soon may succeed. */
+  readonly isPassing?: true
 }
+
+const authorise = 'run: tickwarden authorise lastfm'
+const apiAccount = "compare LASTFM_API_KEY and LASTFM_API_SECRET with your application's page at Last.fm"
+
+/** By its error codes, from its API documentation. */
+const meanings: Readonly<Record<number, Meaning>> = {
+  4: { failure: 'reauthorise', text: `access to the account was withdrawn; ${authorise}` },
+  6: { failure: 'song', text: 'Last.fm cannot love a song with this artist and title' },
+  7: { failure: 'song', text: 'Last.fm does not know the song' },
+  8: { failure: 'song', text: 'Last.fm could not carry it out', isPassing: true },
+  9: { failure: 'reauthorise', text: `the session key is not valid any more; ${authorise}` },
+  10: { failure: 'stop', text: `the API key is not valid; ${apiAccount}` },
+  11: { failure: 'unavailable', text: 'Last.fm is offline; try again later', isPassing: true },
+  13: { failure: 'stop', text: `the signature is wrong; ${apiAccount}` },
+  14: { failure: 'reauthorise', text: `access to the account was not granted; ${authorise}` },
+  16: { failure: 'unavailable', text: 'Last.fm is temporarily unavailable; try again later', isPassing: true },
+  17: { failure: 'reauthorise', text: `Last.fm asks for a login; ${authorise}` },
+  26: { failure: 'stop', text: "the API key is suspended; see your application's page at Last.fm, or create another one" },
+}
+
+const meaningOf = (code: number): Meaning =>
+  meanings[code] ?? {
+    failure: 'stop',
+    text: 'Tickwarden does not know this error; see the error codes at https://www.last.fm/api',
+  }
 
 export class LastfmError extends Error {
   override readonly name = 'LastfmError'
   readonly failure: LastfmFailure
+  readonly isPassing: boolean
   readonly code: number
 
-  constructor(failure: LastfmFailure, code: number, message: string) {
-    super(message)
+  constructor(method: string, code: number) {
+    const { failure, text, isPassing = false } = meaningOf(code)
+    // Its own message is not repeated: it may quote what was sent.
+    super(`Last.fm: ${method}: ${text} (error ${code})`)
     this.failure = failure
+    this.isPassing = isPassing
     this.code = code
   }
 }
@@ -31,7 +59,7 @@ export class LastfmError extends Error {
 export interface LastfmKeys {
   readonly apiKey: string
   readonly apiSecret: string
-  /** Absent while it is being asked for. */
+  /** Absent while access is being requested. */
   readonly sessionKey?: string
 }
 
@@ -51,15 +79,12 @@ const isError = (value: unknown): value is { readonly error: number; readonly me
 /** Its error 29, which it sends with any status. */
 export const isLastfmRateLimited = (body: unknown): boolean => isError(body) && body.error === 29
 
-function toLastfmError(method: string, body: unknown): LastfmError | undefined {
-  if (!isError(body)) return undefined
-  // Its message is not repeated: it may quote what was sent.
-  return new LastfmError(failures[body.error] ?? 'stop', body.error, `Last.fm: ${method} failed with its error ${body.error}`)
-}
+const toLastfmError = (method: string, body: unknown): LastfmError | undefined =>
+  isError(body) ? new LastfmError(method, body.error) : undefined
 
 /**
  * Calls a method of Last.fm, signed.
- * @throws LastfmError for an error that Last.fm tells, UpstreamError for anything else
+ * @throws LastfmError for an error code of Last.fm, UpstreamError for anything else
  */
 export async function callLastfm(
   upstream: Upstream,

@@ -5,22 +5,34 @@ import { pause } from '../pause.ts'
 import type { Outcome, RunContext, RunResult, Script } from '../script.ts'
 import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../upstream.ts'
 import { clampRetryAt } from '../waits.ts'
+import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { likedSongs } from './index.ts'
-import { type Journal, openJournal } from './journal.ts'
+import {
+  describeSetAside,
+  type FailedSong,
+  isDue,
+  isSetAside,
+  type Journal,
+  journalPath,
+  nameOf,
+  openJournal,
+} from './journal.ts'
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 
 /** Attempts for a song while Last.fm has a passing error. */
-const attempts = 4
+const maxAttempts = 4
+/** After this many new songs in a row that are not taken, the service is at fault and not the songs. */
+const maxFailuresInARow = 5
 
 export interface LikedSongsOptions {
-  /** Least milliseconds between two requests to Last.fm: it asks for at most 5 a second. */
+  /** Least milliseconds between two requests to Last.fm, which allows 5 a second. */
   readonly gap?: number
   /** Milliseconds of the first pause at a passing error of Last.fm, doubled each time; a rate limit is given five times that. */
   readonly backOff?: number
 }
 
-/** Until when an upstream does not want to be asked, as the run before left it. Unix milliseconds. */
+/** Until when a rate limit lasts that the run before met. Unix milliseconds. */
 async function readRetryAt(path: string): Promise<number> {
   try {
     const { retryAt } = JSON.parse(await readFile(path, 'utf8')) as { retryAt?: unknown }
@@ -50,6 +62,10 @@ async function findNew(
   }
 }
 
+type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
+
+const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist: artists[0] ?? '' })
+
 /** Loves every song that is liked on Spotify on Last.fm too, oldest first. Never unloves one. */
 export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongsOptions = {}): Script => ({
   ...likedSongs,
@@ -65,13 +81,13 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     })
     const blocked = await readRetryAt(stateFile)
     if (blocked > clock.wall()) {
-      errors.push(`rate limited until ${new Date(blocked).toISOString()}: nothing was asked`)
+      errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
       return result('rate_limited', blocked)
     }
 
     const upstreams: Upstream[] = []
     const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
-      const made = createUpstream({ name, baseUrl, signal, clock, ...more })
+      const made = createUpstream({ name, baseUrl, signal, clock, onWait: progress.wait, ...more })
       upstreams.push(made)
       return made
     }
@@ -80,56 +96,86 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       apiSecret: values.lastfmApiSecret ?? '',
       sessionKey: values.lastfmSessionKey ?? '',
     }
+    const configuredToken = values.spotifyRefreshToken ?? ''
     const spotify = createSpotify(upstream('Spotify', values.spotifyAccountsUrl), upstream('Spotify', values.spotifyApiUrl), {
       clientId: values.spotifyClientId ?? '',
       clientSecret: values.spotifyClientSecret ?? '',
-      refreshToken: values.spotifyRefreshToken ?? '',
+      refreshToken: (await readAuthorisation(dataDir, configuredToken)).refreshToken,
+      // In a dry run too: the token before it may be void from now on.
+      onNewRefreshToken: (token) =>
+        storeNewToken(dataDir, configuredToken, token).catch((error: unknown) =>
+          log.error({ err: error }, 'likedsongs: the new refresh token of Spotify could not be stored'),
+        ),
     })
     const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
-    const journal = await openJournal(join(dataDir, 'likedsongs.jsonl'), full)
+    const journal = await openJournal(journalPath(dataDir))
 
-    /** @throws LastfmError | UpstreamError when it was not loved for a reason that the next song would meet too */
-    async function love({ id, title, artists }: LikedSong): Promise<void> {
-      const artist = artists[0] ?? ''
-      for (let tried = 1; ; tried++) {
+    /**
+     * @returns why Last.fm does not take this song; undefined: it does
+     * @throws LastfmError | UpstreamError for a reason that the next song would meet too
+     */
+    async function love({ artist, title }: Song): Promise<string | undefined> {
+      for (let attempt = 1; ; attempt++) {
         try {
           await callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
-          await journal.add({ id, title, artist })
-          counts.added++
-          return
+          return undefined
         } catch (error) {
+          // Of every song it would be 502 or 503.
+          if (error instanceof UpstreamError && error.status === 500) return 'Last.fm: track.love: HTTP 500'
           if (!(error instanceof LastfmError)) throw error
-          if (error.failure === 'skip') {
-            await journal.add({ id, title, artist, error: error.code })
-            counts.rejected++
-            errors.push(`${artist} - ${title}: ${error.message}`)
-            log.warn(`likedsongs: ${errors.at(-1)}`)
-            return
-          }
-          if (error.failure !== 'back_off' || tried >= attempts) throw error
-          await pause(clock, backOff * 2 ** (tried - 1), signal)
+          if (error.isPassing && attempt < maxAttempts) await pause(clock, backOff * 2 ** (attempt - 1), signal)
+          else if (error.failure === 'song') return error.message
+          else throw error
         }
       }
     }
 
+    let isPartly = false
+    let failuresInARow = 0
+    /** Loves a song and puts on record what became of it. @throws as love() */
+    async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
+      const reason = await love(song)
+      if (reason === undefined) {
+        failuresInARow = 0
+        await journal.addLoved(song)
+        counts.added++
+        return
+      }
+      const failed = { ...song, reason, failures: (before?.failures ?? 0) + 1, tried: clock.wall() }
+      await journal.addFailed(failed)
+      counts.rejected++
+      if (before !== undefined && isSetAside(before)) return
+      isPartly = true
+      errors.push(`${nameOf(song)}: ${reason}`)
+      log.warn(`likedsongs: ${errors.at(-1)}`)
+      if (before === undefined && ++failuresInARow >= maxFailuresInARow) {
+        throw new UpstreamError(
+          'status',
+          `Last.fm did not take ${failuresInARow} songs in a row; the others are left for the next run`,
+        )
+      }
+    }
+
     try {
+      const retries = [...journal.failed.values()].filter((song) => full || isDue(song, clock.wall()))
       const songs = await findNew(spotify.likedSongs, journal, full, (items, known) => {
         counts.read += items
         counts.unchanged += known
       })
-      progress.total(songs.length)
+      progress.total(songs.length + retries.length)
       let next = clock.now()
-      for (const song of songs.toReversed()) {
+      // Songs that failed before come last, so that they never hold up others.
+      for (const song of [...songs.toReversed().map(toSong), ...retries]) {
         signal.throwIfAborted()
         if (dryRun) counts.added++
         else {
           if (next > clock.now()) await pause(clock, next - clock.now(), signal)
           next = clock.now() + gap
-          await love(song)
+          await sync(song, journal.failed.get(song.id))
         }
-        progress.step(`${song.artists[0]} - ${song.title}`)
+        progress.step(nameOf(song))
       }
-      return result(counts.rejected > 0 ? 'partly' : 'done')
+      return result(isPartly ? 'partly' : 'done')
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof LastfmError || error instanceof UpstreamError || error instanceof SpotifyAuthorisationError))
@@ -137,9 +183,8 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       log.warn(`likedsongs: ${error.message}`)
       errors.unshift(error.message)
       if (error instanceof SpotifyAuthorisationError) return result('reauthorise')
-      if (error instanceof LastfmError && error.failure === 'reauthorise') {
-        errors[0] = 'Last.fm: the session key is no longer valid; run: tickwarden authorise lastfm'
-        return result('reauthorise')
+      if (error instanceof LastfmError && error.failure !== 'unavailable') {
+        return result(error.failure === 'reauthorise' ? 'reauthorise' : 'failed')
       }
       if (error instanceof UpstreamError && error.retryAt !== undefined) {
         const { retryAt } = error
@@ -149,6 +194,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       }
       return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
     } finally {
+      for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
       for (const made of upstreams) made.close()
       await journal.close()
     }

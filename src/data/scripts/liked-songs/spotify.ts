@@ -20,6 +20,8 @@ export interface SpotifyKeys {
   readonly clientId: string
   readonly clientSecret: string
   readonly refreshToken: string
+  /** Called with each refresh token that replaces the one before, before it is used. */
+  readonly onNewRefreshToken?: (token: string) => Promise<void>
 }
 
 /** The refresh token is no longer valid, or not for liked songs: a person must agree once more. */
@@ -44,11 +46,51 @@ function toSong(item: unknown): LikedSong | undefined {
 export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys, 'clientId' | 'clientSecret'>): string =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`
 
-/** "Insufficient client scope": the refresh token was made for something else. */
-const lacksScope = ({ status, body }: UpstreamError): boolean =>
-  status === 403 && isRecord(body) && isRecord(body.error) && /\bscope\b/i.test(String(body.error.message))
-
 const authorise = 'run: tickwarden authorise spotify'
+const dashboard = 'your application at https://developer.spotify.com/dashboard'
+
+const detailOf = ({ status, body }: UpstreamError) => ({ ...(status !== undefined && { status }), body })
+
+/** The OAuth error code of a reply. */
+export const tokenErrorOf = ({ body }: UpstreamError): unknown => (isRecord(body) ? body.error : undefined)
+
+/** What an answer of its token service means: `{"error": "invalid_grant"}`. */
+export function describeTokenError(error: UpstreamError): Error {
+  const fail = (text: string) => new UpstreamError('status', `Spotify: ${text}`, detailOf(error))
+  switch (tokenErrorOf(error)) {
+    case 'invalid_grant':
+      return new SpotifyAuthorisationError(`Spotify: the refresh token is not valid any more; ${authorise}`)
+    case 'invalid_client':
+      return fail(`SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET are refused; compare them with ${dashboard}`)
+    case 'unauthorized_client':
+      return fail(`the application may not use refresh tokens; see ${dashboard}, then ${authorise}`)
+    default:
+      return describeStatus(error)
+  }
+}
+
+/** What an answer of its API means: `{"error": {"status": 403, "message": "..."}}`. */
+function describeApiError(error: UpstreamError): Error {
+  const detail = isRecord(error.body) ? error.body.error : undefined
+  const message = isRecord(detail) ? String(detail.message) : ''
+  if (error.status === 401) return new SpotifyAuthorisationError(`Spotify: a new access token is refused; ${authorise}`)
+  if (error.status !== 403) return describeStatus(error)
+  if (/\bscope\b/i.test(message)) {
+    return new SpotifyAuthorisationError(`Spotify: the refresh token does not allow reading liked songs; ${authorise}`)
+  }
+  const hint = /not registered|developer dashboard/i.test(message)
+    ? `the account is not a user of the application; add it under User Management of ${dashboard}`
+    : `access is refused (HTTP 403); check ${dashboard} for restrictions`
+  return new UpstreamError('status', `Spotify: ${hint}`, detailOf(error))
+}
+
+/** What an unexpected status means to the person. */
+function describeStatus(error: UpstreamError): UpstreamError {
+  const { kind, status = 0, message } = error
+  if (kind !== 'status') return error
+  const hint = status >= 500 ? 'Spotify has a problem; try again later' : `the request was refused; check ${dashboard}`
+  return new UpstreamError(kind, `${message}: ${hint}`, detailOf(error))
+}
 
 export interface Spotify {
   /** @throws SpotifyAuthorisationError | UpstreamError */
@@ -57,23 +99,27 @@ export interface Spotify {
 
 export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKeys): Spotify {
   let token: string | undefined
+  let { refreshToken } = keys
 
   async function renew(): Promise<string> {
-    try {
-      const { json } = await accounts.request({
-        method: 'POST',
-        path: '/api/token',
-        headers: { authorization: basicAuthorization(keys) },
-        form: { grant_type: 'refresh_token', refresh_token: keys.refreshToken },
-      })
-      if (isRecord(json) && typeof json.access_token === 'string') return json.access_token
-    } catch (error) {
-      if (error instanceof UpstreamError && isRecord(error.body) && error.body.error === 'invalid_grant') {
-        throw new SpotifyAuthorisationError(`Spotify: the refresh token is no longer valid; ${authorise}`)
-      }
-      throw error
+    const request = {
+      method: 'POST' as const,
+      path: '/api/token',
+      headers: { authorization: basicAuthorization(keys) },
+      form: { grant_type: 'refresh_token', refresh_token: refreshToken },
     }
-    throw new UpstreamError('malformed', 'Spotify: POST /api/token answered without an access token')
+    const { json } = await accounts.request(request).catch((error: unknown) => {
+      throw error instanceof UpstreamError ? describeTokenError(error) : error
+    })
+    if (!isRecord(json) || typeof json.access_token !== 'string') {
+      throw new UpstreamError('malformed', 'Spotify: POST /api/token answered without an access token; try again later')
+    }
+    const next = json.refresh_token
+    if (typeof next === 'string' && next !== '' && next !== refreshToken) {
+      refreshToken = next
+      await keys.onNewRefreshToken?.(next)
+    }
+    return json.access_token
   }
 
   async function page(offset: number): Promise<unknown> {
@@ -86,13 +132,16 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     async likedSongs(offset) {
       const json = await page(offset).catch((error: unknown) => {
         if (!(error instanceof UpstreamError)) throw error
-        if (lacksScope(error)) {
-          throw new SpotifyAuthorisationError(`Spotify: the refresh token does not allow to read liked songs; ${authorise}`)
-        }
+        // Of the token service, already described; a rate limit says until when it lasts.
+        if (token === undefined || error.kind === 'rate_limited') throw error
+        if (error.status !== 401) throw describeApiError(error)
         // An access token lasts an hour; a run may last longer.
-        if (error.status !== 401 || token === undefined) throw error
         token = undefined
-        return page(offset)
+        return page(offset).catch((second: unknown) => {
+          throw second instanceof UpstreamError && second.kind === 'status' && token !== undefined
+            ? describeApiError(second)
+            : second
+        })
       })
       if (!isRecord(json) || !Array.isArray(json.items) || typeof json.total !== 'number') {
         throw new UpstreamError('malformed', 'Spotify: GET /v1/me/tracks answered without items')

@@ -13,13 +13,15 @@ import type { ReplyCache } from './reply-cache.ts'
 export interface Repository {
   /** Bytes of code by language. */
   readonly languages: Readonly<Record<string, number>>
-  /** Tag of the newest release without one leading "v". */
+  /** Tag of the newest release, `v1.2` without its "v". */
   readonly release?: string
   /** Unix seconds of the newest commit on the default branch. */
   readonly lastUpdate?: number
+  /** What GitHub says that cannot be right, one sentence each. */
+  readonly notes: readonly string[]
 }
 
-export type GithubFailure = 'not_found' | 'rate_limited' | 'unauthorised' | 'malformed' | 'unreachable'
+export type GithubFailure = 'blocked' | 'not_found' | 'rate_limited' | 'unauthorised' | 'malformed' | 'unreachable'
 
 export class GithubError extends Error {
   override readonly name = 'GithubError'
@@ -45,18 +47,33 @@ export interface GithubOptions {
   readonly timeout?: number
   /** Milliseconds that stand for the "second" of Octokit's pauses between attempts. */
   readonly second?: number
+  /** Called when a request waits for a rate limit to end. */
+  readonly onWait?: (upstream: string, milliseconds: number) => void
 }
 
-/** Waiting out a rate limit longer than this is left to the next run. Seconds. */
-const longestWait = 60
+/** A longer wait for a rate limit is left to the next run. Seconds. */
+const maxWait = 15
+/** A secondary limit that does not say how long it lasts; GitHub's documentation asks for at least that. Seconds. */
+const secondaryLimitPause = 60
+/** Of a request that meets no answer or a server error: with its timeout, two repositories take less than a minute. */
+const maxRetries = 1
 const maxBytes = 4 * 1024 * 1024
 
 const Client = Octokit.plugin(throttling, retry)
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 interface Failure {
   readonly status?: number
-  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>> }
+  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>>; readonly data?: unknown }
 }
+
+/** The message of an error reply. Untrusted. */
+const messageOf = ({ response }: Failure): string =>
+  isRecord(response?.data) && typeof response.data.message === 'string' ? response.data.message : ''
+
+const isSecondaryLimit = (failure: Failure): boolean => /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(failure))
 
 /** A fetch with an end: whole reply within the time, and no more of it than the limit. */
 function boundedFetch(timeout: number, signal: AbortSignal) {
@@ -80,10 +97,16 @@ function retryAtOf({ response }: Failure, wall: number): number | undefined {
 }
 
 function toGithubError(error: unknown, place: string, wall: number): GithubError {
-  const { status, ...rest } = error as Failure
-  const retryAt = retryAtOf(rest, wall)
-  if (status === 429 || (status === 403 && retryAt !== undefined)) {
-    return new GithubError('rate_limited', `${place}: the rate limit is used up`, retryAt ?? wall + longestWait * 1000)
+  const failure = error as Failure
+  const { status } = failure
+  const retryAt = retryAtOf(failure, wall)
+  if (status === 429 || (status === 403 && (retryAt !== undefined || isSecondaryLimit(failure)))) {
+    const until = clampRetryAt(retryAt ?? wall + secondaryLimitPause * 1000, wall)
+    const message = `${place}: the rate limit is used up; rate limited until ${new Date(until).toISOString()}`
+    return new GithubError('rate_limited', message, until)
+  }
+  if (status === 403 && /access blocked/i.test(messageOf(failure))) {
+    return new GithubError('blocked', `${place} answered 403: GitHub has blocked access to this repository`)
   }
   if (status === 404 || status === 451)
     return new GithubError('not_found', `${place} answered ${status}: no such repository, or it is private`)
@@ -93,8 +116,16 @@ function toGithubError(error: unknown, place: string, wall: number): GithubError
   return new GithubError('unreachable', `${place} could not be read (no whole answer, or a server error)`)
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** The byte counts that can be right, and notes on those that cannot. */
+function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Record<string, number>>, readonly string[]] {
+  const sizes: [string, number][] = []
+  const notes: string[] = []
+  for (const [name, size] of Object.entries(languages)) {
+    if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 0) sizes.push([name, size])
+    else notes.push(`the size of the language ${JSON.stringify(name.slice(0, 60))} is not a count of bytes; it is left out`)
+  }
+  return [Object.fromEntries(sizes), notes]
+}
 
 /** Path of a repository; what else is asked of it lies below. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
@@ -112,10 +143,15 @@ export function createGithub({
   signal,
   clock,
   log,
-  timeout = 15_000,
+  timeout = 12_000,
   second = 1000,
+  onWait,
 }: GithubOptions): Github {
-  const wait = (seconds: number, retries: number): boolean => seconds <= longestWait && retries < 2 && !signal.aborted
+  const wait = (seconds: number, retries: number): boolean => {
+    const waits = seconds <= maxWait && retries < 1 && !signal.aborted
+    if (waits) onWait?.('GitHub', seconds * second)
+    return waits
+  }
   const client = new Client({
     baseUrl: baseUrl.replace(/\/$/, ''),
     userAgent: `tickwarden/${version}`,
@@ -123,10 +159,10 @@ export function createGithub({
     log: { debug() {}, info() {}, warn: (text: string) => log.debug(text), error: (text: string) => log.debug(text) },
     request: { fetch: boundedFetch(timeout, signal) },
     // 304 and 409 are answers here, not failures.
-    retry: { retryAfterBaseValue: second, doNotRetry: [304, 400, 401, 403, 404, 409, 410, 422, 429, 451] },
+    retry: { retries: maxRetries, retryAfterBaseValue: second, doNotRetry: [304, 400, 401, 403, 404, 409, 410, 422, 429, 451] },
     throttle: {
       retryAfterBaseValue: second,
-      fallbackSecondaryRateRetryAfter: longestWait,
+      fallbackSecondaryRateRetryAfter: secondaryLimitPause,
       onRateLimit: (seconds: number, _options: unknown, _client: unknown, retries: number) => wait(seconds, retries),
       onSecondaryRateLimit: (seconds: number, _options: unknown, _client: unknown, retries: number) => wait(seconds, retries),
     },
@@ -170,16 +206,15 @@ export function createGithub({
       const languages = await read(`${base}/languages`)
       const release = await read(`${base}/releases/latest`, [404])
       const commits = await read(`${base}/commits?sha=${encodeURIComponent(about.default_branch)}&per_page=1`, [404, 409])
-      const sizes = isRecord(languages) ? Object.entries(languages) : undefined
-      if (sizes === undefined || sizes.some(([, size]) => !Number.isSafeInteger(size))) {
-        throw new GithubError('malformed', `${place}: the languages are not names with byte counts`)
-      }
+      if (!isRecord(languages)) throw new GithubError('malformed', `${place}: the languages are not names with byte counts`)
+      const [sizes, notes] = readSizes(languages)
       const newest = Array.isArray(commits) ? (commits[0] as { commit?: { author?: { date?: unknown } } } | undefined) : undefined
       const date = newest?.commit?.author?.date ?? about.pushed_at
       const milliseconds = typeof date === 'string' ? Date.parse(date) : Number.NaN
-      const tag = isRecord(release) && typeof release.tag_name === 'string' ? release.tag_name.replace(/^v/, '') : ''
+      const tag = isRecord(release) && typeof release.tag_name === 'string' ? release.tag_name.replace(/^v(?=\d)/, '') : ''
       return {
-        languages: Object.fromEntries(sizes) as Readonly<Record<string, number>>,
+        languages: sizes,
+        notes,
         ...(tag !== '' && { release: tag }),
         ...(!Number.isNaN(milliseconds) && { lastUpdate: Math.floor(milliseconds / 1000) }),
       }

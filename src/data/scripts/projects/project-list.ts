@@ -20,6 +20,9 @@ export const ListedProject = Type.Object(
 )
 export type ListedProject = Static<typeof ListedProject>
 
+/** Written by the script: accepted in a list that was made from a published file, and ignored. */
+const ignored = ['languages', 'last_update', 'updated']
+
 /** The list cannot be used: every mistake, one a line. */
 export class ProjectListError extends Error {
   override readonly name = 'ProjectListError'
@@ -48,7 +51,7 @@ function problemsOf(given: unknown, entry: unknown, place: string): string[] {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
     return [`${place} is ${shown(entry)}; expected a project`]
   const known = Object.keys(ListedProject.properties)
-  const unknown = Object.keys(entry).filter((key) => !known.includes(key))
+  const unknown = Object.keys(entry).filter((key) => !known.includes(key) && !ignored.includes(key))
   const wrong = Object.entries(ListedProject.properties).filter(
     ([key, schema]) => !Value.Check(schema, (entry as Readonly<Record<string, unknown>>)[key]),
   )
@@ -65,8 +68,15 @@ function problemsOf(given: unknown, entry: unknown, place: string): string[] {
   ]
 }
 
-/** A copy-me template that was left in the list: no title and no repository. */
-const isBlank = ({ title, gh_api }: ListedProject): boolean => title.trim() === '' && gh_api === ''
+/** A template to copy that was left in the list: an empty title and no repository, whatever else it holds. */
+function isBlank(entry: unknown): boolean {
+  if (typeof entry !== 'object' || entry === null || !('title' in entry)) return false
+  const { title, gh_api = '' } = entry as Readonly<Record<string, unknown>>
+  return (title === null || (typeof title === 'string' && title.trim() === '')) && (gh_api === '' || gh_api === null)
+}
+
+/** Stands for a template, so that the others keep their place in messages. */
+const blank = {}
 
 /**
  * Reads `projects.config.json`: a JSON array of projects.
@@ -81,8 +91,12 @@ export function readProjectList(text: string, name: string): readonly ListedProj
     throw new ProjectListError([`${name} is not JSON: ${(error as Error).message}`])
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
-  const entries = parsed.map((entry: unknown) => Value.Default(ListedProject, Value.Clone(entry)))
-  const problems = entries.flatMap((entry, index) => problemsOf(parsed[index], entry, `${name}: [${index}]`))
+  const entries = parsed.map((entry: unknown): unknown =>
+    isBlank(entry) ? blank : Value.Default(ListedProject, Value.Clone(entry)),
+  )
+  const problems = entries.flatMap((entry, index) =>
+    entry === blank ? [] : problemsOf(parsed[index], entry, `${name}: [${index}]`),
+  )
   const seen = new Map<string, number>()
   entries.forEach((entry, index) => {
     const repository = (entry as Partial<ListedProject> | null)?.gh_api
@@ -93,5 +107,5 @@ export function readProjectList(text: string, name: string): readonly ListedProj
       problems.push(`${name}: [${index}].gh_api is ${shown(repository)}, the same as [${first}]; expected each repository once`)
   })
   if (problems.length > 0) throw new ProjectListError(problems)
-  return (entries as ListedProject[]).filter((entry) => !isBlank(entry))
+  return (entries as ListedProject[]).filter((entry) => entry !== blank)
 }

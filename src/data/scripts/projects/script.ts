@@ -10,6 +10,9 @@ import { type ListedProject, ProjectListError, readProjectList } from './project
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { openReplyCache } from './reply-cache.ts'
 
+/** After this many repositories in a row that cannot be read, GitHub is down, and the rest is not tried. */
+const maxFailuresInARow = 2
+
 /** The list, or how a run ends that cannot use it. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
   const file = projectListPath(values, dataDir)
@@ -43,8 +46,18 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
     const baseUrl = values.githubApiUrl
     const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-    const github = createGithub({ baseUrl, token: values.githubToken, cache, signal, clock, log, ...options })
+    const github = createGithub({
+      baseUrl,
+      token: values.githubToken,
+      cache,
+      signal,
+      clock,
+      log,
+      onWait: progress.wait,
+      ...options,
+    })
     const errors: string[] = []
+    const notes: string[] = []
     const report = (error: string) => {
       errors.push(error)
       log.warn(`projects: ${error}`)
@@ -54,19 +67,26 @@ export const createProjectsScript = (options: { readonly second?: number; readon
     const unread: string[] = []
     const unasked: string[] = []
     let limited: GithubError | undefined
+    let unreachableInARow = 0
     progress.total(listed.length)
     for (const project of listed) {
       const { gh_api: repository } = project
       const old = previous.get(keyOf(project))
       let told: Repository | undefined
-      if (repository !== '' && limited !== undefined) unasked.push(repository)
+      if (repository !== '' && (limited !== undefined || unreachableInARow >= maxFailuresInARow)) unasked.push(repository)
       else if (repository !== '') {
         try {
           told = await github.repository(repository)
+          unreachableInARow = 0
+          for (const note of told.notes) {
+            notes.push(`${repository}: ${note}`)
+            log.warn(`projects: ${notes.at(-1)}`)
+          }
         } catch (error) {
           signal.throwIfAborted()
           if (!(error instanceof GithubError)) throw error
           if (error.kind === 'rate_limited') limited = error
+          unreachableInARow = error.kind === 'unreachable' ? unreachableInARow + 1 : 0
           report(`${repository}: ${error.message}; its old values are kept`)
         }
       }
@@ -81,12 +101,15 @@ export const createProjectsScript = (options: { readonly second?: number; readon
       else counts.changed++
       progress.step(repository || project.title)
     }
-    if (unasked.length > 0) report(`not asked because of the rate limit, their old values are kept: ${unasked.join(', ')}`)
+    if (unasked.length > 0) {
+      const cause = limited === undefined ? 'GitHub cannot be reached' : 'of the rate limit'
+      report(`not read because ${cause}, their old values are kept: ${unasked.join(', ')}`)
+    }
 
     const result = (outcome: Outcome): RunResult => ({
       outcome,
       counts,
-      errors,
+      errors: [...errors, ...notes],
       ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
     })
     const repositories = listed.filter(({ gh_api }) => gh_api !== '').length

@@ -25,7 +25,7 @@ beforeEach(async () => {
   clock = fastClock(today, 20)
   reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/february', '2024/january', '2023/December', '2023/november']))
   reddit.pages.set('upcoming-releases/2023/november', tableOf(row('1st', 'A', 'a1'), row('2nd', 'B', 'b1')))
-  reddit.pages.set('upcoming-releases/2023/December', tableOf(row('3rd', 'C', 'c1'), row('', 'D', 'd1')))
+  reddit.pages.set('upcoming-releases/2023/december', tableOf(row('3rd', 'C', 'c1'), row('', 'D', 'd1')))
   reddit.pages.set('upcoming-releases/2024/january', tableOf(row('4th', 'E', 'e1'), row('5th', 'F', 'f1')))
   reddit.pages.set('upcoming-releases/2024/february', tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1')))
 })
@@ -59,6 +59,10 @@ async function update(order: Partial<UpdateOrder> = {}, env: Record<string, stri
   )
 }
 
+const nextWeek = () => {
+  clock = fastClock(today + 7 * 86_400_000, 20)
+}
+
 const path = () => join(folder, 'kcomebacks.json')
 const entries = (): { artist: string; date: string }[] => JSON.parse(readFileSync(path(), 'utf8')).slice(1)
 const artists = () =>
@@ -89,7 +93,7 @@ describe('the update of the comebacks', () => {
     ])
     expect(reddit.asked).toEqual([
       'token',
-      ...['archive', '2024/february', '2024/january', '2023/December', '2023/november'].map(page),
+      ...['archive', '2024/february', '2024/january', '2023/december', '2023/november'].map(page),
     ])
     expect(lastRun()).toMatchObject({
       script: 'kcomebacks',
@@ -106,18 +110,99 @@ describe('the update of the comebacks', () => {
   ])('reads again only what may have changed, told %s', async (_how, etags) => {
     reddit.etags = etags
     await update()
+    nextWeek()
     reddit.pages.set(page('2023/november'), tableOf(row('1st', 'A', 'a1'), row('2nd', 'B', 'b1'), row('3rd', 'X', 'x1')))
     reddit.pages.set(page('2024/february'), tableOf(row('7th', 'G', 'g1'), row('TBA', 'H', 'h1')))
     expect(await update()).toBe(0)
     expect(artists()).toBe('ABXCDEFGH')
     expect(entries().at(-2)?.date).toBe('2024-02-7')
-    expect(reddit.asked).toContain(etags ? `${page('2023/December')} 304` : page('2023/December'))
+    expect(reddit.asked).toContain(etags ? `${page('2023/december')} 304` : page('2023/december'))
     // December is not read again; January and February always are.
     expect(lastRun().counts).toEqual({ read: 10, added: 1, changed: 1, unchanged: 5, rejected: 3 })
 
     expect(await update({ full: true })).toBe(0)
     expect(lastRun().counts).toEqual({ read: 13, added: 0, changed: 0, unchanged: 9, rejected: 4 })
     expect(reddit.asked.some((asked) => asked.endsWith('304'))).toBe(false)
+  })
+
+  it('reads past months again only once a week, and all with --full', async () => {
+    const daily = ['token', ...['archive', '2024/february', '2024/january'].map(page)]
+    const all = [...daily, ...['2023/december', '2023/november'].map(page)]
+    await update()
+    for (const days of [1, 2, 6]) {
+      clock = fastClock(today + days * 86_400_000, 20)
+      expect(await update()).toBe(0)
+      expect(reddit.asked).toEqual(daily)
+    }
+    clock = fastClock(today + 7 * 86_400_000, 20)
+    expect(await update()).toBe(0)
+    expect(reddit.asked).toEqual(all)
+    clock = fastClock(today + 8 * 86_400_000, 20)
+    expect(await update()).toBe(0)
+    expect(reddit.asked).toEqual(daily)
+    expect(await update({ full: true })).toBe(0)
+    expect(reddit.asked).toEqual(all)
+    expect(artists()).toBe('ABCDEFGH')
+    // A clock that was wrong.
+    clock = fastClock(today, 20)
+    expect(await update()).toBe(0)
+    expect(reddit.asked).toEqual(all)
+  })
+
+  it('follows one redirect to another page of the wiki', async () => {
+    reddit.redirects.set(page('2023/december'), page('2023/dec'))
+    reddit.pages.set(page('2023/dec'), tableOf(row('3rd', 'C', 'c1'), row('', 'D', 'd1')))
+    expect(await update()).toBe(0)
+    expect(artists()).toBe('ABCDEFGH')
+    reddit.redirects.set(page('2023/dec'), page('2023/december'))
+    expect(await update({ full: true })).toBe(3)
+    expect(lastRun().errors[0]).toContain('answered 302')
+    expect(reddit.asked.filter((asked) => asked.includes('/dec'))).toHaveLength(2)
+  })
+
+  it('follows no redirect to another site', async () => {
+    const locations = ['https://example.org/r/kpop/user', '//[', '/r/other/wiki/upcoming-releases/2023/december']
+    reddit.instead.set(
+      page('2023/december'),
+      locations.map((location) => (_request, response) => response.writeHead(302, { location }).end()),
+    )
+    for (const _ of locations) {
+      expect(await update({ full: true })).toBe(3)
+      expect(reddit.asked.filter((asked) => asked.includes('/december'))).toHaveLength(1)
+    }
+  })
+
+  it('loses no rows to characters that other parsers take for line ends', async () => {
+    const rows = Array.from({ length: 200 }, (_, index) => row(`${1 + (index % 28)}th`, `artist ${index}`, 't'))
+    for (const [index, character] of ['\u2028', '\u2029', '\u0085', '\u000b'].entries()) {
+      rows[50 * index + 3] = row('5th', `art${character}ist`, 't')
+    }
+    reddit.pages.set(page('2024/january'), tableOf(...rows))
+    expect(await update()).toBe(0)
+    expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(200)
+  })
+
+  it('keeps the entries of a month that comes back with less than 80 % of them, and names what is missing', async () => {
+    const rows = Array.from({ length: 20 }, (_, index) => row(`${index + 1}th`, 'E', `e${index}`))
+    reddit.pages.set(page('2024/january'), tableOf(...rows))
+    await update()
+    reddit.pages.set(page('2024/january'), tableOf(...rows.slice(5)))
+    expect(await update()).toBe(3)
+    expect(entries()).toHaveLength(26)
+    expect(lastRun()).toMatchObject({
+      outcome: 'partly',
+      errors: [
+        `${page('2024/january')}: the page has 15 entries where there were 20; missing: ${[0, 1, 2, 3, 4]
+          .map((index) => `2024-01-${index + 1} E - e${index}`)
+          .join(', ')}; --force accepts it; its stored entries (20) are kept`,
+      ],
+    })
+    reddit.pages.set(page('2024/january'), tableOf(...rows.slice(4)))
+    expect(await update()).toBe(0)
+    expect(entries()).toHaveLength(22)
+    reddit.pages.set(page('2024/january'), tableOf(rows[5] ?? ''))
+    expect(await update({ force: true })).toBe(0)
+    expect(entries()).toHaveLength(7)
   })
 
   it('reads everything again where another snapshot was put in place', async () => {
@@ -157,7 +242,7 @@ describe('the update of the comebacks', () => {
     reddit.pages.set(page('2024/january'), 'see you soon')
     expect(await update()).toBe(3)
     expect(artists()).toBe('ABCDEFGH')
-    expect(output.join('')).toContain('the page has no entries any more, where there were 2')
+    expect(output.join('')).toContain('the page has 0 entries where there were 2; missing: 2024-01-4 E - e1, 2024-01-5 F - f1')
   })
 
   it('tells of every row that it leaves out, with page and line, and is done all the same', async () => {
@@ -211,22 +296,22 @@ describe('the update of the comebacks', () => {
     reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
     expect(await update()).toBe(1)
     expect(artists()).toBe('GH')
-    expect(reddit.asked).not.toContain(page('2023/December'))
+    expect(reddit.asked).not.toContain(page('2023/december'))
     expect(lastRun().outcome).toBe('rate_limited')
     expect(lastRun().retryAt).toMatch(/^2024-02-20T13:/)
   })
 
   it('asks no further when Reddit is down', async () => {
     await update()
-    for (const name of ['2023/november', '2023/December', '2024/january', '2024/february']) {
+    for (const name of ['2023/november', '2023/december', '2024/january', '2024/february']) {
       reddit.instead.set(
         page(name),
         Array(10).fill((_request: unknown, response: { destroy(): void }) => response.destroy()),
       )
     }
     const before = readFileSync(path(), 'utf8')
-    expect(await update()).toBe(1)
-    expect(reddit.asked).toContain(page('2023/December'))
+    expect(await update({ full: true })).toBe(1)
+    expect(reddit.asked).toContain(page('2023/december'))
     expect(reddit.asked).not.toContain(page('2023/november'))
     expect(readFileSync(path(), 'utf8')).toBe(before)
   })
@@ -234,7 +319,7 @@ describe('the update of the comebacks', () => {
   describe('of a wiki with many months', () => {
     const old = ['2023/april', '2023/may', '2023/june', '2023/july', '2023/august', '2023/september', '2023/october']
     beforeEach(() => {
-      const months = ['2024/february', '2024/january', '2023/December', '2023/november', ...old.toReversed()]
+      const months = ['2024/february', '2024/january', '2023/december', '2023/november', ...old.toReversed()]
       reddit.pages.set('upcoming-releases/archive', archiveOf(months))
       for (const name of old) reddit.pages.set(page(name), tableOf(row('1st', name, 't')))
     })
@@ -276,7 +361,7 @@ describe('the update of the comebacks', () => {
       for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
       reddit.pages.set(page('2023/may'), tableOf(row('1st', 'changed', 't')))
       nextDay()
-      expect(await update()).toBe(3)
+      expect(await update({ full: true })).toBe(3)
       expect(artists()).toContain('changed')
       expect(artists()).toMatch(/ABCDEFGH$/)
       expect(lastUpdate()).toBe(before)
@@ -288,7 +373,7 @@ describe('the update of the comebacks', () => {
     it('keeps new months that the archive has lost, and does not date the data anew', async () => {
       await update()
       const before = lastUpdate()
-      reddit.pages.set('upcoming-releases/archive', archiveOf(['2023/December', '2023/november', ...old.toReversed()]))
+      reddit.pages.set('upcoming-releases/archive', archiveOf(['2023/december', '2023/november', ...old.toReversed()]))
       nextDay()
       expect(await update()).toBe(3)
       expect(artists()).toMatch(/ABCDEFGH$/)
@@ -313,7 +398,7 @@ describe('the update of the comebacks', () => {
     await update()
     writeFileSync(path(), readFileSync(path(), 'utf8').slice(0, 300))
     reddit.pages.delete(page('2023/november'))
-    expect(await update()).toBe(3)
+    expect(await update({ full: true })).toBe(3)
     expect(artists()).toBe('ABCDEFGHI')
     expect(output.join('')).toContain('kcomebacks.json is not a snapshot; kcomebacks.json.1 is used as the previous one')
   })
@@ -341,6 +426,12 @@ describe('the update of the comebacks', () => {
     expect(existsSync(path())).toBe(false)
   })
 
+  it('says what to do where Reddit redirects to its login page', async () => {
+    reddit.publicPages = 'login'
+    expect(await update({}, { REDDIT_CLIENT_ID: undefined, REDDIT_CLIENT_SECRET: undefined })).toBe(1)
+    expect(output.join('')).toContain('set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET')
+  })
+
   it('reads the public pages without credentials', async () => {
     reddit.publicPages = true
     expect(await update({}, { REDDIT_CLIENT_ID: undefined, REDDIT_CLIENT_SECRET: undefined })).toBe(0)
@@ -348,19 +439,16 @@ describe('the update of the comebacks', () => {
     expect(reddit.asked).not.toContain('token')
   })
 
-  it('refuses a wiki that has lost most of its months, unless forced', async () => {
+  it('keeps the months of a wiki that has lost most of its rows, unless forced', async () => {
     await update()
     reddit.pages.set(page('2023/november'), tableOf(row('1st', 'A', 'a1')))
-    reddit.pages.set(page('2023/December'), tableOf(row('1st', 'C', 'c1')))
+    reddit.pages.set(page('2023/december'), tableOf(row('1st', 'C', 'c1')))
     const before = readFileSync(path(), 'utf8')
-    expect(await update({ dryRun: true })).toBe(1)
-    expect(output.join('')).toContain('it has 6 entries where there were 8')
-    expect(readdirSync(folder)).not.toContain('kcomebacks.json.rejected')
-    expect(await update()).toBe(1)
+    expect(await update({ full: true, dryRun: true })).toBe(3)
     expect(readFileSync(path(), 'utf8')).toBe(before)
-    expect(readdirSync(folder)).toContain('kcomebacks.json.rejected')
-    expect(output.join('')).toContain('it has 6 entries where there were 8')
-    expect(await update({ force: true })).toBe(0)
+    expect(await update({ full: true })).toBe(3)
+    expect(artists()).toBe('ABCDEFGH')
+    expect(await update({ full: true, force: true })).toBe(0)
     expect(artists()).toBe('ACEFGH')
   })
 
@@ -383,6 +471,19 @@ describe('the update of the comebacks', () => {
     })
     expect(existsSync(path())).toBe(false)
     expect(await update()).toBe(0)
+  })
+
+  it('shows control characters from the wiki escaped, on the terminal and on record', async () => {
+    reddit.pages.set(
+      page('2024/february'),
+      tableOf(row('6th', 'G', 'g1'), row('\u202e31', 'A', 'a'), row('32\u009b2J', 'B', 'b')),
+    )
+    await update()
+    const shown = output.join('')
+    expect(shown).toContain('"\\u202e31" is no single day')
+    expect(shown).toContain('"32\\u009b2J" is no single day')
+    expect(shown).not.toMatch(/[\u202e\u009b\u001b]/)
+    expect(JSON.stringify(lastRun())).not.toMatch(/[\u202e\u009b]/)
   })
 
   it('shows how it goes: lines and a table where there is no terminal', async () => {

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { appendFile, mkdtemp, readdir, readFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
+import { createRunDisplay } from '../../../../src/commands/run-display.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
@@ -98,24 +99,171 @@ describe('the likedsongs script', () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('passes over a song that Last.fm does not take, and tries it again only with full', async () => {
-    music.items = songs(3)
-    music.intercept = (_path, response, form) => {
-      if (!form.get('track')?.startsWith('Song 2')) return false
-      json(response, 400, { error: 6, message: 'Track not found' })
+  describe('a song that Last.fm never takes', () => {
+    const day = 86_400_000
+    const bad = (number: number) => (path: string, response: import('node:http').ServerResponse, form: URLSearchParams) => {
+      if (!path.startsWith('/lastfm') || !form.get('track')?.startsWith(`Song ${number} `)) return false
+      tries++
+      answer(response)
       return true
     }
-    expect(await run()).toMatchObject({
-      outcome: 'partly',
-      counts: { added: 2, rejected: 1 },
-      errors: ['Artist 2 - Song 2 é: Last.fm: track.love failed with its error 6'],
+    let tries: number
+    let answer: (response: import('node:http').ServerResponse) => void
+    const on = (days: number) => ({ clock: { ...fastClock(Date.UTC(2026, 0, 1) + days * day, 1000) } })
+    beforeEach(() => {
+      tries = 0
+      music.items = songs(3)
+      music.intercept = bad(2)
     })
-    expect(said.join('')).toContain('likedsongs: Artist 2 - Song 2 é: Last.fm: track.love failed with its error 6')
-    expect(music.loved).toEqual([title(1), title(3)])
-    music.intercept = () => false
-    expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0 } })
-    expect(await run({ full: true })).toMatchObject({ outcome: 'done', counts: { added: 1 } })
-    expect(music.loved).toEqual([title(1), title(3), title(2)])
+
+    it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, reason: RegExp]>([
+      ['error 6', (response) => json(response, 400, { error: 6 }), /cannot love a song with this artist and title \(error 6\)/],
+      ['error 7', (response) => json(response, 404, { error: 7 }), /does not know the song \(error 7\)/],
+      ['error 8', (response) => json(response, 200, { error: 8 }), /could not carry it out \(error 8\)/],
+      ['error 8 as HTTP 500', (response) => json(response, 500, { error: 8 }), /could not carry it out \(error 8\)/],
+      ['HTTP 500', (response) => void response.writeHead(500).end('oops'), /HTTP 500/],
+    ])('by %s, is set aside after three runs, tried again weekly, and holds up none', async (_what, given, reason) => {
+      answer = given
+      for (const failures of [0, 1, 2]) {
+        music.items = songs(3 + failures)
+        const result = await run(on(failures))
+        expect(result).toMatchObject({ outcome: 'partly', counts: { rejected: 1 } })
+        expect(result.errors[0]).toMatch(reason)
+        expect(result.errors[0]).toContain(title(2))
+        expect(result.errors.length).toBe(failures === 2 ? 2 : 1)
+      }
+      expect(music.loved).toEqual([1, 3, 4, 5].map(title))
+
+      tries = 0
+      music.items = songs(6)
+      const idle = await run(on(3))
+      expect(idle).toMatchObject({
+        outcome: 'done',
+        counts: { added: 1, rejected: 0 },
+        errors: [expect.stringMatching(/^set aside, tried again weekly: Artist 2 - Song 2 é \(.*; last tried 2026-01-03\)$/)],
+      })
+      expect(tries).toBe(0)
+      expect(await run(on(10))).toMatchObject({
+        outcome: 'done',
+        counts: { rejected: 1 },
+        errors: [expect.stringMatching(reason)],
+      })
+      expect(tries).toBeGreaterThan(0)
+
+      music.intercept = () => false
+      expect(await run(on(11))).toMatchObject({ counts: { added: 0 } })
+      expect(await run(on(18))).toMatchObject({ outcome: 'done', counts: { added: 1 }, errors: [] })
+      expect(music.loved.at(-1)).toBe(title(2))
+      expect(await run(on(40))).toMatchObject({ outcome: 'done', counts: { added: 0 }, errors: [] })
+    })
+
+    it('is tried again with --full', async () => {
+      answer = (response) => json(response, 400, { error: 6 })
+      for (const days of [0, 1, 2]) await run(on(days))
+      music.intercept = () => false
+      expect(await run({ ...on(2), full: true })).toMatchObject({ outcome: 'done', counts: { added: 1 } })
+    })
+
+    it('of a journal of before is tried again', async () => {
+      await appendFile(join(dataDir, 'likedsongs.jsonl'), '{"id":"id2","title":"Song 2 é","artist":"Artist 2","error":6}\n')
+      music.intercept = () => false
+      expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 }, errors: [] })
+    })
+
+    it('is not to blame where no song is taken: the run stops', async () => {
+      music.items = songs(200)
+      let requests = 0
+      music.intercept = (path, response) => {
+        if (!path.startsWith('/lastfm')) return false
+        requests++
+        json(response, 200, { error: 8 })
+        return true
+      }
+      const result = await run()
+      expect(result).toMatchObject({ outcome: 'failed', counts: { added: 0, rejected: 5 } })
+      expect(result.errors[0]).toContain('did not take 5 songs in a row')
+      expect(requests).toBe(5 * 4)
+      music.intercept = () => false
+      expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 200 } })
+    })
+  })
+
+  it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, outcome: string, message: RegExp]>([
+    [
+      'a wrong client secret',
+      (response) => json(response, 400, { error: 'invalid_client', error_description: 'Invalid client secret' }),
+      'failed',
+      /SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET are refused; compare them/,
+    ],
+    [
+      'a forbidden grant',
+      (response) => json(response, 400, { error: 'unauthorized_client' }),
+      'failed',
+      /may not use refresh tokens.*tickwarden authorise spotify/,
+    ],
+    ['another refusal', (response) => json(response, 400, { error: 'odd' }), 'failed', /answered 400: the request was refused/],
+    [
+      'a revoked token',
+      (response) => json(response, 400, { error: 'invalid_grant' }),
+      'reauthorise',
+      /tickwarden authorise spotify/,
+    ],
+    ['no token', (response) => json(response, 200, {}), 'failed', /without an access token; try again later/],
+    ['an outage', (response) => json(response, 503, {}), 'failed', /answered 503: Spotify has a problem; try again later/],
+  ])('says in words what to do about %s', async (_what, answer, outcome, message) => {
+    music.intercept = (path, response) => {
+      if (path !== '/accounts/api/token') return false
+      answer(response)
+      return true
+    }
+    const result = await run({ clock: fastClock(Date.now(), 20) })
+    expect(result.outcome).toBe(outcome)
+    expect(result.errors).toEqual([expect.stringMatching(message)])
+  })
+
+  it('says what to do where Spotify refuses every access token', async () => {
+    music.intercept = (path, response) => {
+      if (path !== '/spotify/v1/me/tracks') return false
+      json(response, 401, { error: { status: 401, message: 'Invalid access token' } })
+      return true
+    }
+    expect(await run()).toMatchObject({ outcome: 'reauthorise', errors: [expect.stringContaining('authorise spotify')] })
+  })
+
+  describe('where Spotify gives another refresh token', () => {
+    const rotated = ['secret-rotated-1', 'secret-rotated-2', 'secret-rotated-3']
+    const store = () => join(dataDir, 'spotify-refresh-token.json')
+    beforeEach(() => {
+      let valid: string = secrets.SPOTIFY_REFRESH_TOKEN
+      let index = 0
+      music.intercept = (path, response, form) => {
+        if (path !== '/accounts/api/token' || form.get('refresh_token') !== valid) return false
+        valid = rotated[index++] ?? ''
+        json(response, 200, { access_token: 'secret-access-token', refresh_token: valid })
+        return true
+      }
+    })
+    afterEach(() => rm(store(), { force: true }))
+
+    it('stores it for its owner only, and uses it from then on, in a dry run too', async () => {
+      expect(await run()).toMatchObject({ outcome: 'done' })
+      expect((await stat(store())).mode & 0o777).toBe(0o600)
+      expect(await readFile(store(), 'utf8')).toContain(rotated[0])
+      expect(await run({ dryRun: true })).toMatchObject({ outcome: 'done' })
+      expect(await run()).toMatchObject({ outcome: 'done' })
+      expect(await readFile(store(), 'utf8')).toContain(rotated[2])
+      for (const token of rotated) expect(said.join('')).not.toContain(token)
+    })
+
+    it('uses the one of the settings where that was replaced since', async () => {
+      await run()
+      expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'another' })).toMatchObject({ outcome: 'reauthorise' })
+    })
+
+    it('uses the one of the settings where the stored one cannot be read', async () => {
+      await writeFile(store(), '{"of": ')
+      expect(await run()).toMatchObject({ outcome: 'done' })
+    })
   })
 
   it.each([8, 11, 16, 29])('backs off at error %i, and goes on', async (error) => {
@@ -131,20 +279,24 @@ describe('the likedsongs script', () => {
   })
 
   it.each([
-    [9, 'reauthorise', /tickwarden authorise lastfm/],
-    [4, 'failed', /its error 4/],
-    [10, 'failed', /its error 10/],
-    [13, 'failed', /its error 13/],
-    [26, 'failed', /its error 26/],
-  ] as const)('stops at lasting error %i as %s', async (error, outcome, message) => {
+    [4, 'reauthorise', /access to the account was withdrawn; run: tickwarden authorise lastfm \(error 4\)/],
+    [9, 'reauthorise', /the session key is not valid any more; run: tickwarden authorise lastfm/],
+    [14, 'reauthorise', /run: tickwarden authorise lastfm/],
+    [17, 'reauthorise', /run: tickwarden authorise lastfm/],
+    [10, 'failed', /the API key is not valid; compare LASTFM_API_KEY/],
+    [13, 'failed', /the signature is wrong; compare LASTFM_API_KEY and LASTFM_API_SECRET/],
+    [26, 'failed', /the API key is suspended/],
+    [27, 'failed', /does not know this error; see .* \(error 27\)/],
+    [-1, 'failed', /does not know this error/],
+  ] as const)('stops at lasting error %i as %s, though songs were loved before', async (error, outcome, message) => {
     music.items = songs(3)
     music.intercept = (path, response) => {
-      if (!path.startsWith('/lastfm')) return false
+      if (!path.startsWith('/lastfm') || music.loved.length === 0) return false
       json(response, 403, { error, message: 'no' })
       return true
     }
     const result = await run()
-    expect(result).toMatchObject({ outcome, counts: { added: 0 } })
+    expect(result).toMatchObject({ outcome, counts: { added: 1 } })
     expect(result.errors[0]).toMatch(message)
   })
 
@@ -208,7 +360,7 @@ describe('the likedsongs script', () => {
     })
     expect(music.asked).toHaveLength(2)
     message = 'User not registered in the Developer Dashboard'
-    expect(await run()).toMatchObject({ outcome: 'failed', errors: ['Spotify: GET /v1/me/tracks answered 403'] })
+    expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('add it under User Management')] })
   })
 
   it('asks to re-authorise when the refresh token is no longer valid', async () => {
@@ -260,6 +412,18 @@ describe('the likedsongs script', () => {
       outcome: 'failed',
       errors: [expect.stringMatching(/^Spotify: GET \/v1\/me\/tracks answered/)],
     })
+  })
+
+  it('hands labels with control characters to the terminal, which shows them escaped', async () => {
+    const written: string[] = []
+    const stream = { write: (text: string) => written.push(text) > 0 }
+    const display = createRunDisplay({ parts: 'songs' }, stream, stream, systemClock)
+    music.items = [{ track: { id: 'x', name: '\u001b]0;owned\u0007\u009b2J', artists: [{ name: 'A\nB' }] } }]
+    expect(await run({ progress: display.progress, log: display.log })).toMatchObject({ outcome: 'done' })
+    display.log.warn('a\u001b[31m')
+    expect(written.join('')).toContain('A\\u000aB - \\u001b]0;owned\\u0007\\u009b2J')
+    expect(written.join('')).toContain('a\\u001b[31m')
+    expect(written.join('').replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
   it('goes on after a cut connection and after a torn last line of its journal', async () => {

@@ -173,8 +173,109 @@ describe('the projects script', () => {
     const reset = limit('/repos/someone/old')
     limit('/repos/someone/new')
     github.log.length = 0
-    expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: reset * 1000 })
+    expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: Math.min(reset * 1000, wall + 86_400_000) })
     expect(github.log).toHaveLength(1)
+    expect(await published()).toBe(whole)
+  })
+
+  describe('of a long list', () => {
+    type Reply = (request: unknown, response: import('node:http').ServerResponse) => void
+    const names = Array.from({ length: 40 }, (_, index) => `someone/r${index}`)
+    const all = (reply: Reply) => {
+      for (const name of names) github.replies.set(`/repos/${name}`, reply)
+    }
+    beforeEach(() => write(names.map((name) => ({ title: name, gh_api: name }))))
+
+    it.each<[what: string, reply: Reply, timeout: number]>([
+      ['does not answer', () => {}, 100],
+      ['cuts each connection', (_, response) => response.destroy(), 12_000],
+      ['has an outage', (_, response) => response.writeHead(503).end(), 12_000],
+    ])('tries two repositories where GitHub %s', async (_what, reply, timeout) => {
+      all(reply)
+      const result = await run({}, {}, createProjectsScript({ second: 1, timeout }))
+      expect(result).toMatchObject({ outcome: 'failed', counts: { read: 40, rejected: 40 } })
+      expect(result.errors).toEqual([
+        expect.stringMatching(/^someone\/r0: .*could not be read/),
+        expect.stringMatching(/^someone\/r1: .*could not be read/),
+        expect.stringMatching(/^not read because GitHub cannot be reached, their old values are kept: someone\/r2, .*r39$/),
+      ])
+      expect(github.log.length).toBeLessThanOrEqual(4)
+      expect(await readdir(dataDir)).toEqual(['projects.config.json'])
+    })
+
+    it('publishes what it read before GitHub went down', async () => {
+      all((_, response) => response.destroy())
+      addRepository(github, 'someone/r0', { languages: {}, date: '2024-01-01T00:00:00Z' })
+      expect(await run()).toMatchObject({ outcome: 'partly', counts: { added: 1, rejected: 39 } })
+      expect(github.log.length).toBeLessThanOrEqual(4 + 4)
+    })
+
+    it.each<[what: string, headers: Record<string, string>, seconds: number]>([
+      ['and does not say how long', {}, 60],
+      ['for longer than a run waits', { 'retry-after': '900' }, 900],
+    ])('ends at once at a secondary rate limit %s', async (_what, headers, seconds) => {
+      all((_, response) =>
+        response
+          .writeHead(403, { 'content-type': 'application/json', 'x-ratelimit-remaining': '4000', ...headers })
+          .end('{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}'),
+      )
+      const result = await run()
+      const retryAt = wall + seconds * 1000
+      expect(result).toMatchObject({ outcome: 'rate_limited', retryAt, counts: { rejected: 40 } })
+      expect(result.errors[0]).toContain(`rate limited until ${new Date(retryAt).toISOString()}`)
+      expect(github.log.length).toBeLessThanOrEqual(2)
+    })
+  })
+
+  it('says that GitHub blocked a repository, and not that the token is wrong', async () => {
+    github.replies.set('/repos/someone/old', (_request: unknown, response: import('node:http').ServerResponse) =>
+      response
+        .writeHead(403, { 'content-type': 'application/json' })
+        .end('{"message":"Repository access blocked","block":{"reason":"tos"}}'),
+    )
+    expect((await run()).errors).toEqual([
+      'someone/old: GitHub: GET /repos/someone/old answered 403: GitHub has blocked access to this repository; its old values are kept',
+    ])
+  })
+
+  it.each([
+    ['v1.2', '1.2'],
+    ['version-1', 'version-1'],
+    ['vNext', 'vNext'],
+    ['1.0v', '1.0v'],
+  ])('makes of the tag %s the version %s', async (tag, version) => {
+    addRepository(github, 'someone/old', { languages: {}, tag, date: '2024-05-01T10:00:00Z' })
+    await run()
+    expect(await versions()).toContain(version)
+  })
+
+  it('leaves out language sizes that cannot be right, with a note', async () => {
+    const sizes = '{"Java":1200,"Huge":99999999999999999999,"Vast":1e300,"Less":-1,"Half":0.5,"Text":"7"}'
+    github.replies.set('/repos/someone/old/languages', (_request: unknown, response: import('node:http').ServerResponse) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(sizes),
+    )
+    const result = await run()
+    expect(result).toMatchObject({ outcome: 'done', counts: { added: 3, rejected: 0 } })
+    expect(result.errors).toEqual(
+      ['Huge', 'Vast', 'Less', 'Half', 'Text'].map(
+        (name) => `someone/old: the size of the language "${name}" is not a count of bytes; it is left out`,
+      ),
+    )
+    expect(await published()).toContain('"languages":{"Java":1200},')
+  })
+
+  it('takes a list that was made from a published file, with a blank template', async () => {
+    const template = {
+      ...{ title: '', description: '', status: '', statuscolor: '', categories: [''], languages: {}, gh_api: '', version: '' },
+      ...{ backgroud: '', links: { GH: null }, visible: '', updated: null },
+    }
+    await write([template, ...listed.map((project) => ({ ...project, languages: { C: 1 }, last_update: 5, updated: 'x' }))])
+    expect(await run()).toEqual({
+      outcome: 'done',
+      counts: { read: 3, added: 3, changed: 0, unchanged: 0, rejected: 0 },
+      errors: [],
+    })
+    expect(lines.filter((line) => !line.includes('GET /'))).toEqual([])
     expect(await published()).toBe(whole)
   })
 
@@ -187,8 +288,8 @@ describe('the projects script', () => {
       const result = await run({ full })
       expect(result).toMatchObject({ outcome: 'rate_limited', counts: { unchanged: 2, rejected: 2 } })
       expect(result.errors).toEqual([
-        expect.stringMatching(/^someone\/new: .*rate limit is used up; its old values are kept$/),
-        'not asked because of the rate limit, their old values are kept: someone/c',
+        expect.stringMatching(/^someone\/new: .*rate limit is used up; rate limited until 20.*Z; its old values are kept$/),
+        'not read because of the rate limit, their old values are kept: someone/c',
       ])
       expect(lines.join('')).toContain('their old values are kept: someone/c')
     }

@@ -1,0 +1,36 @@
+import { PassThrough } from 'node:stream'
+import { expect, it } from 'vitest'
+import { createRunDisplay } from '../../src/commands/run-display.ts'
+import { fastClock } from '../helpers/fast-clock.ts'
+import { until } from '../helpers/until.ts'
+
+function open(isTTY: boolean) {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 200 })
+  let text = ''
+  stream.on('data', (chunk) => {
+    text += chunk
+  })
+  return { display: createRunDisplay({ parts: 'songs' }, stream, stream, fastClock(0, 20)), text: () => text }
+}
+
+it('counts a wait for a rate limit down on a terminal, until the next part', async () => {
+  const { display, text } = open(true)
+  display.progress.total(3)
+  display.progress.step('one')
+  display.progress.wait('Last.fm', 90_000)
+  const shownTimes = () => [...text().matchAll(/Last\.fm: rate limited, ((?:\d min )?\d+ s) left/g)].map(([, time]) => time)
+  await until(() => new Set(shownTimes()).size >= 3)
+  display.progress.step('two')
+  await until(() => text().includes('two'))
+  const shown = text().lastIndexOf('rate limited')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(text().lastIndexOf('rate limited')).toBe(shown)
+  display.stop()
+})
+
+it('says where there is no terminal how long it waits', () => {
+  const { display, text } = open(false)
+  display.progress.wait('Reddit', 61_000)
+  display.stop()
+  expect(text()).toBe('Reddit: rate limited, waiting 1 min 01 s\n')
+})
