@@ -12,7 +12,6 @@ import { flagOf } from './config/setting.ts'
 import { allSettings } from './config/settings.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
-import { settleEngine } from './engine.ts'
 import { version } from './package.ts'
 
 /** Exit codes: 0 done, 1 failed, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
@@ -83,8 +82,6 @@ async function reported(action: () => Promise<number>): Promise<void> {
     process.exitCode = error instanceof RangeError ? wrongUsage : 1
   }
 }
-
-settleEngine()
 
 // Each command is loaded when it is run: all that the service needs takes most of a second.
 const program = new Command('tickwarden')

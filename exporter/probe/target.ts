@@ -32,12 +32,20 @@ export function findTarget(fleet: Fleet, text: string): Target | undefined {
     : { settings: { name: text, sources: { status: { address } } }, configured: false }
 }
 
-/** The text by which findTarget() finds this watched server: its address, or its name where the address is not its alone. */
-export function targetOf(fleet: Fleet, watched: ServerSettings): string {
-  const { name } = watched
-  const address = addressOf(watched)
-  if (address === undefined) return name
-  const text = formatServerAddress(address)
-  const isAlone = fleet.servers.every((server) => server.name === name || (server.name !== text && !isAt(server, address)))
-  return isAlone ? text : name
+/** For each server, in order, a text by which findTarget() finds it: its address, or its name where others share the address. */
+export function targetsOf(servers: readonly ServerSettings[]): readonly string[] {
+  const names = new Set(servers.map(({ name }) => name))
+  const addresses = new Map<string, number>()
+  const texts = servers.map((server) => {
+    const address = addressOf(server)
+    const text = address && formatServerAddress(address)
+    if (text !== undefined) addresses.set(text.toLowerCase(), (addresses.get(text.toLowerCase()) ?? 0) + 1)
+    return text
+  })
+  return servers.map(({ name }, index) => {
+    const text = texts[index]
+    if (text === undefined) return name
+    const isAlone = addresses.get(text.toLowerCase()) === 1 && (text === name || !names.has(text))
+    return isAlone ? text : name
+  })
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { json, preparedReplies } from '../http/responses.ts'
 import { registerBasic } from './basic.ts'
 import { registerComebacks } from './comebacks.ts'
 import { registerProjects } from './projects.ts'
@@ -18,6 +19,12 @@ export async function registerData(app: FastifyInstance, options: StoreOptions):
 }
 
 function registerStatus(app: FastifyInstance, store: Store): void {
-  const schema = { tags: ['basic'], summary: 'State of the two databases', response: { 200: DataStatus } }
+  const summary = 'State of the two databases'
+  const schema = {
+    tags: ['basic'],
+    summary,
+    description: 'Where the snapshot of each comes from, whether it could be loaded, and what is served.',
+    response: preparedReplies({ description: summary, content: json(DataStatus) }),
+  }
   app.get('/v1/status', { schema }, (request, reply) => sendPrepared(request, reply, prepareJson({ databases: store.status() })))
 }

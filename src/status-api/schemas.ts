@@ -48,7 +48,7 @@ export const FullInformation = Type.Object(
       description: 'Milliseconds on the monotonic clock of this service at which TICKS was read',
     }),
   },
-  { title: 'FullInformation', description: 'Unknown values are "" for texts and null for numbers and booleans.' },
+  { title: 'Full information', description: 'Unknown values are "" for texts and null for numbers and booleans.' },
 )
 
 /** An array holding one text; the text is empty where the value is unknown. */
@@ -63,7 +63,7 @@ export const ServerNames = Type.Array(Type.String(), { description: 'The first i
 
 const SourceName = Type.String({ enum: sources.map(({ name }) => name) })
 const Moment = Type.String({ format: 'date-time' })
-const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: Moment })
+const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: Moment }, { title: 'Source failure' })
 
 export const Sources = Type.Object(
   {
@@ -78,6 +78,12 @@ export const Sources = Type.Object(
           description: 'off: not configured; pending: not polled yet; ok or failed: the outcome of the last poll',
         }),
         lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept when the source is ok again' }),
+        target: Type.Union([Type.String(), Type.Null()], { description: 'What is polled' }),
+        state: Type.String({
+          enum: ['off', 'pending', 'ok', 'failed'],
+          description: 'off: not configured; pending: not polled yet; ok or failed: how the last poll went',
+        }),
+        lastError: Type.Union([Failure, Type.Null()], { description: 'The newest failure, also of a source that works again' }),
         lastSuccess: Type.Union([Moment, Type.Null()]),
         duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds the last poll took' }),
       }),

@@ -21,7 +21,7 @@ async function send(url: string, request: string): Promise<Response> {
 async function expectProblem(reply: Response, status: number, code: string, instance?: string): Promise<void> {
   expect(reply.status).toBe(status)
   expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
-  expect(reply.headers.get('access-control-allow-origin')).toBe('*')
+  expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
   expect(reply.headers.get('cache-control')).toBe('no-store')
   expect(await reply.json()).toEqual({
     type: 'about:blank',
