@@ -66,13 +66,7 @@ export interface MetricsParts {
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, fleetText, service, histogram, nameLookups, data } = parts
-  let unsubscribe: (() => void) | undefined
-  app.addHook('onClose', async () => unsubscribe?.())
-export function registerMetricsRoute(
-  app: FastifyInstance,
-  { fleet, clock, fleetText, service, histogram, data }: MetricsParts,
-): void {
+  const { fleet, clock, fleetText, service, histogram, nameLookups, data } = parts
   let lastScrape = Number.NEGATIVE_INFINITY
   // While something scrapes, the next scrape only copies what was rendered between the two (`npm run bench -- metrics`).
   const unsubscribe = fleet.subscribe((snapshot) => {

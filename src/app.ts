@@ -33,10 +33,8 @@ const mainHint = (path: string): string | undefined =>
 const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
 
-/** The service, ready to listen: every part in order. What it is given it does not close. */
-export async function buildApp({ config, fleet, logger, clock = systemClock, nameLookups }: AppOptions) {
 /** The service, ready to listen: every part in order. The caller closes `fleet`. */
-export async function buildApp({ config, fleet, logger, clock = systemClock }: AppOptions) {
+export async function buildApp({ config, fleet, logger, clock = systemClock, nameLookups }: AppOptions) {
   const corsOrigin = config.values.corsOrigin ?? '*'
   const { metricsListen } = config.values
   const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { hintFor: mainHint }) })

@@ -147,8 +147,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       if (debug === undefined)
         return sendMetrics(request, reply, Buffer.from(write(snapshot, result, chooseFormat(request.headers.accept))))
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
-      return reply.send(Buffer.from(debug.text(snapshot, write(snapshot, result, 'prometheus'))))
-      return reply.send(debug.text(snapshot, write(snapshot, started, 'prometheus')))
+      return reply.send(debug.text(snapshot, write(snapshot, result, 'prometheus')))
     } finally {
       underWay--
     }

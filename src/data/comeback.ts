@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { isRecord } from '../game/protocol/is-record.ts'
 import { formatDay } from './dates.ts'
-import { fitting, isRecord, listOf, type SnapshotFormat } from './load.ts'
+import { fitting, listOf, type SnapshotFormat } from './load.ts'
 
 /** One comeback as it is served. */
 export const Comeback = Type.Object(

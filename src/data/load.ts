@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises'
+import { isRecord } from '../game/protocol/is-record.ts'
 import { parseLastUpdate } from './dates.ts'
 import { elementsOf } from './elements.ts'
 
@@ -50,9 +51,6 @@ const turn = 100
 
 /** Bytes of a snapshot at the most, as a file and over HTTP: a string of the engine holds no more than twice that. */
 export const largestSnapshot = 256 * 1024 * 1024
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A list without its nulls; a missing list is an empty one. */
 export const listOf = (value: unknown): unknown =>

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { fitting, isRecord, listOf, type SnapshotFormat } from './load.ts'
+import { isRecord } from '../game/protocol/is-record.ts'
+import { fitting, listOf, type SnapshotFormat } from './load.ts'
 
 const recordOf = <T>(values: object, description: string) =>
   Type.Unsafe<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values, description })

@@ -6,7 +6,7 @@ declare module 'fastify' {
     crossOrigin: Readonly<Record<string, string>> | null
   }
   interface FastifyContextConfig {
-    /** May pages of other origins read it? Default: under /api/v1 and /v1. False for what has side effects or shows the request. */
+    /** May pages of other origins read it? Default: under /api/v1 and /v1 except /v1/run. False for what shows the request. */
     readonly crossOrigin?: boolean
   }
 }
@@ -28,7 +28,7 @@ export const crossOriginHeaders = (origin: string): Readonly<Record<string, stri
   ...(origin !== '*' && { vary: 'Origin' }),
 })
 
-const isPublicPath = (path: string): boolean => /^\/(api\/)?v1\//.test(path)
+const isPublicPath = (path: string): boolean => /^\/(api\/)?v1\//.test(path) && !/^\/v1\/run(\/|$)/.test(path)
 
 /** May pages of other origins read replies of the route? */
 export const isCrossOrigin = ({ url, config }: Pick<RouteOptions, 'url' | 'config'>): boolean =>

@@ -1,7 +1,7 @@
-/** A part of an OpenAPI document. */
-type Part = Record<string, unknown>
+import { isRecord } from '../game/protocol/is-record.ts'
 
-const isPart = (value: unknown): value is Part => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A part of an OpenAPI document. */
+type Part = Readonly<Record<string, unknown>>
 
 const capitalise = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
@@ -26,7 +26,7 @@ export function operationId(pattern: string): string {
  * @throws Error where two schemas that differ have the same title
  */
 export function nameSchemas<Document extends object>(document: Document): Document {
-  const schemas: Part = {}
+  const schemas: Record<string, unknown> = {}
 
   function register(schema: Part, title: string): Part {
     const name = words(title)
@@ -40,7 +40,7 @@ export function nameSchemas<Document extends object>(document: Document): Docume
 
   function visit(value: unknown, key: string): unknown {
     if (Array.isArray(value)) return value.map((item) => visit(item, key))
-    if (!isPart(value)) return value
+    if (!isRecord(value)) return value
     // Examples are data, whatever their keys are called.
     const entries = Object.entries(value).map(([name, part]) => {
       const isData = name === 'example' || name === 'examples' || name === 'default' || name === 'enum'
@@ -53,20 +53,20 @@ export function nameSchemas<Document extends object>(document: Document): Docume
   }
 
   const named = visit(withExamples(document), '') as Part
-  return { ...named, components: { ...(isPart(named.components) ? named.components : {}), schemas } } as unknown as Document
+  return { ...named, components: { ...(isRecord(named.components) ? named.components : {}), schemas } } as unknown as Document
+}
+
+function withExample(media: unknown): unknown {
+  if (!isRecord(media) || 'example' in media || !isRecord(media.schema)) return media
+  const { examples } = media.schema
+  return Array.isArray(examples) ? { ...media, example: examples[0] } : media
 }
 
 /** The document with an example for each media type whose schema has one. */
 function withExamples(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withExamples)
-  if (!isPart(value)) return value
+  if (!isRecord(value)) return value
   const part: Part = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withExamples(inner)]))
-  if (isPart(part.content)) {
-    for (const media of Object.values(part.content)) {
-      if (!isPart(media) || 'example' in media || !isPart(media.schema)) continue
-      const { examples } = media.schema
-      if (Array.isArray(examples)) media.example = examples[0]
-    }
-  }
-  return part
+  if (!isRecord(part.content)) return part
+  return { ...part, content: Object.fromEntries(Object.entries(part.content).map(([type, media]) => [type, withExample(media)])) }
 }

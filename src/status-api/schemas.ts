@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { gameModes } from '../game/protocol/game-mode.ts'
 import { sources } from '../game/sources/index.ts'
 
 export const Player = Type.Object(
@@ -14,7 +15,7 @@ export const Players = Type.Array(Player, { description: 'Sorted by NAME, then I
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 
-const gameModes = ['SURVIVAL', 'CREATIVE', 'SPECTATOR', 'ADVENTURE', '']
+const gameModeTexts = [...gameModes, '']
 
 export const Metadata = Type.Object(
   {
@@ -39,7 +40,7 @@ export const FullInformation = Type.Object(
     SERVER_IP: Type.String(),
     SERVER_PORT: integerOrNull('Port polled'),
     SERVER_NAME: Type.String(),
-    DEFAULT_GAME_MODE: Type.String({ enum: gameModes }),
+    DEFAULT_GAME_MODE: Type.String({ enum: gameModeTexts }),
     LOADER_VERSION: Type.String({ description: 'Empty for vanilla or unknown' }),
     METADATA: Metadata,
     TICKS: integerOrNull('Tick counter'),
@@ -55,7 +56,7 @@ export const FullInformation = Type.Object(
 export const single = (item: Parameters<typeof Type.String>[0] = {}): TSchema =>
   Type.Array(Type.String(item), { minItems: 1, maxItems: 1, description: 'One text; empty where unknown' })
 
-export const singleGameMode = single({ enum: gameModes })
+export const singleGameMode = single({ enum: gameModeTexts })
 export const singleInteger = single({ pattern: '^(-?\\d+)?$' })
 export const singleDecimal = single({ pattern: '^(\\d+(\\.\\d+)?)?$' })
 
@@ -78,12 +79,6 @@ export const Sources = Type.Object(
           description: 'off: not configured; pending: not polled yet; ok or failed: the outcome of the last poll',
         }),
         lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept when the source is ok again' }),
-        target: Type.Union([Type.String(), Type.Null()], { description: 'What is polled' }),
-        state: Type.String({
-          enum: ['off', 'pending', 'ok', 'failed'],
-          description: 'off: not configured; pending: not polled yet; ok or failed: how the last poll went',
-        }),
-        lastError: Type.Union([Failure, Type.Null()], { description: 'The newest failure, also of a source that works again' }),
         lastSuccess: Type.Union([Moment, Type.Null()]),
         duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds the last poll took' }),
       }),

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../game/protocol/is-record.ts'
 import { version } from '../../../package.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream, UpstreamError } from '../upstream.ts'
@@ -22,8 +23,6 @@ export interface Wiki {
 const subreddit = 'kpop'
 /** Reddit holds pages to 512 KiB. */
 const maxBytes = 4 * 1024 * 1024
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined

@@ -4,6 +4,7 @@ import { throttling } from '@octokit/plugin-throttling'
 import { fetch as send } from 'undici'
 import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
+import { isRecord } from '../../../game/protocol/is-record.ts'
 import type { Log } from '../../../log.ts'
 import { version } from '../../../package.ts'
 import type { ReplyCache } from './reply-cache.ts'
@@ -96,9 +97,6 @@ function toGithubError(error: unknown, place: string, wall: number): GithubError
   // Octokit gives a failed connection the status 500 too; its message may quote anything.
   return new GithubError('unreachable', `${place} could not be read (no whole answer, or a server error)`)
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Path of a repository; what else is asked of it lies below. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`

@@ -3,6 +3,7 @@ import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
+import { isRecord } from '../../protocol/is-record.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
@@ -185,8 +186,4 @@ function speak(ws: WebSocket, target: string, { clock, callTimeout, onNotificati
     },
     close: () => end(new SourceError('aborted', `${target}: no longer watched`), true),
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
