@@ -9,12 +9,13 @@ import type { ComebacksDatabase } from './comebacks-database.ts'
 import { remember } from './database.ts'
 import { dayAt } from './dates.ts'
 import {
+  anyCase,
   byDates,
   byText,
   type DataRoutes,
   everything,
-  type Filter,
-  registerFilter,
+  type FilterRoute,
+  registerFilters,
   registerReply,
   valueList,
   valueReply,
@@ -27,16 +28,7 @@ import type { Store } from './store.ts'
 /** Where the routes are. */
 const root = '/v1/kcomebacks'
 
-interface FilterRoute {
-  readonly name: string
-  readonly summary: string
-  readonly description: string
-  readonly filter: Filter<ComebacksDatabase>
-}
-
-const anyCase = 'Letter case does not count; spaces do.'
-
-const filters: readonly FilterRoute[] = [
+const filters: readonly FilterRoute<ComebacksDatabase>[] = [
   {
     name: 'getall',
     summary: 'All comebacks',
@@ -95,9 +87,7 @@ export function registerComebacks(app: FastifyInstance, store: Store, clock: Clo
   )
   registerId(routes, `${root}/filter/id`, 'A page of one entry; of none where no comeback has the id.')
   registerId(routes, `${root}/filterid`, 'The same as `filter/id`, by its older path.')
-  for (const { name, summary, description, filter } of filters) {
-    registerFilter(routes, docs(`filter/${name}`, summary, description), ComebackPage, filter)
-  }
+  registerFilters(routes, root, ComebackPage, filters)
   registerReply(
     routes,
     docs('filter/first', 'The oldest comeback', 'A page of one entry; of none where the database is empty.'),

@@ -147,8 +147,29 @@ export interface RouteDocs {
   readonly description: string
 }
 
-/** A route that answers with a page of the entries that a filter selects. */
-export function registerFilter<D extends Database>(
+/** A filter with the last segment of its path, and what the API description says of it. */
+export interface FilterRoute<D> {
+  readonly name: string
+  readonly summary: string
+  readonly description: string
+  readonly filter: Filter<D>
+}
+
+/** How texts are compared, for descriptions. */
+export const anyCase = 'Letter case does not count; spaces do.'
+
+/** The routes `<root>/filter/<name>`, each of which answers with a page of the entries that its filter selects. */
+export function registerFilters<D extends Database>(
+  routes: DataRoutes<D>,
+  root: string,
+  page: TSchema,
+  filters: readonly FilterRoute<D>[],
+): void {
+  for (const { name, filter, ...docs } of filters)
+    registerFilter(routes, { path: `${root}/filter/${name}`, ...docs }, page, filter)
+}
+
+function registerFilter<D extends Database>(
   { app, current, tag }: DataRoutes<D>,
   { path, summary, description }: RouteDocs,
   page: TSchema,

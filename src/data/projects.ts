@@ -1,5 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { byDates, byText, everything, type Filter, registerFilter, registerReply, valueList, valueReply } from './paging.ts'
+import {
+  anyCase,
+  byDates,
+  byText,
+  everything,
+  type FilterRoute,
+  registerFilters,
+  registerReply,
+  valueList,
+  valueReply,
+} from './paging.ts'
 import type { ProjectsDatabase } from './projects-database.ts'
 import { LastUpdateText, ProjectPage, ValueList } from './schemas.ts'
 import { listed, union } from './selection.ts'
@@ -10,16 +20,7 @@ const secondsOfDay = 86_400
 /** Where the routes are. */
 const root = '/v1/projects'
 
-interface FilterRoute {
-  readonly name: string
-  readonly summary: string
-  readonly description: string
-  readonly filter: Filter<ProjectsDatabase>
-}
-
-const anyCase = 'Letter case does not count; spaces do.'
-
-const filters: readonly FilterRoute[] = [
+const filters: readonly FilterRoute<ProjectsDatabase>[] = [
   {
     name: 'getall',
     summary: 'All projects',
@@ -95,9 +96,7 @@ export function registerProjects(app: FastifyInstance, store: Store): void {
     LastUpdateText,
     (db) => valueReply(db, db.lastUpdate.text),
   )
-  for (const { name, summary, description, filter } of filters) {
-    registerFilter(routes, docs(`filter/${name}`, summary, description), ProjectPage, filter)
-  }
+  registerFilters(routes, root, ProjectPage, filters)
   for (const [name, summary, values] of lists) {
     registerReply(
       routes,
