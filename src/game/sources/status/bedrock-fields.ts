@@ -3,7 +3,6 @@ import { parseGameMode } from '../../protocol/game-mode.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import type { BedrockStatus } from '../../protocol/unconnected-ping.ts'
 
-
 /** What a Bedrock server says of itself, whichever protocol it says it by. */
 export function toBedrockFields({ motd, protocol, version, gameMode, ...counts }: BedrockStatus): Partial<Fields> {
   const mode = parseGameMode(gameMode)
