@@ -35,17 +35,20 @@ export function findTarget(fleet: Fleet, text: string): Target | undefined {
 /** For each server, in order, a text by which findTarget() finds it: its address, or its name where others share the address. */
 export function targetsOf(servers: readonly ServerSettings[]): readonly string[] {
   const names = new Set(servers.map(({ name }) => name))
-  const addresses = new Map<string, number>()
-  const texts = servers.map((server) => {
+  /** In lower case: letter case does not count in a host. */
+  const counts = new Map<string, number>()
+  const addresses = servers.map((server) => {
     const address = addressOf(server)
-    const text = address && formatServerAddress(address)
-    if (text !== undefined) addresses.set(text.toLowerCase(), (addresses.get(text.toLowerCase()) ?? 0) + 1)
-    return text
+    if (address === undefined) return undefined
+    const text = formatServerAddress(address)
+    const key = text.toLowerCase()
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    return { text, key }
   })
   return servers.map(({ name }, index) => {
-    const text = texts[index]
-    if (text === undefined) return name
-    const isAlone = addresses.get(text.toLowerCase()) === 1 && (text === name || !names.has(text))
-    return isAlone ? text : name
+    const address = addresses[index]
+    if (address === undefined) return name
+    const isAlone = counts.get(address.key) === 1 && (address.text === name || !names.has(address.text))
+    return isAlone ? address.text : name
   })
 }
