@@ -1,24 +1,36 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile, fork, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Pool } from 'undici'
-import { hasTool } from '../test/helpers/require-tool.ts'
+import type { DemoServer } from '../src/game/demo/server.ts'
+import type { HostPort } from '../src/game/protocol/address.ts'
+import { isInstalled } from '../test/helpers/require-tool.ts'
+import type { BenchOptions } from './main.ts'
+import { endWithParent, nextMessage, waitUntil } from './wait.ts'
 
-const warmUps = 5
-/** Many and short, in turns: what else a machine does comes and goes. */
-const rounds = 15
-const seconds = 1
+interface Effort {
+  readonly warmUps: number
+  /** Many and short, in turns: other work on the machine comes and goes. */
+  readonly rounds: number
+  readonly seconds: number
+}
+
+const efforts: Readonly<Record<'full' | 'quick', Effort>> = {
+  full: { warmUps: 5, rounds: 15, seconds: 1 },
+  quick: { warmUps: 0, rounds: 1, seconds: 0.2 },
+}
 const connections = 64
 
-const pins = hasTool('taskset') && availableParallelism() > 1
+const pins = isInstalled('taskset') && availableParallelism() > 1
 
 /** The command on one processor: the servers share one, the load has the other, so that they never push each other aside. */
 const pinned = (processor: 0 | 1, command: string, args: readonly string[]): [string, string[]] =>
   pins ? ['taskset', ['-c', String(processor), command, ...args]] : [command, [...args]]
+
+/** What `demo-server.ts` sends. */
+type DemoMessage = Pick<DemoServer, 'address' | 'rcon' | 'query' | 'management'>
 
 type Settings = Readonly<Record<string, string>>
 
@@ -45,67 +57,78 @@ async function cpu(pid: number): Promise<number> {
 
 const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
 
-/** Starts the command line and waits for its output to hold something. */
-async function start(args: readonly string[], env: NodeJS.ProcessEnv, wanted: RegExp) {
-  const command = pinned(0, process.execPath, [main, ...args])
-  const child = spawn(...command, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
-  let output = ''
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    output += chunk
-    if (wanted.test(output)) break
+/** A demo server in a process of its own; the settings under which the service watches it with all its sources. */
+async function startDemo(): Promise<{ readonly settings: Settings; end(): void }> {
+  const child = endWithParent(fork(join(import.meta.dirname, 'demo-server.ts')))
+  const { address, rcon, query, management } = await nextMessage<DemoMessage>(child)
+  const text = ({ host, port }: HostPort) => `${host}:${port}`
+  return {
+    settings: {
+      MC_SERVER: text(address),
+      MC_RCON: text(rcon.address),
+      MC_RCON_PASSWORD: rcon.password,
+      MC_QUERY: text(query),
+      ...(management && { MC_MANAGEMENT: management.url, MC_MANAGEMENT_SECRET: management.secret }),
+    },
+    end: () => void child.kill(),
   }
-  child.stdout.resume()
-  return { child, output }
 }
 
 /** The whole service, which watches a demo server with all sources. */
 async function startService(path: string, more: Settings): Promise<Contestant> {
-  const demo = await start(['demo'], {}, /npm start/)
-  const settings = Object.fromEntries([...demo.output.matchAll(/(MC_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]))
-  const listens = /listens on (http:[^"]+)/
-  const service = await start([], { ...settings, ...more, HOST: '127.0.0.1', PORT: '0' }, listens)
-  const origin = listens.exec(service.output)?.[1]
-  const url = `${origin}${path}`
-  // The first poll, or to load the data, takes a moment.
-  while (!(await fetch(url)).ok) await setTimeout(50)
-  return {
-    url,
-    pid: service.child.pid ?? 0,
-    end() {
-      service.child.kill()
-      demo.child.kill()
-    },
+  const demo = await startDemo()
+  const command = pinned(0, process.execPath, [main])
+  const env = { PATH: process.env.PATH, ...demo.settings, ...more, HOST: '127.0.0.1', PORT: '0' }
+  const child = endWithParent(spawn(...command, { env, stdio: ['ignore', 'pipe', 'inherit'] }))
+  const end = () => {
+    child.kill()
+    demo.end()
+  }
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (!address.test(output)) output += chunk
+  })
+  const address = /listens on (http:[^"]+)/
+  try {
+    await waitUntil('the service to listen', async () => address.test(output))
+    const url = `${address.exec(output)?.[1]}${path}`
+    // The first poll, and loading the data, take a moment.
+    await waitUntil(`a reply of ${path}`, async () => (await fetch(url)).ok)
+    return { url, pid: child.pid ?? 0, end }
+  } catch (error) {
+    end()
+    throw error
   }
 }
 
 /** A bare node:http server that sends what another one replies. */
 async function startBare(like: string): Promise<Contestant> {
   const command = pinned(0, process.execPath, [join(import.meta.dirname, 'bare-server.mjs')])
-  const child = spawn(...command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const reply = await fetch(like)
+  const child = endWithParent(spawn(...command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
+  const reply = await fetch(like, { headers: { 'accept-encoding': 'identity' } })
   const { connection, date, 'keep-alive': keepAlive, ...headers } = Object.fromEntries(reply.headers)
   child.send({ headers, body: await reply.text() })
-  const [port] = await once(child, 'message')
+  const port = await nextMessage<number>(child)
   return { url: `http://127.0.0.1:${port}/`, pid: child.pid ?? 0, end: () => child.disconnect() }
 }
 
 /** Requests per second with wrk, which costs less than the servers do. */
-async function wrk(url: string): Promise<number> {
-  const command = pinned(1, 'wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, url])
-  const { stdout } = await promisify(execFile)(...command)
+async function wrk(url: string, seconds: number): Promise<number> {
+  const command = pinned(1, 'wrk', ['-t1', `-c${connections}`, `-d${Math.ceil(seconds)}s`, url])
+  const { stdout } = await promisify(execFile)(...command, { timeout: 30_000 })
   if (/Non-2xx/.test(stdout)) throw new Error(stdout)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
 }
 
 /** The same with undici: here the client is the slower part, so that the ratio comes out nearer to 1. */
-async function loop(url: string): Promise<number> {
-  const { origin, pathname } = new URL(url)
-  const pool = new Pool(origin, { connections })
+async function loop(url: string, seconds: number): Promise<number> {
+  const { origin, pathname, search } = new URL(url)
+  const pool = new Pool(origin, { connections, headersTimeout: 30_000, bodyTimeout: 30_000 })
   const end = performance.now() + seconds * 1000
   let count = 0
   const client = async () => {
     while (performance.now() < end) {
-      await (await pool.request({ path: pathname, method: 'GET' })).body.dump()
+      await (await pool.request({ path: pathname + search, method: 'GET' })).body.dump()
       count++
     }
   }
@@ -121,18 +144,22 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
  * @param goal the least ratio that is wanted
  * @param settings of the service, besides those for its demo server
  */
-export async function againstBare(path: string, goal: number, settings: Settings = {}): Promise<void> {
-  const load = hasTool('wrk') ? wrk : loop
+export async function againstBare(path: string, goal: number, { quick }: BenchOptions, settings: Settings = {}): Promise<void> {
+  const { warmUps, rounds, seconds } = efforts[quick ? 'quick' : 'full']
+  const load = isInstalled('wrk') && !quick ? wrk : loop
   const measure = async ({ url, pid }: Contestant): Promise<Result> => {
     const before = await cpu(pid)
-    const rate = await load(url)
+    const rate = await load(url, seconds)
     return { rate, cost: ((await cpu(pid)) - before) / ((rate * seconds) / 1e6) }
   }
   const service = await startService(path, settings)
-  const bare = await startBare(service.url)
+  const bare = await startBare(service.url).catch((error: unknown) => {
+    service.end()
+    throw error
+  })
   try {
     // A service runs for days: what is measured is the compiled code, not how it gets there.
-    for (let round = 0; round < warmUps; round++) for (const { url } of [service, bare]) await load(url)
+    for (let round = 0; round < warmUps; round++) for (const { url } of [service, bare]) await load(url, seconds)
     const results: { service: Result; bare: Result }[] = []
     for (let round = 0; round < rounds; round++) results.push({ service: await measure(service), bare: await measure(bare) })
     const show = (name: string, pick: (result: (typeof results)[number]) => Result) => {

@@ -1,3 +1,4 @@
 import { againstBare } from './against-bare.ts'
+import type { BenchOptions } from './main.ts'
 
-export const run = (): Promise<void> => againstBare('/api/v1/getall', 0.85)
+export const run = (options: BenchOptions): Promise<void> => againstBare('/api/v1/getall', 0.85, options)

@@ -1,10 +1,19 @@
 import { readdirSync } from 'node:fs'
 
 /**
- * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other.
- * Each exports `run()`, which prints what it measured as ratios against something in the same run.
+ * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other. With `--quick` each runs for about
+ * a second: enough to see that it works, too short to measure.
+ * Each exports `run(options)`, which prints what it measured as ratios against something in the same run.
  */
-const wanted = process.argv.slice(2)
+export interface BenchOptions {
+  readonly quick: boolean
+}
+
+/** Longest time that one bench may take, in milliseconds: one that waits for what never comes must not hold up the others. */
+const maxDuration = { quick: 60_000, full: 15 * 60_000 }
+
+const quick = process.argv.includes('--quick')
+const wanted = process.argv.slice(2).filter((argument) => argument !== '--quick')
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
   .map((file) => file.slice(0, -'.bench.ts'.length))
@@ -16,7 +25,13 @@ if (unknown.length > 0) {
 }
 
 for (const name of names.filter((name) => wanted.length === 0 || wanted.includes(name))) {
-  console.log(`\n## ${name}`)
-  const { run } = (await import(`./${name}.bench.ts`)) as { run: () => Promise<void> }
-  await run()
+  console.log(`\n## ${name}${quick ? ' (quick: the numbers mean nothing)' : ''}`)
+  const limit = maxDuration[quick ? 'quick' : 'full']
+  const timeout = setTimeout(() => {
+    console.error(`The bench "${name}" did not finish within ${limit / 1000} s.`)
+    process.exit(1)
+  }, limit)
+  const { run } = (await import(`./${name}.bench.ts`)) as { run: (options: BenchOptions) => Promise<void> }
+  await run({ quick })
+  clearTimeout(timeout)
 }

@@ -1,11 +1,12 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
 import type { DemoServer } from '../src/game/demo/server.ts'
 import type { Source } from '../src/game/sources/source.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
+import type { BenchOptions } from './main.ts'
+import { endWithParent, nextMessage } from './wait.ts'
 
 const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
 const { createRconSource } = await built<typeof import('../src/game/sources/rcon/index.ts')>('game/sources/rcon/index.js')
@@ -13,9 +14,8 @@ const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js'
 
 /** Pollers at once: as many servers as are watched, so that waiting for an answer does not count as time of work. */
 const pollers = 16
-/** Each is measured so often, in turn with the others, and the median counts: other work on the machine comes and goes. */
-const rounds = 5
-const duration = 1_000
+/** Rounds, in turn with the others, of which the median counts (other work on the machine comes and goes), and milliseconds of each. */
+const efforts = { full: { rounds: 5, duration: 1_000 }, quick: { rounds: 1, duration: 50 } }
 
 /** As the watcher does it: a timer that is cleared. */
 async function withDeadline<T>(poll: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -34,7 +34,7 @@ interface Result {
   readonly cpu: number
 }
 
-async function measure(polls: readonly (() => Promise<unknown>)[]): Promise<Result> {
+async function measure(polls: readonly (() => Promise<unknown>)[], duration: number): Promise<Result> {
   async function loop(until: number): Promise<number> {
     const counts = polls.map(async (poll) => {
       let count = 0
@@ -56,15 +56,16 @@ async function measure(polls: readonly (() => Promise<unknown>)[]): Promise<Resu
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 /** Status alone and status with RCON over kept connections, against minecraft-server-util's `status()` of the same server. */
-export async function run(): Promise<void> {
-  const child = fork(fileURLToPath(new URL('rcon/server.ts', import.meta.url)))
+export async function run({ quick }: BenchOptions): Promise<void> {
+  const { rounds, duration } = efforts[quick ? 'quick' : 'full']
+  const child = endWithParent(fork(fileURLToPath(new URL('demo-server.ts', import.meta.url))))
   const sources: Source[] = []
   const keep = <T extends Source>(source: T): T => {
     sources.push(source)
     return source
   }
   try {
-    const [server] = (await once(child, 'message')) as [Pick<DemoServer, 'address' | 'rcon'>]
+    const server = await nextMessage<Pick<DemoServer, 'address' | 'rcon'>>(child)
     const { host, port } = server.address
     const context = { clock: systemClock, log: silentLog, random: Math.random, push() {} }
     const many = (make: () => () => Promise<unknown>) => Array.from({ length: pollers }, make)
@@ -88,7 +89,7 @@ export async function run(): Promise<void> {
     const results = new Map<string, Result[]>()
     for (let round = 0; round <= rounds; round++) {
       for (const [name, polls] of Object.entries(contestants)) {
-        const result = await measure(polls)
+        const result = await measure(polls, duration)
         // The first round only warms up.
         results.set(name, round === 0 ? [] : [...(results.get(name) ?? []), result])
       }

@@ -1,22 +1,22 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
 import type { DemoServer } from '../src/game/demo/server.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
+import type { BenchOptions } from './main.ts'
+import { endWithParent, nextMessage } from './wait.ts'
 
 const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
 const { createWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
-const rounds = 5
-const pollsPerRound = 1_600
+const efforts = { full: { rounds: 5, pollsPerRound: 1_600 }, quick: { rounds: 1, pollsPerRound: 32 } }
 /** Servers watched at once; one alone shows what it costs to wake up for each answer. */
 const sizes = [16, 1]
 
 /** Microseconds of processor time of this process per call; each caller makes one call after the other. */
-async function cpuOf(callers: readonly (() => Promise<unknown>)[]): Promise<number> {
+async function cpuOf(callers: readonly (() => Promise<unknown>)[], pollsPerRound: number): Promise<number> {
   const each = Math.ceil(pollsPerRound / callers.length)
   const before = process.cpuUsage()
   await Promise.all(
@@ -31,10 +31,11 @@ async function cpuOf(callers: readonly (() => Promise<unknown>)[]): Promise<numb
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
 /** A whole poll as the service does it (deadline, status, snapshot) against minecraft-server-util's `status()` of the same server. */
-export async function run(): Promise<void> {
+export async function run({ quick }: BenchOptions): Promise<void> {
+  const { rounds, pollsPerRound } = efforts[quick ? 'quick' : 'full']
   // The server is a process of its own, so that only the reading is counted.
-  const child = fork(fileURLToPath(new URL('rcon/server.ts', import.meta.url)))
-  const [{ address }] = (await once(child, 'message')) as [Pick<DemoServer, 'address'>]
+  const child = endWithParent(fork(fileURLToPath(new URL('demo-server.ts', import.meta.url))))
+  const { address } = await nextMessage<Pick<DemoServer, 'address'>>(child)
   const watchers = Array.from({ length: Math.max(...sizes) }, () =>
     createWatcher({
       server: 'bench',
@@ -58,7 +59,7 @@ export async function run(): Promise<void> {
       const times = new Map<string, number[]>()
       for (let round = 0; round <= rounds; round++) {
         for (const [name, callers] of Object.entries(contestants)) {
-          const time = await cpuOf(callers)
+          const time = await cpuOf(callers, pollsPerRound)
           // The first round only warms up.
           times.set(name, round === 0 ? [] : [...(times.get(name) ?? []), time])
         }

@@ -2,10 +2,10 @@ import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { Family } from './families/family.ts'
 import { escapeLabel, type Format, familyHeader, sampleLines } from './text.ts'
 
-/** Families without the label `server`, whose own labels must tell servers apart. */
+/** Families without the label `server`, whose own labels must identify the server. */
 export interface UnlabelledFamilies {
   readonly families: readonly Family[]
-  /** What their labels tell servers apart by: of servers that have it in common only the first one is written. */
+  /** The labels that identify the server: of servers with the same ones only the first one is written. */
   readonly identity: (snapshot: ServerSnapshot) => string | undefined
 }
 
@@ -19,9 +19,9 @@ interface Rendered {
 }
 
 export interface FleetText {
-  /** Renders what a scrape will copy, unless it was rendered before. */
+  /** Renders the lines of a server, for a scrape to copy, unless they were rendered before. */
   prepare(snapshot: ServerSnapshot): void
-  /** The exposition of all families that have a sample. Not to be changed: handed out again while no snapshot is new. */
+  /** The exposition of all families that have a sample. Read only: returned again while no snapshot is new. */
   bytes(snapshots: readonly ServerSnapshot[], format: Format): Buffer
 }
 

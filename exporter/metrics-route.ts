@@ -2,15 +2,18 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Clock } from '../src/clock.ts'
 import type { DataMetrics } from '../src/data-metrics.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
+import { acceptsGzip } from '../src/http/accept.ts'
+import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
 import { data as dataFamilies } from './families/data.ts'
 import type { FleetText } from './fleet-text.ts'
 import { nameLookupText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
-import { acceptsGzip, chooseFormat } from './negotiate.ts'
+import { chooseFormat } from './negotiate.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
 import { contentTypes, createExposition, endings, type Format } from './text.ts'
 
@@ -21,16 +24,24 @@ const compression = { level: constants.Z_BEST_SPEED }
 /** Shorter texts, such as those of a probe, are sent as they are: zlib would take longer than all the rest of the reply. */
 const minGzipLength = 16_384
 
-/** The reply of a route with metrics in it. */
+/** How long after a scrape snapshots are rendered as they arrive, in milliseconds: twice the usual minute between scrapes. */
+const renderAheadMs = 120_000
+
+const example = '# HELP minecraft_up Whether the server answers.\n# TYPE minecraft_up gauge\nminecraft_up{server="survival"} 1\n'
+
+/** The replies of a route with metrics. */
 export const metricsSchema = {
   200: {
     description: 'The metrics',
     content: {
-      'text/plain': { schema: Type.String({ description: 'Prometheus text format 0.0.4' }) },
-      'application/openmetrics-text': { schema: Type.String({ description: 'OpenMetrics 1.0.0, if asked for' }) },
+      'text/plain': { schema: Type.String({ description: 'Prometheus text format 0.0.4' }), example },
+      'application/openmetrics-text': {
+        schema: Type.String({ description: 'OpenMetrics 1.0.0, where the client prefers it' }),
+        example: `${example}# EOF\n`,
+      },
     },
   },
-  ...problems(401),
+  ...problems(400, 401),
 }
 
 /**
@@ -55,6 +66,7 @@ export async function sendMetrics(
 
 export interface MetricsParts {
   readonly fleet: Fleet
+  readonly clock: Clock
   readonly fleetText: FleetText
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
@@ -64,20 +76,28 @@ export interface MetricsParts {
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, fleetText, service, histogram, nameLookups, data } = parts
+  const { fleet, clock, fleetText, service, histogram, nameLookups, data } = parts
   const writeData = createExposition(dataFamilies)
-  let unsubscribe: (() => void) | undefined
-  app.addHook('onClose', async () => unsubscribe?.())
+  let lastScrape = Number.NEGATIVE_INFINITY
+  // While something scrapes, the next scrape only copies what was rendered between the two (`npm run bench -- metrics`).
+  const unsubscribe = fleet.subscribe((snapshot) => {
+    if (clock.now() - lastScrape < renderAheadMs) fleetText.prepare(snapshot)
+  })
+  app.addHook('onClose', async () => unsubscribe())
 
   app.get(
     '/metrics',
     {
-      config: { crossOrigin: false },
-      schema: { tags: ['metrics'], summary: 'Metrics of all watched servers and of the service', response: metricsSchema },
+      schema: {
+        tags: ['metrics'],
+        summary: 'Metrics of all watched servers and of the service',
+        description: 'For a scrape by Prometheus: the newest values of every watched server, and of this process.',
+        security: security.metrics,
+        response: metricsSchema,
+      },
     },
     async (request, reply) => {
-      // From the first scrape on each snapshot is rendered as it arrives: the next scrape only copies.
-      unsubscribe ??= fleet.subscribe(fleetText.prepare)
+      lastScrape = clock.now()
       const format = chooseFormat(request.headers.accept)
       const own = [
         data === undefined ? '' : writeData(data, format),

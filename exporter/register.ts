@@ -50,6 +50,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     }
     registerMetricsRoute(routes, {
       fleet,
+      clock,
       fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
       service: createServiceMetrics(),
       histogram,

@@ -2,27 +2,46 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Fleet } from '../src/game/fleet.ts'
 import { addressOf, type ServerSettings } from '../src/game/server.ts'
+import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
-import { prepareJson, sendPrepared } from '../src/http/reply.ts'
-import { targetOf } from './probe/target.ts'
+import { type PreparedReply, prepareJson, sendPrepared } from '../src/http/reply.ts'
+import { json, preparedReplies } from '../src/http/responses.ts'
+import { targetsOf } from './probe/target.ts'
 
 const TargetGroups = Type.Array(
-  Type.Object({
-    targets: Type.Array(Type.String({ description: 'What to give to /probe' })),
-    labels: Type.Record(Type.String(), Type.String(), { description: 'For relabelling' }),
-  }),
-  { title: 'Target groups of Prometheus HTTP service discovery' },
+  Type.Object(
+    {
+      targets: Type.Array(Type.String({ description: 'Value of `target` for /probe' })),
+      labels: Type.Record(Type.String(), Type.String(), { description: 'For relabelling' }),
+    },
+    { title: 'Target group' },
+  ),
+  {
+    description: 'Target groups of Prometheus HTTP service discovery',
+    examples: [
+      [
+        {
+          targets: ['mc.example.org:25565'],
+          labels: {
+            __meta_tickwarden_name: 'survival',
+            __meta_tickwarden_edition: 'java',
+            __meta_tickwarden_host: 'mc.example.org',
+            __meta_tickwarden_port: '25565',
+          },
+        },
+      ],
+    ],
+  },
 )
 
-function toGroup(fleet: Fleet, server: ServerSettings): Static<typeof TargetGroups>[number] {
+function toGroup(server: ServerSettings, target: string): Static<typeof TargetGroups>[number] {
   const { name } = server
   const address = addressOf(server)
-  const targets = [targetOf(fleet, server)]
   const labels = { __meta_tickwarden_name: name }
-  if (address === undefined) return { targets, labels }
+  if (address === undefined) return { targets: [target], labels }
   const { edition, host, port } = address
   return {
-    targets,
+    targets: [target],
     labels: {
       ...labels,
       __meta_tickwarden_edition: edition,
@@ -32,13 +51,22 @@ function toGroup(fleet: Fleet, server: ServerSettings): Static<typeof TargetGrou
   }
 }
 
-/** `/sd`: the watched servers for `http_sd_config`, one group each. */
+/** The reply that lists the servers, one group each. */
+export function prepareTargets(servers: readonly ServerSettings[]): PreparedReply {
+  const targets = targetsOf(servers)
+  return prepareJson(servers.map((server, index) => toGroup(server, targets[index] ?? server.name)))
+}
+
+/** `/sd`: the watched servers for `http_sd_config`. */
 export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
-  const reply = prepareJson(fleet.servers.map((server) => toGroup(fleet, server)) satisfies Static<typeof TargetGroups>)
+  const prepared = prepareTargets(fleet.servers)
+  const success = { description: 'The watched servers', content: json(TargetGroups) }
   const schema = {
     tags: ['metrics'],
-    summary: 'Watched servers as Prometheus HTTP service discovery',
-    response: { 200: TargetGroups, ...problems(401) },
+    summary: 'Watched servers for Prometheus',
+    description: 'For `http_sd_config`: one target group for each server, for scraping each by `/probe`.',
+    security: security.metrics,
+    response: { ...preparedReplies(success), ...problems(401) },
   }
-  app.get('/sd', { config: { crossOrigin: false }, schema }, (request, to) => sendPrepared(request, to, reply))
+  app.get('/sd', { schema }, (request, reply) => sendPrepared(request, reply, prepared))
 }

@@ -21,24 +21,23 @@ export interface AppOptions {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where METRICS_LISTEN is set: the app that serves the metrics there, to be told to listen. Closed with the main one. */
+    /** Where METRICS_LISTEN is set: the app that serves the metrics there; the caller makes it listen. Closed with the main one. */
     readonly metricsApp: FastifyInstance | undefined
   }
 }
 
-/** What each of two listeners tells who looks there for what the other one has. No address: that may be a private one. */
-const fromMain = (path: string): string | undefined =>
+/** Hints of each listener for the paths of the other one. Without the address, which may be a private one. */
+const mainHint = (path: string): string | undefined =>
   exporterPaths.includes(path.replace(/\/$/, '')) ? 'METRICS_LISTEN serves it on an address of its own' : undefined
-const fromMetrics = () =>
+const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp({ config, fleet, logger, clock = systemClock, nameLookups }: AppOptions) {
   const { corsOrigin } = config.http
   const { metricsListen } = config.metrics
-  const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { whereElse: fromMain }) })
-  const metricsApp =
-    metricsListen && (createHttpApp({ logger, corsOrigin, whereElse: fromMetrics }) as unknown as FastifyInstance)
+  const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { hintFor: mainHint }) })
+  const metricsApp = metricsListen && (createHttpApp({ logger, corsOrigin, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 

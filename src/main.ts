@@ -12,7 +12,6 @@ import { allSettings } from './config/settings.ts'
 import { type Config, ConfigError, loadConfig } from './config.ts'
 import { scripts } from './data/scripts/index.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
-import { settleEngine } from './engine.ts'
 import { version } from './package.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -84,8 +83,6 @@ async function reported(action: () => Promise<number>): Promise<void> {
     process.exitCode = error instanceof UsageError ? wrongUsage : 1
   }
 }
-
-settleEngine()
 
 // Each command is loaded when it is run: all that the service needs takes most of a second.
 const program = new Command('tickwarden')

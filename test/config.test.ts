@@ -270,6 +270,14 @@ describe('mistakes', () => {
     ])
   })
 
+  it('show no query of a URL', () => {
+    for (const place of ['ftp://example.org/p.json?token=hunter2', 'http://example.org/p.json?token=hunter2#hunter2']) {
+      expect(() => loadConfig({ env: { PROJECTS_SNAPSHOT: place } })).toThrow(
+        expect.objectContaining({ problems: [expect.stringMatching(/^PROJECTS_SNAPSHOT is "[^?]*\?\[hidden\]"; expected/)] }),
+      )
+    }
+  })
+
   it('of a secret never show it', () => {
     const secret = 'hunter2-hunter2'
     const all = problems({

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { Clock } from '../../src/clock.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
@@ -8,8 +8,9 @@ import type { Network } from '../../src/game/network.ts'
 import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.ts'
 import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { problems } from '../../src/http/problem.ts'
-import { optional, type Parameter, required, shown } from '../../src/http/query.ts'
+import { security } from '../../src/http/docs.ts'
+import { booleanParameter, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
+import { problem } from '../../src/http/problem.ts'
 import { textType } from '../../src/http/reply.ts'
 import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
@@ -40,13 +41,16 @@ const maxSourceMargin = 100
 const writeServer = createExposition(serverFamilies.filter(({ perPoll }) => perPoll))
 const writeProbed = createExposition(probed)
 
-const targetText: Parameter<string> = {
-  expected: 'the name of a watched server, host, host:port or bedrock://host:port',
-  parse: (text) => (text === '' || text.length > 300 ? undefined : text),
-}
-const boolean: Parameter<boolean> = {
-  expected: 'true or false',
-  parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+const parameters = {
+  target: {
+    ...textParameter({
+      description: 'Name or address of a watched server, or an address that PROBE_ALLOW covers',
+      example: 'mc.example.org:25565',
+      maxLength: 300,
+    }),
+    expected: 'the name of a watched server, host, host:port or bedrock://host:port',
+  },
+  debug: withDefault(booleanParameter({ description: 'The poll step by step, as text', example: true }), false),
 }
 
 /** Does not say what the target resolves to: that may be a name of an internal network. */
@@ -59,12 +63,23 @@ const notAllowed = (target: string): RequestError =>
 
 const schema = {
   tags: ['metrics'],
-  summary: 'Metrics of one server, polled for this request',
-  querystring: Type.Object({
-    target: Type.String({ description: 'Name or address of a watched server, or an address that PROBE_ALLOW covers' }),
-    debug: Type.Optional(Type.Boolean({ description: 'The poll step by step, as text' })),
-  }),
-  response: { ...metricsSchema, ...problems(400, 403, 503) },
+  summary: 'Metrics of one server',
+  description: 'Polls the server for this request. Without an answer of the server the reply is 200 too, with `minecraft_up 0`.',
+  security: security.metrics,
+  querystring: query(parameters),
+  response: {
+    ...metricsSchema,
+    ...problem(400, {
+      code: 'INVALID_PARAMETER',
+      detail: `Parameter "target" is missing; expected ${parameters.target.expected}.`,
+    }),
+    ...problem(403, {
+      code: 'TARGET_NOT_ALLOWED',
+      detail:
+        'Parameter "target" is "192.0.2.1"; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.',
+    }),
+    ...problem(503, { code: 'TOO_MANY_PROBES', detail: '64 probes are under way; PROBE_CONCURRENCY allows no more.' }),
+  },
 }
 
 interface Poll {
@@ -116,12 +131,12 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     return writeServer(snapshot, format) + writeProbed(result, format) + endings[format]
   }
 
-  app.get('/probe', { config: { crossOrigin: false }, schema }, async (request, reply) => {
-    const text = required(request, 'target', targetText)
-    const wantsDebug = optional(request, 'debug', boolean) ?? false
+  app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema }, async (request, reply) => {
+    const { target: text, debug: wantsDebug } = request.query
     const timeout = probeTimeout(request.headers['x-prometheus-scrape-timeout-seconds'], options.timeout)
     const target = findTarget(fleet, text)
-    if (target === undefined) throw invalidParameter(`Parameter "target" is ${shown(text)}; expected ${targetText.expected}.`)
+    if (target === undefined)
+      throw invalidParameter(`Parameter "target" is ${shown(text)}; expected ${parameters.target.expected}.`)
     if (underWay >= concurrency) {
       throw unavailable('TOO_MANY_PROBES', `${concurrency} probes are under way; PROBE_CONCURRENCY allows no more.`, 1)
     }
@@ -138,7 +153,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
         return sendMetrics(request, reply, write(snapshot, result, format), format)
       }
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
-      return reply.send(Buffer.from(debug.text(snapshot, write(snapshot, result, 'prometheus'))))
+      return reply.send(debug.text(snapshot, write(snapshot, result, 'prometheus')))
     } finally {
       underWay--
     }

@@ -32,12 +32,23 @@ export function findTarget(fleet: Fleet, text: string): Target | undefined {
     : { settings: { name: text, sources: { status: { address } } }, configured: false }
 }
 
-/** The text by which findTarget() finds this watched server: its address, or its name where the address is not its alone. */
-export function targetOf(fleet: Fleet, watched: ServerSettings): string {
-  const { name } = watched
-  const address = addressOf(watched)
-  if (address === undefined) return name
-  const text = formatServerAddress(address)
-  const isAlone = fleet.servers.every((server) => server.name === name || (server.name !== text && !isAt(server, address)))
-  return isAlone ? text : name
+/** For each server, in order, a text by which findTarget() finds it: its address, or its name where others share the address. */
+export function targetsOf(servers: readonly ServerSettings[]): readonly string[] {
+  const names = new Set(servers.map(({ name }) => name))
+  /** In lower case: letter case does not count in a host. */
+  const counts = new Map<string, number>()
+  const addresses = servers.map((server) => {
+    const address = addressOf(server)
+    if (address === undefined) return undefined
+    const text = formatServerAddress(address)
+    const key = text.toLowerCase()
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    return { text, key }
+  })
+  return servers.map(({ name }, index) => {
+    const address = addresses[index]
+    if (address === undefined) return name
+    const isAlone = counts.get(address.key) === 1 && (address.text === name || !names.has(address.text))
+    return isAlone ? address.text : name
+  })
 }

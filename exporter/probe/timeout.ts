@@ -1,5 +1,5 @@
 import { invalidParameter } from '../../src/errors.ts'
-import { shown } from '../../src/http/query.ts'
+import { shown } from '../../src/http/parameters.ts'
 
 /** Prometheus gives up at its own timeout: the reply must have arrived by then. */
 const margin = 500

@@ -13,6 +13,7 @@ import type { MusicService } from '../data/scripts/liked-songs/services.ts'
 import { basicAuthorization, describeTokenError, tokenErrorOf } from '../data/scripts/liked-songs/spotify.ts'
 import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
 import { escapeControls } from '../escape-controls.ts'
+import { isRecord } from '../game/protocol/is-record.ts'
 import type { Prompt } from './prompt.ts'
 
 type AuthoriseConfig = Pick<Config, 'data' | 'scripts'>
@@ -32,8 +33,6 @@ class AuthoriseError extends Error {
 const scope = 'user-library-read'
 const lastfmPage = 'https://www.last.fm/api/auth/'
 const exitCodes = { done: 0, failed: 1, notConfigured: 4 } as const
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 /** The code of a redirect, or of what was pasted: the whole address, or the code alone. */
 function codeOf(given: string, state: string): string {

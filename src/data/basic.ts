@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { prepare, prepareJson, sendPrepared, textType } from '../http/reply.ts'
+import { problems } from '../http/problem.ts'
+import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from '../http/reply.ts'
+import { json, preparedReplies, type ReplyDocs, text } from '../http/responses.ts'
 import { version } from '../package.ts'
 
 const help = `Tickwarden data service: projects and comebacks as JSON, all by GET.
@@ -15,8 +17,6 @@ const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
   examples: [{ host: '127.0.0.1:8080', accept: '*/*' }],
 })
 
-const text = (example: string) => ({ 200: { content: { 'text/plain': { schema: Type.String({ examples: [example] }) } } } })
-
 /** Header names in lower case; what came more than once is joined. */
 function joined(raw: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>()
@@ -28,28 +28,56 @@ function joined(raw: readonly string[]): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
+const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
+
+interface BasicRoute {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly content: ReplyDocs['content']
+  readonly reply: PreparedReply
+}
+
+const routes: readonly BasicRoute[] = [
+  {
+    path: '/v1/help',
+    summary: 'Where to find help',
+    description: 'A short text for people.',
+    content: text(help),
+    reply: prepare(help, textType),
+  },
+  {
+    path: '/v1/ping',
+    summary: 'Is the service alive?',
+    description: 'Answers as soon as the service listens, whatever the state of its servers and databases.',
+    content: text('pong'),
+    reply: prepare('pong', textType),
+  },
+  {
+    path: '/v1/version',
+    summary: 'Version of the service',
+    description: 'A list of one text.',
+    content: json(Version),
+    reply: prepareJson([version]),
+  },
+]
+
 /** `/v1/help`, `/v1/ping`, `/v1/version`, `/v1/debug/headers` */
 export function registerBasic(app: FastifyInstance): void {
   const tags = ['basic']
-  const replies = {
-    help: prepare(help, textType),
-    ping: prepare('pong', textType),
-    version: prepareJson([version]),
+  for (const { path, summary, description, content, reply } of routes) {
+    const response = preparedReplies({ description: summary, content })
+    app.get(path, { schema: { tags, summary, description, response } }, (request, to) => sendPrepared(request, to, reply))
   }
-  app.get('/v1/help', { schema: { tags, summary: 'Where to find help', response: text(help) } }, (request, reply) =>
-    sendPrepared(request, reply, replies.help),
-  )
-  app.get('/v1/ping', { schema: { tags, summary: 'Is the service alive?', response: text('pong') } }, (request, reply) =>
-    sendPrepared(request, reply, replies.ping),
-  )
-  const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
-  app.get('/v1/version', { schema: { tags, summary: 'Version of the back-end', response: { 200: Version } } }, (request, reply) =>
-    sendPrepared(request, reply, replies.version),
-  )
-  app.get(
-    '/v1/debug/headers',
-    { schema: { tags, summary: 'The headers of this request', response: { 200: Headers } }, config: { crossOrigin: false } },
-    (request, reply) =>
-      sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
+  const summary = 'The headers of this request'
+  const schema = {
+    tags,
+    summary,
+    description:
+      'Names in lower case; a header that was sent more than once is joined by commas. Not for pages of other origins.',
+    response: { 200: { description: summary, content: json(Headers) }, ...problems(400) },
+  }
+  app.get('/v1/debug/headers', { schema, config: { crossOrigin: false } }, (request, reply) =>
+    sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
   )
 }

@@ -1,37 +1,61 @@
-import { Type } from 'typebox'
-import { type Parameter, required } from '../http/query.ts'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { integerParameter, query } from '../http/parameters.ts'
+import { problem } from '../http/problem.ts'
 import { sendPrepared } from '../http/reply.ts'
+import { json, preparedReplies } from '../http/responses.ts'
 import type { ComebacksDatabase } from './comebacks-database.ts'
+import { remember } from './database.ts'
 import type { DatabaseRoutes } from './database-definition.ts'
 import { dayAt } from './dates.ts'
 import {
+  anyCase,
   byDates,
   byText,
   everything,
-  type Filter,
-  registerFilter,
+  type FilterRoute,
+  registerFilters,
   registerReply,
   valueList,
   valueReply,
   wholePage,
 } from './paging.ts'
-import { ComebackInfo, ComebackPage, errors, LastUpdateText, ValueList } from './schemas.ts'
+import { ComebackInfo, ComebackPage, LastUpdateText, pageHeaders, snapshotReplies, ValueList } from './schemas.ts'
 import { listed, range } from './selection.ts'
 
-const filters: readonly (readonly [name: string, summary: string, Filter<ComebacksDatabase>])[] = [
-  ['getall', 'All comebacks, oldest first', everything],
-  ['daterange', 'Comebacks within a range of KST dates', byDates((db, start, end) => db.day.between(start, end))],
-  [
-    'artist',
-    'Comebacks whose artist contains a text, in any letter case',
-    byText('artist', 'sample', (db, text) => listed(db.artist.find(text))),
-  ],
-  [
-    'title',
-    'Comebacks whose title contains a text, in any letter case',
-    byText('title', 'song', (db, text) => listed(db.title.find(text))),
-  ],
-  ['type', 'Comebacks of a type', byText('type', 'album', (db, text) => listed(db.types.having(text)))],
+/** Where the routes are. */
+const root = '/v1/kcomebacks'
+
+const filters: readonly FilterRoute<ComebacksDatabase>[] = [
+  {
+    name: 'getall',
+    summary: 'All comebacks',
+    description: 'One page of all comebacks, oldest first.',
+    filter: everything,
+  },
+  {
+    name: 'daterange',
+    summary: 'Comebacks within a range of dates',
+    description: 'Compares KST dates. A comeback whose day is not known, such as 2019-11-TBA, is in no range.',
+    filter: byDates((db, start, end) => db.day.between(start, end)),
+  },
+  {
+    name: 'artist',
+    summary: 'Comebacks by artist',
+    description: `Comebacks whose artist contains a text. ${anyCase}`,
+    filter: byText('artist', 'Part of the artist', 'sample', (db, text) => listed(db.artist.find(text))),
+  },
+  {
+    name: 'title',
+    summary: 'Comebacks by title',
+    description: `Comebacks whose title contains a text. ${anyCase}`,
+    filter: byText('title', 'Part of the title', 'song', (db, text) => listed(db.title.find(text))),
+  },
+  {
+    name: 'type',
+    summary: 'Comebacks of a type',
+    description: 'Comebacks that have this type among theirs. `filter/gettypes` lists the types.',
+    filter: byText('type', 'The whole type', 'album', (db, text) => listed(db.types.having(text))),
+  },
 ]
 
 /** Days ahead, today included. */
@@ -41,40 +65,65 @@ const windows = [
   ['month', 'Comebacks of the next 31 days', 31],
 ] as const
 
-/** No upper bound: an id that no entry has is no mistake. */
-const entryId: Parameter<number> = {
-  expected: 'an integer of at least 0',
-  parse: (text) => (/^\d+$/.test(text) ? Number(text) : undefined),
-}
+/** Without a maximum: an id that no entry has is not an error. */
+const id = integerParameter({
+  minimum: 0,
+  description: 'Position in the database, from 0',
+  example: 0,
+})
 
 /** `/v1/kcomebacks/...` */
 export function registerComebackRoutes(routes: DatabaseRoutes<ComebacksDatabase>): void {
-  registerReply(routes, '/v1/kcomebacks/last_update', 'When the comebacks were updated', LastUpdateText, (db) =>
-    valueReply(db, db.lastUpdate.text),
+  const docs = (path: string, summary: string, description: string) => ({ path: `${root}/${path}`, summary, description })
+  registerReply(
+    routes,
+    docs('last_update', 'When the comebacks were updated', 'The time that the snapshot itself states.'),
+    LastUpdateText,
+    (db) => valueReply(db, db.lastUpdate.text),
   )
-  registerId(routes, '/v1/kcomebacks/filter/id')
-  registerId(routes, '/v1/kcomebacks/filterid')
-  for (const [name, summary, filter] of filters) {
-    registerFilter(routes, `/v1/kcomebacks/filter/${name}`, summary, ComebackPage, filter)
-  }
-  registerReply(routes, '/v1/kcomebacks/filter/first', 'The oldest comeback', ComebackPage, (db) =>
-    wholePage(db, range(0, Math.min(1, db.entries.count))),
+  registerId(routes, `${root}/filter/id`, 'A page of one entry; of none where no comeback has the id.')
+  registerId(routes, `${root}/filterid`, 'The same as `filter/id`, by its older path.')
+  registerFilters(routes, root, ComebackPage, filters)
+  registerReply(
+    routes,
+    docs('filter/first', 'The oldest comeback', 'A page of one entry; of none where the database is empty.'),
+    ComebackPage,
+    (db) => wholePage(db, range(0, Math.min(1, db.entries.count))),
+    pageHeaders,
   )
-  registerReply(routes, '/v1/kcomebacks/filter/last', 'The most recent comeback', ComebackPage, (db) =>
-    wholePage(db, range(Math.max(0, db.entries.count - 1), Math.min(1, db.entries.count))),
+  registerReply(
+    routes,
+    docs('filter/last', 'The newest comeback', 'A page of one entry; of none where the database is empty.'),
+    ComebackPage,
+    (db) => wholePage(db, range(Math.max(0, db.entries.count - 1), Math.min(1, db.entries.count))),
+    pageHeaders,
   )
-  registerReply(routes, '/v1/kcomebacks/filter/gettypes', 'Every type', ValueList, (db) => valueList(db, db.types.values))
-  registerReply(routes, '/v1/kcomebacks/filter/getinfo', 'Numbers of the database', ComebackInfo, (db) => valueReply(db, db.info))
-  for (const [name, summary, days] of windows) registerUpcoming(routes, `/v1/kcomebacks/upcoming/${name}`, summary, days)
+  registerReply(
+    routes,
+    docs('filter/gettypes', 'Every type', 'The distinct types of all comebacks, sorted by code point.'),
+    ValueList,
+    (db) => valueList(db, db.types.values),
+  )
+  registerReply(
+    routes,
+    docs('filter/getinfo', 'Totals of the database', 'How many comebacks and artists there are, and the first and last date.'),
+    ComebackInfo,
+    (db) => valueReply(db, db.info),
+  )
+  for (const [name, summary, days] of windows) registerUpcoming(routes, `${root}/upcoming/${name}`, summary, days)
 }
 
-function registerId({ app, current, tag }: DatabaseRoutes<ComebacksDatabase>, path: string): void {
-  const querystring = Type.Object({ id: Type.Integer({ minimum: 0, description: 'Place in the database', examples: [0] }) })
-  const schema = { tags: [tag], summary: 'The comeback with an id', querystring, response: { 200: ComebackPage, ...errors } }
-  app.get(path, { schema }, (request, reply) => {
-    const id = required(request, 'id', entryId)
+function registerId({ app, current, tag }: DatabaseRoutes<ComebacksDatabase>, path: string, description: string): void {
+  const summary = 'The comeback with an id'
+  const response = {
+    ...preparedReplies({ description: summary, content: json(ComebackPage), headers: pageHeaders }),
+    ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "id" is "-1"; expected an integer of at least 0.' }),
+    ...snapshotReplies,
+  }
+  const schema = { tags: [tag], summary, description, querystring: query({ id }), response }
+  app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
     const db = current()
-    const found = id < db.entries.count ? range(id, 1) : range(0, 0)
+    const found = request.query.id < db.entries.count ? range(request.query.id, 1) : range(0, 0)
     return sendPrepared(request, reply, wholePage(db, found))
   })
 }
@@ -85,11 +134,13 @@ function registerUpcoming(
   summary: string,
   days: number,
 ): void {
-  app.get(path, { schema: { tags: [tag], summary, response: { 200: ComebackPage, ...errors } } }, (request, reply) => {
+  const description = 'All of them in one reply. A day is one of UTC+02:00, compared with the KST dates of the comebacks.'
+  const response = { ...preparedReplies({ description: summary, content: json(ComebackPage) }), ...snapshotReplies }
+  app.get(path, { schema: { tags: [tag], summary, description, response } }, (request, reply) => {
     const db = current()
     const today = dayAt(clock.wall(), 2)
-    // Not dated: the reply changes with the day too.
-    const prepared = db.replies.get(`${path} ${today}`, () => wholePage(db, db.day.between(today, today + days), {}))
+    // Without Last-Modified: the reply changes with the day too.
+    const prepared = remember(db.replies, `${path} ${today}`, () => wholePage(db, db.day.between(today, today + days), {}))
     return sendPrepared(request, reply, prepared)
   })
 }

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { PreparedReply } from '../http/reply.ts'
 import { type Entries, entryWriter } from './entries.ts'
-import { type Memory, memory } from './lru.ts'
 import type { SnapshotHead } from './read-snapshot.ts'
 import type { Selection } from './selection.ts'
 
@@ -10,9 +10,9 @@ export interface Database extends SnapshotHead {
   readonly accepted: number
   /** Those that may be shown. */
   readonly entries: Entries
-  /** Results of filters, and replies made from them: they die with the snapshot. */
-  readonly selections: Memory<Selection>
-  readonly replies: Memory<PreparedReply>
+  /** Results of filters, and replies made from them: gone with the snapshot. */
+  readonly selections: LRUCache<string, Selection>
+  readonly replies: LRUCache<string, PreparedReply>
 }
 
 /** Makes a database of entries given one after the other, so that they need not be in memory all at once. */
@@ -21,8 +21,30 @@ export interface Builder<Entry, D> {
   finish(head: SnapshotHead): D
 }
 
-const weighReply = ({ body }: PreparedReply): number => body.length
-const rememberedBytes = 16 * 1024 * 1024
+/** Largest size of one cache, in bytes. */
+const maxSize = 16 * 1024 * 1024
+/** What an entry takes besides its key and value. */
+const overhead = 200
+
+const createCache = <V extends object>(sizeOf: (value: V) => number) =>
+  new LRUCache<string, V>({
+    maxSize,
+    // One value may not evict all others.
+    maxEntrySize: maxSize / 2,
+    sizeCalculation: (value, key) => sizeOf(value) + 2 * key.length + overhead,
+  })
+
+/** With its compressed form, which takes at most about half as much again. */
+const replySize = ({ body, isCompressible }: PreparedReply): number => Math.ceil((isCompressible ? 1.5 : 1) * body.length)
+
+/** The cached value, else that of `make`, which is cached unless it is too large on its own. */
+export function remember<V extends object>(cache: LRUCache<string, V>, key: string, make: () => V): V {
+  const cached = cache.get(key)
+  if (cached !== undefined) return cached
+  const value = make()
+  cache.set(key, value)
+  return value
+}
 
 /** What every database has. */
 export function baseBuilder<Entry extends object>(): {
@@ -41,8 +63,8 @@ export function baseBuilder<Entry extends object>(): {
       sample,
       accepted,
       entries: writer.finish(),
-      selections: memory(rememberedBytes, ({ ids }) => ids?.byteLength ?? 0),
-      replies: memory(rememberedBytes, weighReply),
+      selections: createCache(({ ids }) => ids?.byteLength ?? 0),
+      replies: createCache(replySize),
     }),
   }
 }

@@ -1,3 +1,6 @@
+import { Type } from 'typebox'
+import type { Parameter } from '../http/parameters.ts'
+
 /** Milliseconds of a day: calendar days here are whole UTC days, so every day is as long. */
 const dayLength = 86_400_000
 
@@ -13,6 +16,32 @@ export function parseDay(text: string): number | undefined {
   // A cycle later, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
   return Date.UTC(year + 400, month - 1, day) / dayLength - cycle
 }
+
+/** A calendar date as given, and as the day since 1970-01-01. */
+export interface GivenDate {
+  readonly text: string
+  readonly day: number
+}
+
+/** A calendar date; its value is the text with the day. */
+export const dateParameter = ({
+  description,
+  example,
+}: {
+  readonly description: string
+  readonly example: string
+}): Parameter<GivenDate> => ({
+  expected: 'a calendar date of the form YYYY-MM-DD',
+  parse(text) {
+    const day = parseDay(text)
+    return day === undefined ? undefined : { text, day }
+  },
+  schema: Type.String({
+    pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
+    description: `${description}: YYYY-MM-DD, a date of the calendar; month and day may have one digit`,
+    examples: [example],
+  }),
+})
 
 function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { json, preparedReplies } from '../http/responses.ts'
 import type { Log } from '../log.ts'
 import { registerBasic } from './basic.ts'
 import type { DatabaseDefinition } from './database-definition.ts'
@@ -75,7 +76,13 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
 export function registerDataService(app: FastifyInstance, service: DataService): void {
   const { store } = service
   registerBasic(app)
-  const schema = { tags: ['basic'], summary: 'State of the databases', response: { 200: DataStatus } }
+  const summary = 'State of the databases'
+  const schema = {
+    tags: ['basic'],
+    summary,
+    description: 'Where the snapshot of each comes from, whether it could be loaded, and what is served.',
+    response: preparedReplies({ description: summary, content: json(DataStatus) }),
+  }
   app.get('/v1/status', { schema }, (request, reply) => sendPrepared(request, reply, prepareJson({ databases: store.status() })))
   store.registerRoutes(app)
   registerRunRoutes(app, service)

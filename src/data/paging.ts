@@ -1,30 +1,29 @@
-import type { FastifyRequest } from 'fastify'
-import { type TProperties, type TSchema, Type } from 'typebox'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { TSchema } from 'typebox'
 import { invalidParameter } from '../errors.ts'
-import { integer, nonEmptyText, type Parameter, required } from '../http/query.ts'
+import {
+  integerParameter,
+  type Parameter,
+  type Parameters,
+  type ParameterValues,
+  query,
+  textParameter,
+} from '../http/parameters.ts'
+import { problem } from '../http/problem.ts'
 import { jsonType, type PreparedReply, prepare, prepareJson, sendPrepared } from '../http/reply.ts'
-import type { Database } from './database.ts'
+import { json, lastModified as lastModifiedDocs, preparedReplies } from '../http/responses.ts'
+import { type Database, remember } from './database.ts'
 import type { DatabaseRoutes } from './database-definition.ts'
-import { parseDay } from './dates.ts'
-import { errors } from './schemas.ts'
+import { dateParameter } from './dates.ts'
+import { pageHeaders, snapshotReplies } from './schemas.ts'
 import { range, type Selection } from './selection.ts'
 
-const limit = integer(0, 50)
-const offset = integer(0, 2_147_483_647)
-const day: Parameter<{ readonly text: string; readonly day: number }> = {
-  expected: 'a calendar date of the form YYYY-MM-DD',
-  parse(text) {
-    const day = parseDay(text)
-    return day === undefined ? undefined : { text, day }
-  },
+const paging = {
+  limit: integerParameter({ minimum: 0, maximum: 50, description: 'Maximum number of entries in the reply', example: 10 }),
+  offset: integerParameter({ minimum: 0, maximum: 2_147_483_647, description: 'Number of matches to skip', example: 0 }),
 }
 
-const pagingSchema = {
-  limit: Type.Integer({ minimum: 0, maximum: 50, description: 'Entries to return at the most', examples: [10] }),
-  offset: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'Matches to skip', examples: [0] }),
-}
-
-/** What one request asks of a database. */
+/** What one request selects of a database. */
 export interface Ask<D> {
   /** The parameters as given, apart from limit and offset. */
   readonly given: Readonly<Record<string, string>>
@@ -32,9 +31,10 @@ export interface Ask<D> {
 }
 
 /** A filter: which parameters it takes, and the entries it selects. */
-export interface Filter<D> {
-  readonly parameters: TProperties
-  ask(request: FastifyRequest): Ask<D>
+export interface Filter<D, P extends Parameters = Parameters> {
+  readonly parameters: P
+  /** @throws RequestError INVALID_PARAMETER where the values do not fit each other */
+  ask(values: ParameterValues<P>): Ask<D>
 }
 
 /** Every entry. */
@@ -43,24 +43,32 @@ export const everything: Filter<Database> = {
   ask: () => ({ given: {}, select: ({ entries }) => range(0, entries.count) }),
 }
 
-/** A filter by one text that is not empty. */
-export const byText = <D>(name: string, example: string, select: (db: D, text: string) => Selection): Filter<D> => ({
-  parameters: { [name]: Type.String({ minLength: 1, examples: [example] }) },
-  ask(request) {
-    const text = required(request, name, nonEmptyText)
-    return { given: { [name]: text }, select: (db) => select(db, text) }
-  },
-})
+/** A filter by one text. */
+export const byText = <D>(
+  name: string,
+  description: string,
+  example: string,
+  select: (db: D, text: string) => Selection,
+): Filter<D> => {
+  const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: textParameter({ description, example }) }
+  return {
+    parameters,
+    ask(values: ParameterValues<typeof parameters>) {
+      const text = values[name] ?? ''
+      return { given: { [name]: text }, select: (db) => select(db, text) }
+    },
+  }
+}
+
+const dates = {
+  start: dateParameter({ description: 'First day', example: '2019-01-01' }),
+  end: dateParameter({ description: 'Last day, inclusive', example: '2026-12-31' }),
+}
 
 /** A filter by two dates, given as days since 1970-01-01, both inclusive. */
-export const byDates = <D>(select: (db: D, start: number, end: number) => Selection): Filter<D> => ({
-  parameters: {
-    start: Type.String({ description: 'YYYY-MM-DD, inclusive', examples: ['2019-01-01'] }),
-    end: Type.String({ description: 'YYYY-MM-DD, inclusive', examples: ['2026-12-31'] }),
-  },
-  ask(request) {
-    const start = required(request, 'start', day)
-    const end = required(request, 'end', day)
+export const byDates = <D>(select: (db: D, start: number, end: number) => Selection): Filter<D, typeof dates> => ({
+  parameters: dates,
+  ask({ start, end }) {
     if (start.day > end.day) {
       throw invalidParameter(
         `Parameter "start" is "${start.text}", which is after "end" ("${end.text}"); expected a date up to it.`,
@@ -70,30 +78,33 @@ export const byDates = <D>(select: (db: D, start: number, end: number) => Select
   },
 })
 
-/** Headers that tell how many match in all, and that pages of other origins may read. */
 const counted = (total: number) => ({ 'x-total-count': String(total) })
 
 /** A date of the snapshot as an HTTP date. */
 const lastModified = ({ lastUpdate }: Database) => ({ 'last-modified': new Date(lastUpdate.time * 1000).toUTCString() })
 
+/** Longest `Link` header, in characters: proxies accept 8 KiB for a header or for all of them. */
+const maxLink = 7 * 1024
+
 /**
- * Links to the other pages of a selection (RFC 8288); none where pages of no entries would never end.
- * @param query the parameters beside limit and offset
+ * Links to the other pages of a selection (RFC 8288); none for pages without entries, of which there would be no last one. Where
+ * the parameters are so long that four links would be too many, only those to the next and previous page.
+ * @param given the parameters besides limit and offset
  */
-function links(path: string, query: Readonly<Record<string, string>>, total: number, limit: number, offset: number) {
+function links(path: string, given: Readonly<Record<string, string>>, total: number, limit: number, offset: number) {
   if (limit === 0) return {}
   const last = Math.max(0, Math.ceil(total / limit) - 1) * limit
-  const targets = {
-    first: 0,
-    ...(offset > 0 && { prev: offset >= total ? last : Math.max(0, offset - limit) }),
-    ...(offset + limit < total && { next: offset + limit }),
-    last,
-  }
-  const link = Object.entries(targets).map(([relation, target]) => {
-    const parameters = new URLSearchParams({ ...query, limit: String(limit), offset: String(target) })
+  const link = (relation: string, target: number) => {
+    const parameters = new URLSearchParams({ ...given, limit: String(limit), offset: String(target) })
     return `<${path}?${parameters}>; rel="${relation}"`
-  })
-  return { link: link.join(', ') }
+  }
+  const neighbours = [
+    ...(offset > 0 ? [link('prev', offset >= total ? last : Math.max(0, offset - limit))] : []),
+    ...(offset + limit < total ? [link('next', offset + limit)] : []),
+  ]
+  const all = [link('first', 0), ...neighbours, link('last', last)].join(', ')
+  if (all.length <= maxLink) return { link: all }
+  return neighbours.length > 0 ? { link: neighbours.join(', ') } : {}
 }
 
 /** A page of all entries of a selection, for routes without paging. */
@@ -105,14 +116,14 @@ export function answerPage<D extends Database>(
   db: D,
   path: string,
   { given, select }: Ask<D>,
-  most: number,
-  skip: number,
+  limit: number,
+  offset: number,
 ): PreparedReply {
   const key = `${path} ${Object.values(given).join(' ')}`
-  return db.replies.get(`${most} ${skip} ${key}`, () => {
-    const selection = db.selections.get(key, () => select(db))
-    const body = db.entries.page(selection, skip, most)
-    const headers = { ...lastModified(db), ...counted(selection.total), ...links(path, given, selection.total, most, skip) }
+  return remember(db.replies, `${limit} ${offset} ${key}`, () => {
+    const selection = remember(db.selections, key, () => select(db))
+    const body = db.entries.page(selection, offset, limit)
+    const headers = { ...lastModified(db), ...counted(selection.total), ...links(path, given, selection.total, limit, offset) }
     return prepare(body, jsonType, headers)
   })
 }
@@ -122,39 +133,73 @@ const noHeaders = Object.freeze({})
 /** The same for each request. */
 const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepared, volatile: noHeaders }
 
-/** A route that answers with a page of what a filter selects. */
-export function registerFilter<D extends Database>(
+/** What the API description says of a route. */
+export interface RouteDocs {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+}
+
+/** A filter with the last segment of its path, and what the API description says of it. */
+export interface FilterRoute<D> {
+  readonly name: string
+  readonly summary: string
+  readonly description: string
+  readonly filter: Filter<D>
+}
+
+/** How texts are compared, for descriptions. */
+export const anyCase = 'Letter case does not count; spaces do.'
+
+/** The routes `<root>/filter/<name>`, each of which answers with a page of the entries that its filter selects. */
+export function registerFilters<D extends Database>(
+  routes: DatabaseRoutes<D>,
+  root: string,
+  page: TSchema,
+  filters: readonly FilterRoute<D>[],
+): void {
+  for (const { name, filter, ...docs } of filters)
+    registerFilter(routes, { path: `${root}/filter/${name}`, ...docs }, page, filter)
+}
+
+function registerFilter<D extends Database>(
   { app, current, tag }: DatabaseRoutes<D>,
-  path: string,
-  summary: string,
+  { path, summary, description }: RouteDocs,
   page: TSchema,
   filter: Filter<D>,
 ): void {
-  const querystring = Type.Object({ ...filter.parameters, ...pagingSchema })
-  app.get(path, { schema: { tags: [tag], summary, querystring, response: { 200: page, ...errors } } }, (request, reply) => {
-    const ask = filter.ask(request)
-    const [most, skip] = [required(request, 'limit', limit), required(request, 'offset', offset)]
+  const querystring = query({ ...filter.parameters, ...paging })
+  const response = {
+    ...preparedReplies({ description: summary, content: json(page), headers: pageHeaders }),
+    ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "limit" is "51"; expected an integer from 0 to 50.' }),
+    ...snapshotReplies,
+  }
+  const schema = { tags: [tag], summary, description, querystring, response }
+  app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
+    const { limit, offset, ...values } = request.query
+    const ask = filter.ask(values)
     const db = current()
-    return sendPrepared(request, reply, answerPage(db, path, ask, most, skip))
+    return sendPrepared(request, reply, answerPage(db, path, ask, limit, offset))
   })
 }
 
 /** A route without parameters whose reply changes with the snapshot only. */
 export function registerReply<D extends Database>(
   { app, current, tag }: DatabaseRoutes<D>,
-  path: string,
-  summary: string,
-  response: TSchema,
+  { path, summary, description }: RouteDocs,
+  schema: TSchema,
   make: (db: D) => PreparedReply,
+  headers = lastModifiedDocs,
 ): void {
   const answer = () => {
     const db = current()
-    return db.replies.get(path, () => make(db))
+    return remember(db.replies, path, () => make(db))
   }
-  app.get(path, { schema: { tags: [tag], summary, response: { 200: response, ...errors } } }, (request, reply) =>
+  const response = { ...preparedReplies({ description: summary, content: json(schema), headers }), ...snapshotReplies }
+  app.get(path, { schema: { tags: [tag], summary, description, response } }, (request, reply) =>
     sendPrepared(request, reply, answer()),
   )
-  app.direct.add(path, { pattern: path, reply: () => unchanging(answer()) })
+  app.direct.add(path, { pattern: path, reply: (url) => (url === path ? unchanging(answer()) : undefined) })
 }
 
 export const valueReply = (db: Database, value: unknown) => prepareJson(value, lastModified(db))

@@ -1,41 +1,81 @@
 import type { DatabaseRoutes } from './database-definition.ts'
-import { byDates, byText, everything, type Filter, registerFilter, registerReply, valueList, valueReply } from './paging.ts'
+import {
+  anyCase,
+  byDates,
+  byText,
+  everything,
+  type FilterRoute,
+  registerFilters,
+  registerReply,
+  valueList,
+  valueReply,
+} from './paging.ts'
 import type { ProjectsDatabase } from './projects-database.ts'
 import { LastUpdateText, ProjectPage, ValueList } from './schemas.ts'
 import { listed, union } from './selection.ts'
 
 const secondsOfDay = 86_400
 
-const filters: readonly (readonly [name: string, summary: string, Filter<ProjectsDatabase>])[] = [
-  ['getall', 'All projects', everything],
-  [
-    'lastupdaterange',
-    'Projects last updated within whole UTC days',
-    byDates((db, start, end) => db.lastUpdated.between(start * secondsOfDay, (end + 1) * secondsOfDay - 1)),
-  ],
-  [
-    'title',
-    'Projects whose title contains a text, in any letter case',
-    byText('title', 'lantern', (db, text) => listed(db.title.find(text))),
-  ],
-  [
-    'description',
-    'Projects whose description contains a text, in any letter case',
-    byText('description', 'sample', (db, text) => listed(db.description.find(text))),
-  ],
-  [
-    'search',
-    'Projects whose title or description contains a text, in any letter case',
-    byText('search', 'fish', (db, text) => listed(union(db.title.find(text), db.description.find(text)))),
-  ],
-  ['status', 'Projects of a status, in any letter case', byText('status', 'beta', (db, text) => listed(db.status.having(text)))],
-  [
-    'statuscolor',
-    'Projects of a status color, in any letter case',
-    byText('statuscolor', 'orange', (db, text) => listed(db.statuscolor.having(text))),
-  ],
-  ['category', 'Projects of a category', byText('category', 'fabric', (db, text) => listed(db.categories.having(text)))],
-  ['language', 'Projects written in a language', byText('language', 'Java', (db, text) => listed(db.languages.having(text)))],
+/** Where the routes are. */
+const root = '/v1/projects'
+
+const filters: readonly FilterRoute<ProjectsDatabase>[] = [
+  {
+    name: 'getall',
+    summary: 'All projects',
+    description: 'One page of all projects that are visible, in the order of the snapshot.',
+    filter: everything,
+  },
+  {
+    name: 'lastupdaterange',
+    summary: 'Projects by time of the last update',
+    description: 'Projects last updated within whole UTC days. A project without a known time is in no range.',
+    filter: byDates((db, start, end) => db.lastUpdated.between(start * secondsOfDay, (end + 1) * secondsOfDay - 1)),
+  },
+  {
+    name: 'title',
+    summary: 'Projects by title',
+    description: `Projects whose title contains a text. ${anyCase}`,
+    filter: byText('title', 'Part of the title', 'lantern', (db, text) => listed(db.title.find(text))),
+  },
+  {
+    name: 'description',
+    summary: 'Projects by description',
+    description: `Projects whose description contains a text. ${anyCase}`,
+    filter: byText('description', 'Part of the description', 'sample', (db, text) => listed(db.description.find(text))),
+  },
+  {
+    name: 'search',
+    summary: 'Projects by title or description',
+    description: `Projects whose title or description contains a text. ${anyCase}`,
+    filter: byText('search', 'Part of the title or description', 'fish', (db, text) =>
+      listed(union(db.title.find(text), db.description.find(text))),
+    ),
+  },
+  {
+    name: 'status',
+    summary: 'Projects of a status',
+    description: `Projects with this status. ${anyCase} \`filter/getstatuses\` lists them.`,
+    filter: byText('status', 'The whole status', 'beta', (db, text) => listed(db.status.having(text))),
+  },
+  {
+    name: 'statuscolor',
+    summary: 'Projects of a status color',
+    description: `Projects whose status has this color. ${anyCase} \`filter/getcolors\` lists them.`,
+    filter: byText('statuscolor', 'The whole color', 'orange', (db, text) => listed(db.statuscolor.having(text))),
+  },
+  {
+    name: 'category',
+    summary: 'Projects of a category',
+    description: 'Projects that have this category among theirs. `filter/getcategories` lists them.',
+    filter: byText('category', 'The whole category', 'fabric', (db, text) => listed(db.categories.having(text))),
+  },
+  {
+    name: 'language',
+    summary: 'Projects written in a language',
+    description: 'Projects that have this language among theirs. `filter/getlangs` lists them.',
+    filter: byText('language', 'The whole name of the language', 'Java', (db, text) => listed(db.languages.having(text))),
+  },
 ]
 
 const lists: readonly (readonly [name: string, summary: string, (db: ProjectsDatabase) => readonly string[]])[] = [
@@ -47,13 +87,20 @@ const lists: readonly (readonly [name: string, summary: string, (db: ProjectsDat
 
 /** `/v1/projects/...` */
 export function registerProjectRoutes(routes: DatabaseRoutes<ProjectsDatabase>): void {
-  registerReply(routes, '/v1/projects/last_update', 'When the projects were updated', LastUpdateText, (db) =>
-    valueReply(db, db.lastUpdate.text),
+  const docs = (path: string, summary: string, description: string) => ({ path: `${root}/${path}`, summary, description })
+  registerReply(
+    routes,
+    docs('last_update', 'When the projects were updated', 'The time that the snapshot itself states.'),
+    LastUpdateText,
+    (db) => valueReply(db, db.lastUpdate.text),
   )
-  for (const [name, summary, filter] of filters) {
-    registerFilter(routes, `/v1/projects/filter/${name}`, summary, ProjectPage, filter)
-  }
+  registerFilters(routes, root, ProjectPage, filters)
   for (const [name, summary, values] of lists) {
-    registerReply(routes, `/v1/projects/filter/${name}`, summary, ValueList, (db) => valueList(db, values(db)))
+    registerReply(
+      routes,
+      docs(`filter/${name}`, summary, 'The distinct values of all visible projects, sorted by code point.'),
+      ValueList,
+      (db) => valueList(db, values(db)),
+    )
   }
 }

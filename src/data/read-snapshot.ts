@@ -1,4 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { isRecord } from '../game/protocol/is-record.ts'
 import { parseLastUpdate } from './dates.ts'
 import { elementsOf } from './elements.ts'
 import type { SnapshotFormat } from './snapshot-format.ts'
@@ -39,9 +40,6 @@ const yieldAfter = 100
 
 /** Largest snapshot, as a file and over HTTP: a string of V8 holds about twice as much. */
 export const maxSnapshotBytes = 256 * 1024 * 1024
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Why a text is not a JSON array. The message of JSON.parse quotes the text, which may be anything. */
 function reasonOf(text: string): string {

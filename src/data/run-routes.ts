@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { RequestError } from '../errors.ts'
+import { security } from '../http/docs.ts'
 import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { json } from '../http/responses.ts'
 import { Counts, firstErrors, RunRecord } from './runs/history.ts'
 import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
 import type { Schedule } from './runs/schedule.ts'
@@ -18,42 +20,81 @@ export interface RunRoutesOptions {
 
 const noStore = { 'cache-control': 'no-store' }
 
-const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status', examples: [{ status: 'udating...' }] })
+const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }
+
+/** A reply about the script itself. */
+const scriptReply = (description: string, status: string, headers?: object) => ({
+  description,
+  ...(headers && { headers }),
+  content: json(ScriptReply, { status }),
+})
+
+const scriptReplies = {
+  200: scriptReply('The script has started, or is already running', 'udating...'),
+  429: scriptReply('The script ran a moment ago', 'ran 12 s ago, try again in 48 s', retryAfter),
+  500: scriptReply('The script could not be started', 'not started: unexpected error, see the log'),
+  503: scriptReply('Settings of the script are missing', 'not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET'),
+  ...problems(400, 401, 403),
+}
 
 const Time = Type.String({ format: 'date-time' })
 const RunList = Type.Object(
   {
     scripts: Type.Array(
-      Type.Object({
-        script: Type.String(),
-        path: Type.String({ description: 'Route that starts it' }),
-        state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
-        missing: Type.Array(Type.String(), { description: 'Settings without which it cannot run' }),
-        next_run: Type.Optional(Time),
-        last_success: Type.Optional(Time),
-        authorisation_expires: Type.Optional(
-          Type.String({ format: 'date-time', description: 'When the access ends that tickwarden authorise obtained' }),
-        ),
-        set_aside: Type.Optional(
-          Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
-        ),
-        last_start: Type.Optional(
-          Type.String({ format: 'date-time', description: 'Of the run under way, else of the last one' }),
-        ),
-        last_end: Type.Optional(
-          Type.String({ format: 'date-time', description: 'Of the last run that has ended, like everything below' }),
-        ),
-        duration: Type.Optional(Type.Number({ description: 'Seconds' })),
-        trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
-        outcome: Type.Optional(RunRecord.properties.outcome),
-        counts: Type.Optional(Counts),
-        error: Type.Optional(Type.String({ description: 'The first' })),
-        errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and how many more there are' })),
-        retry_at: Type.Optional(Time),
-      }),
+      Type.Object(
+        {
+          script: Type.String(),
+          path: Type.String({ description: 'Route that starts it' }),
+          state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
+          missing: Type.Array(Type.String(), { description: 'Settings without which it cannot run' }),
+          next_run: Type.Optional(Time),
+          last_success: Type.Optional(Time),
+          authorisation_expires: Type.Optional(
+            Type.String({ format: 'date-time', description: 'When the access ends that tickwarden authorise obtained' }),
+          ),
+          set_aside: Type.Optional(
+            Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
+          ),
+          last_start: Type.Optional(Type.String({ format: 'date-time', description: 'Of the run under way, else of the last' })),
+          last_end: Type.Optional(
+            Type.String({ format: 'date-time', description: 'Of the last run that has ended, as all that follows' }),
+          ),
+          duration: Type.Optional(Type.Number({ description: 'Seconds' })),
+          trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
+          outcome: Type.Optional(RunRecord.properties.outcome),
+          counts: Type.Optional(Counts),
+          error: Type.Optional(Type.String({ description: 'The first' })),
+          errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and how many more there are' })),
+          retry_at: Type.Optional(Time),
+        },
+        { title: 'Script run' },
+      ),
     ),
   },
-  { title: 'Script runs' },
+  {
+    title: 'Script runs',
+    examples: [
+      {
+        scripts: [
+          {
+            script: 'kcomebacks',
+            path: '/v1/run/kcomebacks',
+            state: 'succeeded',
+            missing: [],
+            next_run: '2026-01-16T03:00:00.000Z',
+            last_success: '2026-01-15T03:00:12.000Z',
+            last_start: '2026-01-15T03:00:00.000Z',
+            last_end: '2026-01-15T03:00:12.000Z',
+            duration: 12.3,
+            trigger: 'schedule',
+            outcome: 'done',
+            counts: { read: 11872, added: 14, changed: 3, unchanged: 11855, rejected: 2 },
+          },
+        ],
+      },
+    ],
+  },
 )
 
 function toReply(
@@ -113,19 +154,22 @@ function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
 /** `/v1/run` and the routes that start a script. */
 export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedule, protect }: RunRoutesOptions): void {
   const common = { config: { crossOrigin: false }, onRequest: async (request: FastifyRequest) => protect(request) }
-  const tags = ['Script runs']
-  const refusals = problems(401, 403)
-  app.get(
-    '/v1/run',
-    { ...common, schema: { tags, summary: 'State of the update scripts', response: { 200: RunList, ...refusals } } },
-    async (request, reply) => {
-      const list = (await runs.status()).map((status) => toReply(status, schedule.next(status.script)))
-      return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
-    },
-  )
+  const docs = { tags: ['Script runs'], security: security.runs }
+  const summary = 'State of the update scripts'
+  const schema = {
+    ...docs,
+    summary,
+    description: 'For each script its state, its last run and its next one.',
+    response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403) },
+  }
+  app.get('/v1/run', { ...common, schema }, async (request, reply) => {
+    const list = (await runs.status()).map((status) => toReply(status, schedule.next(status.script)))
+    return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
+  })
   for (const { name, route, summary } of scripts) {
-    const response = { 200: ScriptReply, 429: ScriptReply, 500: ScriptReply, 503: ScriptReply, ...refusals }
-    app.get(route, { ...common, exposeHeadRoute: false, schema: { tags, summary, response } }, async (_request, reply) =>
+    const description = 'Starts the script in the background and answers at once; `/v1/run` shows how it goes.'
+    const schema = { ...docs, summary, description, response: scriptReplies }
+    app.get(route, { ...common, exposeHeadRoute: false, schema }, async (_request, reply) =>
       sendStart(reply, await runs.start(name, 'request')),
     )
     // Whoever sends HEAD expects that nothing happens.

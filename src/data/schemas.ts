@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
-import { problems } from '../http/problem.ts'
+import { problem } from '../http/problem.ts'
+import { type HeaderDocs, lastModified } from '../http/responses.ts'
 import { Comeback } from './comeback-format.ts'
 import { Project } from './project-format.ts'
 
@@ -32,7 +33,7 @@ export const ComebackInfo = Type.Object(
     start_date: Type.String({ description: 'Date of the first entry as written; empty where there is none' }),
     end_date: Type.String({ description: 'Date of the last entry as written; empty where there is none' }),
   },
-  { title: 'Info', examples: [{ num_items: 200, num_artists: 40, start_date: '2017-03-1', end_date: '2026-12-24' }] },
+  { title: 'Comebacks info', examples: [{ num_items: 200, num_artists: 40, start_date: '2017-03-1', end_date: '2026-12-24' }] },
 )
 
 export const LastUpdateText = Type.String({
@@ -41,18 +42,23 @@ export const LastUpdateText = Type.String({
   examples: ['2026-01-15 03:00:12 UTC'],
 })
 
-const DatabaseStatus = Type.Object({
-  database: Type.String(),
-  kind: Type.String({ description: 'file, url or sample' }),
-  source: Type.String({ description: 'File name, or URL without secrets' }),
-  state: Type.String({ description: 'loading, ready, or failed: the last look found no snapshot, the one before is served' }),
-  entries: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries that fit, hidden ones included' })),
-  rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they do not fit' })),
-  last_update: Type.Optional(Type.String()),
-  loaded_at: Type.Optional(Type.String({ description: 'ISO 8601, UTC' })),
-  sample: Type.Optional(Type.Boolean({ description: 'Invented data that the package brings along' })),
-  error: Type.Optional(Type.String({ description: 'Why the last look found no snapshot' })),
-})
+const DatabaseStatus = Type.Object(
+  {
+    database: Type.String(),
+    kind: Type.String({ description: 'file, url or sample' }),
+    source: Type.String({ description: 'File name, or URL without secrets' }),
+    state: Type.String({
+      description: 'loading, ready, or failed: the snapshot could not be loaded, the one before stays in service',
+    }),
+    entries: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries that fit, hidden ones included' })),
+    rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they do not fit' })),
+    last_update: Type.Optional(Type.String()),
+    loaded_at: Type.Optional(Type.String({ description: 'ISO 8601, UTC' })),
+    sample: Type.Optional(Type.Boolean({ description: 'Invented data that the package brings along' })),
+    error: Type.Optional(Type.String({ description: 'Why the snapshot could not be loaded the last time' })),
+  },
+  { title: 'Database status' },
+)
 
 export const DataStatus = Type.Object(
   { databases: Type.Array(DatabaseStatus) },
@@ -78,5 +84,14 @@ export const DataStatus = Type.Object(
   },
 )
 
-/** Error replies of the routes that take parameters, and of all that need a snapshot. */
-export const errors = problems(400, 503)
+/** The reply of a route that needs a snapshot while there is none. */
+export const snapshotReplies = problem(503, {
+  code: 'SNAPSHOT_UNAVAILABLE',
+  detail: 'There is no snapshot of kcomebacks to answer from: it is being loaded.',
+})
+
+export const pageHeaders: HeaderDocs = {
+  ...lastModified,
+  'X-Total-Count': { type: 'integer', description: 'Number of all matches' },
+  Link: { type: 'string', description: 'URLs of the pages first, prev, next and last (RFC 8288)' },
+}

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { isRecord } from './read-snapshot.ts'
+import { isRecord } from '../game/protocol/is-record.ts'
 
 /** What the entries of a database look like in a snapshot, and as they are served. */
 export interface SnapshotFormat<Entry> {

@@ -1,3 +1,4 @@
+import type { GameMode } from './protocol/game-mode.ts'
 import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
 
 export interface Player {
@@ -11,8 +12,6 @@ export interface PlayerList {
   /** False for the status sample, which holds at most 12 of the players. */
   readonly complete: boolean
 }
-
-export type GameMode = 'SURVIVAL' | 'CREATIVE' | 'ADVENTURE' | 'SPECTATOR'
 
 export interface TickCount {
   readonly ticks: number

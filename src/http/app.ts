@@ -1,46 +1,53 @@
 import { maxHeaderSize } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
-import { notFound } from '../errors.ts'
+import { invalidParameter, notFound } from '../errors.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
-import { registerDirect } from './direct.ts'
-import { registerMethods } from './methods.ts'
-import { pathOf, sendProblem } from './problem.ts'
-import { unroutedErrors } from './unrouted.ts'
+import { createDirectReplies } from './direct.ts'
+import { registerOtherMethods } from './other-methods.ts'
+import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
+import { malformedQuery, pathOf, sendProblem } from './problem.ts'
+import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './server.ts'
 
 export interface HttpAppOptions {
   readonly logger: FastifyBaseLogger
   readonly corsOrigin: string
-  /** Where to look instead, for a client that asked for an unknown path; default, and where undefined: at /docs. */
-  readonly whereElse?: (path: string) => string | undefined
+  /** What to tell a client that requested an unknown path; default, and where undefined: that /docs lists every route. */
+  readonly hintFor?: (path: string) => string | undefined
+  readonly limits?: TimeLimits
 }
 
 /** An app without routes that answers errors, unknown paths, other methods and preflight requests as every listener here does. */
-export function createHttpApp({ logger, corsOrigin, whereElse }: HttpAppOptions) {
+export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
+  const direct = createDirectReplies(logger, crossOrigin)
   const app = Fastify({
     loggerInstance: logger,
     // A line per scrape would bury what matters; failures are logged where they are answered.
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger of its own for each request costs more than to make most of the replies.
+    // A logger of its own for each request costs more than most of the replies.
     childLoggerFactory: (parent) => parent,
-    // No name is too long to be an unknown one; Node bounds the URL.
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
-    ...unroutedErrors(crossOrigin),
+    // A name of any length is an unknown name, not an error of its own; Node limits the URL.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
+    frameworkErrors: invalidPath,
+    ...createServerFactory(direct.answer, limits),
   }).withTypeProvider<TypeBoxTypeProvider>()
+  app.decorate('direct', direct)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
-  app.setNotFoundHandler((request) => {
-    const path = pathOf(request.url)
-    throw notFound(`There is nothing at ${path}; ${whereElse?.(path) ?? '/docs lists what there is'}.`)
-  })
-  // Queries are parsed by http/query.ts, strictly, and replies are prepared bytes: the schemas only describe.
-  app.setValidatorCompiler(() => () => true)
+  app.setValidatorCompiler(compileQuery)
+  // Replies are prepared bytes: their schemas only describe them.
   app.setSerializerCompiler(() => JSON.stringify)
   registerClose(app)
   registerCors(app, crossOrigin)
-  registerMethods(app)
-  registerDirect(app, crossOrigin)
+  // Before the body, which nothing here reads, would be parsed.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) {
+      const path = pathOf(request.url)
+      done(notFound(`There is nothing at ${path}; ${hintFor?.(path) ?? '/docs lists every route'}.`))
+    } else done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
+  })
+  registerOtherMethods(app)
   return app
 }

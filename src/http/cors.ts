@@ -1,14 +1,25 @@
-import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyReply {
     /** Headers that let pages of other origins read the reply; null where they may not. */
     crossOrigin: Readonly<Record<string, string>> | null
   }
+  interface FastifyContextConfig {
+    /** May pages of other origins read it? Default: under /api/v1 and /v1 except /v1/run. False for what shows the request. */
+    readonly crossOrigin?: boolean
+  }
 }
 
 /** What a page may read of a reply besides its body. */
 const exposed = 'ETag, Link, Retry-After, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count'
+
+/** The reply to a preflight request. */
+export const preflightHeaders = {
+  'access-control-allow-methods': 'GET, HEAD',
+  'access-control-allow-headers': 'If-None-Match, If-Modified-Since, Accept, Authorization',
+  'access-control-max-age': '86400',
+} as const
 
 /** Headers that let pages of `origin` read a reply. */
 export const crossOriginHeaders = (origin: string): Readonly<Record<string, string>> => ({
@@ -17,20 +28,29 @@ export const crossOriginHeaders = (origin: string): Readonly<Record<string, stri
   ...(origin !== '*' && { vary: 'Origin' }),
 })
 
-/** Sends `allowed` with every reply, errors included, but of routes with `config.crossOrigin: false`. */
+const isPublicPath = (path: string): boolean => /^\/(api\/)?v1\//.test(path) && !/^\/v1\/run(\/|$)/.test(path)
+
+/** May pages of other origins read replies of the route? */
+export const isCrossOrigin = ({ url, config }: Pick<RouteOptions, 'url' | 'config'>): boolean =>
+  config?.crossOrigin ?? isPublicPath(url)
+
+/**
+ * Sends `allowed` with every reply of a cross-origin route and of unknown paths beside them, errors included. Not @fastify/cors: that answers OPTIONS of every
+ * path, unknown ones included, and its headers would not be on prepared replies.
+ */
 export function registerCors(app: FastifyInstance, allowed: Readonly<Record<string, string>>): void {
   const allow: onRequestHookHandler = (_, reply, done) => {
     reply.crossOrigin = allowed
     done()
   }
   app.decorateReply('crossOrigin', null)
-  // On each route: to ask every request for its route's settings costs more than to send a prepared reply.
+  // On each route: reading a route's settings for every request costs more than sending a prepared reply.
   app.addHook('onRoute', (route) => {
-    if (route.config?.crossOrigin !== false) route.onRequest = [allow, ...[route.onRequest ?? []].flat()]
+    if (isCrossOrigin(route)) route.onRequest = [allow, ...[route.onRequest ?? []].flat()]
   })
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) allow.call(app, request, reply, done)
-    else done()
+    if (request.is404 && isPublicPath(request.url)) reply.crossOrigin = allowed
+    done()
   })
   // Prepared replies carry them themselves.
   app.addHook('onSend', (_, reply, payload, done) => {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-// The global of the same name is a getter, which a request would notice.
+// The global of the same name is a getter, which shows in the time of a request.
 import { performance } from 'node:perf_hooks'
-import type { FastifyInstance } from 'fastify'
-import { type PreparedReply, writePrepared } from './reply.ts'
+import type { FastifyBaseLogger } from 'fastify'
+import { formFor, type PreparedReply, writePrepared } from './reply.ts'
 
-/** A reply that needs nothing of its request but the ETag that the client has. */
+/** A reply that depends on nothing of its request but the path and what the client has cached. */
 export interface DirectReply {
   readonly prepared: PreparedReply
   /** Headers that differ per request. */
@@ -23,9 +23,9 @@ export interface DirectRoute {
 }
 
 export interface DirectReplies {
-  /** @param path exact, as it stands in the request line before any `?`; pages of any origin may read the reply */
+  /** @param path exact, as it stands in the request line before any `?`; pages of other origins may read the reply */
   add(path: string, route: DirectRoute): void
-  /** @param observerOf gives what is told of each reply of a route, when it has been handed to the socket */
+  /** @param observerOf makes what is called with each reply of a route, once that is handed to the socket */
   observe(observerOf: (pattern: string) => ReplyObserver): void
 }
 
@@ -39,20 +39,21 @@ declare module 'fastify' {
 }
 
 /**
- * Answers GET of a known path with a prepared reply before the app's routing: to find a route, to make its request and
- * reply objects and to run its hooks costs more than to write the reply. Every other request, and one that would be
- * answered with an error, goes the app's way, so there is a route of the same path for each.
+ * Answers GET of a known path with a prepared reply before the app's routing, whose route lookup, request and reply objects
+ * and hooks cost more than writing the reply (`npm run bench -- http`). Every other request, and one that would be answered
+ * with an error, goes through the app, so there is a route of the same path for each.
  */
-export function registerDirect(app: FastifyInstance, crossOrigin: Readonly<Record<string, string>>): void {
+export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonly<Record<string, string>>) {
   const routes = new Map<string, DirectRoute & { observer?: ReplyObserver }>()
   let observerOf: ((pattern: string) => ReplyObserver) | undefined
-  app.decorate('direct', {
+  const replies: DirectReplies = {
     add: (path, route) => void routes.set(path, { ...route }),
     observe(given) {
       observerOf = given
     },
-  } satisfies DirectReplies)
+  }
 
+  /** @returns false where the app is to answer */
   function answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request
     const query = url.indexOf('?')
@@ -61,25 +62,22 @@ export function registerDirect(app: FastifyInstance, crossOrigin: Readonly<Recor
     const started = performance.now()
     try {
       const reply = route.reply(url)
-      if (reply === undefined) return false
-      const status = writePrepared(request, response, reply.prepared, reply.volatile, crossOrigin)
+      const form = reply && formFor(request, reply.prepared)
+      // The app's own route waits for the compressed form.
+      if (reply === undefined || form === undefined || form instanceof Promise) return false
+      const status = writePrepared(request, response, form, reply.volatile, crossOrigin)
       route.observer ??= observerOf?.(route.pattern) ?? (() => {})
       route.observer(status, (performance.now() - started) / 1000)
     } catch (error) {
       // The app's own route meets the same error, logs it and answers.
       if (!response.headersSent) return false
-      // Nobody above would catch it: it would end the process.
-      app.log.error({ err: error }, 'request failed')
+      // Nothing above would catch it: it would end the process.
+      log.error({ err: error }, 'request failed')
       // A reply that breaks off must not look complete; one that is complete may go.
       if (!response.writableEnded) response.destroy()
     }
     return true
   }
 
-  const [handle] = app.server.listeners('request')
-  if (handle === undefined) return
-  app.server.removeListener('request', handle as () => void)
-  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!answer(request, response)) handle.call(app.server, request, response)
-  })
+  return { ...replies, answer }
 }

@@ -2,30 +2,40 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { version } from '../package.ts'
-import { Problem } from './problem.ts'
+import { nameSchemas, operationId } from './openapi.ts'
 import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
 
 const logo =
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
 
+/** Names of the security schemes, for the `security` of a route; `{}` in the list: the token may be unset. */
+export const security = { metrics: [{ metricsToken: [] }, {}], runs: [{ runToken: [] }, {}] } as const
+
 /**
- * `/openapi.json`, made from the schemas of the routes, `/docs` to read it, and the way there for who opens `/`. Register before
- * the routes.
+ * `/openapi.json`, made from the schemas of the routes, `/docs` to read it, and a redirect there from `/`. Call it before the routes are registered.
  * @param databaseTags OpenAPI tags of the databases
  */
 export async function registerDocs(
   app: FastifyInstance,
   databaseTags: readonly { readonly name: string; readonly description: string }[] = [],
 ): Promise<void> {
-  app.addSchema(Problem)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Tickwarden',
         version,
-        description: 'How Minecraft servers are, seen from outside. Every route is GET; HEAD works as for GET.',
+        description:
+          'The state of Minecraft servers, watched from outside. Every route is GET; HEAD works as for GET, except that it starts no script.',
         license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/', description: 'This service' }],
+      security: [],
+      components: {
+        securitySchemes: {
+          metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, where it is set' },
+          runToken: { type: 'http', scheme: 'bearer', description: 'RUN_TOKEN, where it is set' },
+        },
       },
       tags: [
         { name: 'status', description: 'The primary server' },
@@ -33,10 +43,11 @@ export async function registerDocs(
         ...databaseTags,
         { name: 'Script runs', description: 'The scripts that update the databases' },
         { name: 'metrics', description: 'For Prometheus' },
-        { name: 'basic', description: 'Help, liveness, version, and the state of the databases' },
+        { name: 'basic', description: 'Help, liveness, version, and state of the databases' },
       ],
     },
-    refResolver: { buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`) },
+    transform: ({ schema, url }) => ({ schema: { operationId: operationId(url), ...schema }, url }),
+    transformObject: (document) => ('openapiObject' in document ? nameSchemas(document.openapiObject) : document.swaggerObject),
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',

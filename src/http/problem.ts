@@ -13,26 +13,65 @@ export const Problem = Type.Object(
     instance: Type.Optional(Type.String({ description: 'Path of the request; absent where none could be read' })),
     code: Type.String({ description: 'Stable identifier, e.g. INVALID_PARAMETER' }),
   },
-  { $id: 'Problem', title: 'Problem' },
+  { title: 'Problem' },
 )
 
-/** The error replies of a route, for its schema: `response: { 200: ..., ...problems(400, 404) }`. */
-export const problems = (...statuses: readonly number[]) =>
-  Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: STATUS_CODES[status] ?? 'Error',
-        content: { 'application/problem+json': { schema: Type.Ref('Problem') } },
-      },
-    ]),
-  )
+/** The error of every route for a query that cannot be decoded. */
+export const malformedQuery = 'The query is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
+
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which to try again' } }
+
+/** The usual error of each status, as an example, and the headers that come with it. */
+const usual: Readonly<Record<number, readonly [code: string, detail: string, headers?: object]>> = {
+  400: ['INVALID_PARAMETER', malformedQuery],
+  401: [
+    'UNAUTHORIZED',
+    'This needs the header "Authorization: Bearer <token>".',
+    { 'WWW-Authenticate': { type: 'string', description: 'How to authenticate (RFC 6750)' } },
+  ],
+  403: ['PROTECTED_MODE', 'Without RUN_TOKEN only requests from this machine start a script.'],
+  404: ['NOT_FOUND', 'No server is called "nether"; /api/v1/servers lists them.'],
+  429: ['TOO_MANY_REQUESTS', 'Too many requests; try again in 30 s.', retryAfter],
+  503: ['SERVER_UNREACHABLE', 'The server "survival" has not been reached yet.', retryAfter],
+}
+
+export interface ProblemExample {
+  readonly code: string
+  readonly detail: string
+}
+
+/** An error reply of a route, for its schema: `response: { 200: ..., ...problem(503, { code, detail }) }`. */
+export function problem(status: number, { code, detail }: ProblemExample) {
+  const headers = usual[status]?.[2]
+  const title = STATUS_CODES[status] ?? 'Error'
+  const example = { type: 'about:blank', title, status, detail, code }
+  return {
+    [status]: {
+      description: title,
+      ...(headers && { headers }),
+      content: { 'application/problem+json': { schema: Problem, example } },
+    },
+  }
+}
+
+/** The error replies of a route with the usual example of each: `response: { 200: ..., ...problems(400, 404) }`. */
+export function problems(...statuses: readonly number[]) {
+  const all = statuses.map((status) => {
+    const [code = 'ERROR', detail = ''] = usual[status] ?? []
+    return problem(status, { code, detail })
+  })
+  return Object.assign({}, ...all) as ReturnType<typeof problem>
+}
+
+/** Keeps browsers from guessing another type than the one stated; on every reply. */
+export const noSniff = ['x-content-type-options', 'nosniff'] as const
 
 /** The part of a URL before its query. */
 export const pathOf = (url: string): string => url.split('?', 1)[0] ?? '/'
 
 export const problemHeaders = ({ headers }: RequestError): Readonly<Record<string, string>> => ({
   'cache-control': 'no-store',
+  [noSniff[0]]: noSniff[1],
   ...headers,
   'content-type': 'application/problem+json; charset=utf-8',
 })
@@ -50,11 +89,14 @@ export function problemBody({ status, message, code }: RequestError, instance?: 
   return Buffer.from(JSON.stringify(body))
 }
 
+/** Codes for the client errors of the framework, whose own codes would change with it. */
+const codes: Readonly<Record<number, string>> = { 413: 'CONTENT_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
+
 function toRequestError(error: FastifyError | RequestError): RequestError {
   if (error instanceof RequestError) return error
   const status = error.statusCode ?? 500
-  // The message of an unexpected error may hold anything; of Fastify's own 4xx it is meant for the client.
-  if (status >= 400 && status < 500) return new RequestError(status, error.code ?? 'BAD_REQUEST', error.message)
+  // The message of an unexpected error may hold anything; Fastify writes those of its own 4xx for the client.
+  if (status >= 400 && status < 500) return new RequestError(status, codes[status] ?? 'BAD_REQUEST', error.message)
   return new RequestError(500, 'INTERNAL_ERROR', 'The service failed to answer; its log says why.')
 }
 

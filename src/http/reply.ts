@@ -1,55 +1,116 @@
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, validateHeaderValue } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { acceptsGzip } from './accept.ts'
+import { noSniff } from './problem.ts'
 
 /** A reply made once and sent as it is: body, ETag and headers are never computed per request. */
 export interface PreparedReply {
   readonly body: Buffer
   readonly headers: Readonly<Record<string, string>>
+  /** Is it sent compressed to clients that accept that? */
+  readonly isCompressible: boolean
 }
 
 export const jsonType = 'application/json; charset=utf-8'
 export const textType = 'text/plain; charset=utf-8'
 
-/** Headers of every reply that any origin may read. `content-length` is left to Fastify. */
+/** Bytes from which JSON is compressed. */
+const minCompressed = 1024
+
+/**
+ * `content-length` is added when the reply is sent. The ETag of a reply that may be compressed is weak, because both forms
+ * share it: whichever of them a client has cached, a 304 confirms it.
+ */
 export function prepare(body: Buffer | string, type: string, headers: Readonly<Record<string, string>> = {}): PreparedReply {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const etag = `"${createHash('sha1').update(type).update(bytes).digest('base64url')}"`
+  const isCompressible = type === jsonType && bytes.length > minCompressed
+  const tag = `"${createHash('sha1').update(type).update(bytes).digest('base64url')}"`
+  const vary = [headers.vary, isCompressible ? 'Accept-Encoding' : undefined].filter((name) => name !== undefined).join(', ')
   return {
     body: bytes,
     headers: Object.freeze({
       'content-type': type,
-      etag,
+      etag: isCompressible ? `W/${tag}` : tag,
       'cache-control': 'no-cache',
+      [noSniff[0]]: noSniff[1],
       ...headers,
+      ...(vary !== '' && { vary }),
     }),
+    isCompressible,
   }
 }
 
 export const prepareJson = (value: unknown, headers?: Readonly<Record<string, string>>): PreparedReply =>
   prepare(JSON.stringify(value), jsonType, headers)
 
+const compress = promisify(gzip)
+/** Compressed once, in a thread of its own, when the first client asks for it; gone with the reply. */
+const compressed = new WeakMap<PreparedReply, PreparedReply | Promise<PreparedReply>>()
+
+async function compressReply(prepared: PreparedReply): Promise<PreparedReply> {
+  try {
+    const body = await compress(prepared.body)
+    const form = { ...prepared, body, headers: Object.freeze({ ...prepared.headers, 'content-encoding': 'gzip' }) }
+    compressed.set(prepared, form)
+    return form
+  } catch (error) {
+    compressed.delete(prepared)
+    throw error
+  }
+}
+
+/** The form of the reply that the client accepts; a promise of it while it is being compressed. */
+export function formFor(request: IncomingMessage, prepared: PreparedReply): PreparedReply | Promise<PreparedReply> {
+  if (!prepared.isCompressible || !acceptsGzip(request.headers['accept-encoding'])) return prepared
+  const known = compressed.get(prepared)
+  if (known !== undefined) return known
+  const form = compressReply(prepared)
+  compressed.set(prepared, form)
+  return form
+}
+
+const withoutWeakness = (tag: string): string => tag.trim().replace(/^W\//, '')
+
 /** True when `If-None-Match` names the tag (weak comparison, RFC 9110). */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch.trim() === '*') return true
-  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  const wanted = withoutWeakness(etag)
+  return ifNoneMatch.split(',').some((tag) => withoutWeakness(tag) === wanted)
+}
+
+/** Unix milliseconds of an HTTP date in one of its three forms (RFC 9110, section 5.6.7); NaN for anything else. */
+function parseHttpDate(text: string): number {
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return Number.NaN
+  // Only the oldest form leaves the time zone out.
+  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
+}
+
+/** Does the client have it already? `If-Modified-Since` counts only without `If-None-Match`, and where the reply is dated. */
+function isFresh({ headers }: IncomingMessage, prepared: PreparedReply): boolean {
+  const { 'if-none-match': ifNoneMatch, 'if-modified-since': since } = headers
+  const { etag = '', 'last-modified': modified } = prepared.headers
+  if (ifNoneMatch !== undefined) return matches(ifNoneMatch, etag)
+  return since !== undefined && modified !== undefined && Date.parse(modified) <= parseHttpDate(since)
 }
 
 type Headers = Readonly<Record<string, string>>
 const none: Headers = Object.freeze({})
 
-/** What a reply is sent as, made once. */
+/** A reply as it is sent, made once. */
 interface Sent {
   readonly crossOrigin: Headers
-  /** All of them; those that differ per request are set anew in it for each. */
+  /** All headers; those that differ per request are replaced for each. */
   readonly headers: Record<string, string>
   /** As Latin-1 text, which is as many bytes: Node writes that and the headers at once, up to some length faster. */
   readonly body: Buffer | string
 }
 
 /** Bytes up to which a body is sent as text. */
-const mostText = 4096
+const maxText = 4096
 const sent = new WeakMap<PreparedReply, Sent>()
 
 function sentOf(prepared: PreparedReply, crossOrigin: Headers): Sent {
@@ -65,20 +126,20 @@ function sentOf(prepared: PreparedReply, crossOrigin: Headers): Sent {
       ...(vary !== '' && { vary }),
       'content-length': String(body.length),
     },
-    body: body.length > mostText ? body : body.toString('latin1'),
+    body: body.length > maxText ? body : body.toString('latin1'),
   }
   sent.set(prepared, made)
   return made
 }
 
 /**
- * What a 304 carries: what the 200 would, but of the body (RFC 9110, 15.4.5). Looked at here, because once told of a 304
- * Node sends no body any more, which the error reply needs.
+ * Headers of a 304: those of the 200 except for the ones about its body (RFC 9110, section 15.4.5). Checked here, because Node
+ * sends no body once the status is 304, and the error reply needs one.
  */
-function ofNoBody(headers: Headers): Headers {
+function headersWithoutBody(headers: Headers): Headers {
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (name === 'content-type' || name === 'content-length') continue
+    if (name.startsWith('content-')) continue
     validateHeaderValue(name, value)
     kept[name] = value
   }
@@ -87,6 +148,7 @@ function ofNoBody(headers: Headers): Headers {
 
 /**
  * Writes it, or 304 without a body where the client has it already.
+ * @param prepared in the form that the client accepts, from formFor()
  * @param volatile headers that differ per request; of one reply always the same names
  * @param crossOrigin headers that let pages of other origins read it
  * @returns the status
@@ -99,34 +161,39 @@ export function writePrepared(
   volatile: Headers,
   crossOrigin: Headers,
 ): 200 | 304 {
-  // One object kept for all requests, written at once: a fresh one for each costs a third of the whole reply in Node.
+  // One object for all requests: a new one for each costs a third of the whole reply in Node.
   const { headers, body } = sentOf(prepared, crossOrigin)
   for (const name in volatile) headers[name] = volatile[name] ?? ''
   try {
-    if (matches(request.headers['if-none-match'], prepared.headers.etag ?? '')) {
-      response.writeHead(304, ofNoBody(headers)).end()
+    if (isFresh(request, prepared)) {
+      response.writeHead(304, headersWithoutBody(headers)).end()
       return 304
     }
     response.writeHead(200, headers).end(body, 'latin1')
     return 200
   } catch (error) {
-    // Node has set it before it looked at the headers; the error reply would be called "500 OK".
+    // Node sets it before it checks the headers; the error reply would be called "500 OK".
     response.statusMessage = ''
     throw error
   }
 }
 
 /**
- * Answers a route with it. Past Fastify's own sending, which would cost more than all the rest: hooks of onSend do not
+ * Answers a route with it, bypassing Fastify's own sending, which would cost more than all the rest: hooks of onSend do not
  * run, those of onResponse do, and headers set on `reply` before are not sent.
+ * @returns a promise while the reply is being compressed, for the route to return
  */
 export function sendPrepared(
   request: FastifyRequest,
   reply: FastifyReply,
   prepared: PreparedReply,
   volatile: Readonly<Record<string, string>> = {},
-): void {
-  writePrepared(request.raw, reply.raw, prepared, volatile, reply.crossOrigin ?? none)
-  // Only now: what could not be written is left to the app's error handler.
-  reply.hijack()
+): void | Promise<void> {
+  const send = (form: PreparedReply): void => {
+    writePrepared(request.raw, reply.raw, form, volatile, reply.crossOrigin ?? none)
+    // Only now: what could not be written is left to the app's error handler.
+    reply.hijack()
+  }
+  const form = formFor(request.raw, prepared)
+  return form instanceof Promise ? form.then(send) : send(form)
 }

@@ -1,20 +1,31 @@
-import type { FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { negotiate, prefersImages } from '../http/accept.ts'
-import { integer, optional } from '../http/query.ts'
+import { integerParameter, withDefault } from '../http/parameters.ts'
 import { type PreparedReply, prepare, prepareJson, textType } from '../http/reply.ts'
 import { perSnapshot, sourcesOf } from './current.ts'
 import { createIcons, type Icon, scale } from './icon.ts'
 
-export const sizes = integer(16, 512)
-/** Scaled pictures kept, over all servers: some 20 KB each. */
+export const faviconParameters = {
+  size: withDefault(
+    integerParameter({
+      minimum: 16,
+      maximum: 512,
+      description: 'Width and height in pixels of the picture (`image/png` only), scaled without smoothing',
+      example: 128,
+    }),
+    64,
+  ),
+}
+
+/** Scaled pictures in the cache, of all servers: some 20 KB each. */
 const maxScaled = 128
 
 const constant = ({ isDefault }: Icon) => ({ vary: 'Accept', ...(isDefault && { 'x-favicon': 'default' }) })
 
 /** The three forms of an icon, and the PNG in other sizes. */
 function createForms() {
-  const scaled = new Map<string, Promise<PreparedReply>>()
+  const scaled = new LRUCache<string, Promise<PreparedReply>>({ max: maxScaled })
   const forms = new WeakMap<Icon, { readonly id: string; readonly text: PreparedReply; readonly json: PreparedReply }>()
   const of = (icon: Icon) => {
     const before = forms.get(icon)
@@ -39,13 +50,7 @@ function createForms() {
             throw error
           },
         )
-      // Set anew, so that the one left alone for longest comes first and goes first.
-      scaled.delete(key)
       scaled.set(key, reply)
-      for (const [oldest] of scaled) {
-        if (scaled.size <= maxScaled) break
-        scaled.delete(oldest)
-      }
       return reply
     },
   }
@@ -59,13 +64,12 @@ export function createFavicon() {
   const icons = createIcons()
   const forms = createForms()
   const iconOf = perSnapshot(({ server, fields }) => icons.get(server, fields.favicon?.value))
-  return async (request: FastifyRequest, snapshot: ServerSnapshot) => {
-    const size = optional(request, 'size', sizes)
-    const { accept } = request.headers
+  /** @param size width and height in pixels of the picture */
+  return async (accept: string | undefined, size: number, snapshot: ServerSnapshot) => {
     const type = negotiate(accept, prefersImages(accept) ? imageFirst : textFirst)
     const icon = await iconOf(snapshot)
     const source = icon.isDefault ? 'none' : sourcesOf(snapshot, ['favicon'])
-    if (type === 'image/png') return { reply: await forms.png(icon, size ?? 64), source }
+    if (type === 'image/png') return { reply: await forms.png(icon, size), source }
     return { reply: type === 'application/json' ? forms.json(icon) : forms.text(icon), source }
   }
 }

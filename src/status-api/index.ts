@@ -1,5 +1,6 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteHandlerMethod } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Clock } from '../clock.ts'
 import { notFound, unavailable } from '../errors.ts'
 import { fieldNames } from '../game/fields.ts'
@@ -7,11 +8,13 @@ import type { Fleet } from '../game/fleet.ts'
 import { addressOf } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { DirectReply } from '../http/direct.ts'
-import { problems } from '../http/problem.ts'
-import { shown } from '../http/query.ts'
+import { query, shown } from '../http/parameters.ts'
+import { problem, problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { type HeaderDocs, json, preparedReplies, type ReplyDocs } from '../http/responses.ts'
 import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
-import { createFavicon, sizes } from './favicon.ts'
+import { sourcesExample } from './examples.ts'
+import { createFavicon, faviconParameters } from './favicon.ts'
 import { type StatusRoute, statusRoutes } from './routes.ts'
 import { ServerNames, Sources } from './schemas.ts'
 import { describeSources } from './sources.ts'
@@ -22,45 +25,43 @@ export interface StatusApiOptions {
 }
 
 const root = '/api/v1'
-const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server' }) })
+const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server', examples: ['survival'] }) })
 
 const ageMeaning = 'Seconds since the server was last reached'
-const snapshotHeaders = {
+const snapshotHeaders: HeaderDocs = {
   'X-Snapshot-Age': { type: 'string', description: ageMeaning },
   'X-Snapshot-Source': { type: 'string', description: 'Sources that filled the reply, or none' },
 }
 
-const ok = (description: string, content: Readonly<Record<string, { schema: TSchema }>>, headers?: object) => ({
-  description,
-  ...(headers && { headers }),
-  content,
+const unreachable = problem(503, {
+  code: 'SERVER_UNREACHABLE',
+  detail: 'The server "survival" has not been reached yet; /api/v1/servers/survival/sources says why.',
 })
 
-const json = (schema: TSchema) => ({ 'application/json': { schema } })
-
-/** Where a set of routes stands and which server it speaks of. */
+/** The path of a set of routes, and which server they are about. */
 interface Place {
   readonly path: string
   readonly tag: string
   readonly params?: typeof ServerParams
   /** @throws RequestError where there is no such server */
   watcher(request: FastifyRequest): Watcher
-  /** Every server that it can speak of, with the path as a client writes it. */
+  /** Every server that they can be about, with the path as a client writes it. */
   all(): readonly { readonly base: string; readonly watcher: Watcher }[]
 }
 
-/** The routes of docs under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
+/** The routes under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock }: StatusApiOptions): void {
   const favicon = createFavicon()
   const editions = new Map(fleet.servers.map((server) => [server.name, addressOf(server)?.edition]))
-  const schemaOf = (place: Place, summary: string, success: object, failures: readonly (400 | 404 | 503)[]): FastifySchema => ({
+  const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
-    summary,
+    summary: success.description,
+    description: `${description}${place.params ? '' : ' About the primary server, the first one configured.'}`,
     ...(place.params && { params: place.params }),
-    response: { 200: success, ...problems(...failures, ...(place.params ? [404 as const] : [])) },
+    response: { ...preparedReplies(success), ...failures, ...(place.params && problems(404)) },
   })
 
-  function addRoute(place: Place, { path, summary, schema, fields, value }: StatusRoute): void {
+  function addRoute(place: Place, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
     const replyOf = perSnapshot((snapshot) => {
       const base = place.params ? `${root}/servers/${encodeURIComponent(snapshot.server)}` : root
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
@@ -74,45 +75,62 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
       return sendPrepared(request, reply, prepared, volatile)
     }
     const pattern = place.path + path
-    for (const { base, watcher } of place.all()) app.direct.add(base + path, { pattern, reply: () => answer(watcher) })
-    app.get(pattern, { schema: schemaOf(place, summary, ok(summary, json(schema), snapshotHeaders), [503]) }, handler)
+    for (const { base, watcher } of place.all()) {
+      const url = base + path
+      // A query, which means nothing here, is checked by the app.
+      app.direct.add(url, { pattern, reply: (given) => (given === url ? answer(watcher) : undefined) })
+    }
+    const success = { description: summary, content: json(schema, example), headers: snapshotHeaders }
+    app.get(pattern, { schema: schemaOf(place, description, success, unreachable) }, handler)
   }
 
   function addFavicon(place: Place): void {
-    const success = ok(
-      'The icon as 64x64 PNG: base64 text, the same as a JSON string, or the picture itself',
-      {
-        'text/plain': { schema: Type.String() },
-        'application/json': { schema: Type.String() },
-        'image/png': { schema: Type.String({ format: 'binary' }) },
+    const base64 = 'iVBORw0KGgoAAAANSUhEUg...'
+    const success: ReplyDocs = {
+      description: 'Icon of the server',
+      content: {
+        'text/plain': { schema: Type.String(), example: base64 },
+        'application/json': { schema: Type.String(), example: base64 },
+        'image/png': { schema: Type.String({ format: 'binary' }), example: 'the bytes of the picture' },
       },
-      { ...snapshotHeaders, 'X-Favicon': { type: 'string', description: '`default` where the server has no icon of its own' } },
-    )
-    const querystring = Type.Object({
-      size: Type.Optional(
-        Type.Integer({ minimum: 16, maximum: 512, description: `Side in pixels of the picture: ${sizes.expected}` }),
-      ),
-    })
-    const schema = { ...schemaOf(place, 'Icon of the server', success, [400, 503]), querystring }
-    app.get(`${place.path}/favicon`, { schema }, async (request, reply) => {
+      headers: {
+        ...snapshotHeaders,
+        'X-Favicon': { type: 'string', description: '`default` where the server has no icon of its own' },
+      },
+    }
+    const description =
+      'A PNG of 64x64 pixels, in the form that `Accept` asks for: base64 text (the default), the same as a JSON string, or the picture itself.'
+    const querystring = query(faviconParameters)
+    const failures = {
+      ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "size" is "8"; expected an integer from 16 to 512.' }),
+      ...unreachable,
+    }
+    const schema = { ...schemaOf(place, description, success, failures), querystring }
+    app.withTypeProvider<TypeBoxTypeProvider>().get(`${place.path}/favicon`, { schema }, async (request, reply) => {
       const { snapshot, age } = current(place.watcher(request), clock)
-      const { reply: prepared, source } = await favicon(request, snapshot)
+      const { reply: prepared, source } = await favicon(request.headers.accept, request.query.size, snapshot)
       return sendPrepared(request, reply, prepared, { 'x-snapshot-source': source, 'x-snapshot-age': ageText(age) })
     })
   }
 
-  /** The one reply that needs no contact with the server: it tells why there is none. Before the first contact it has no age. */
+  /** The only reply that needs no contact with the server, because it says why there is none. Before the first contact it has no age. */
   function addSources(place: Place): void {
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
       return prepareJson(describeSources(snapshot, editions.get(snapshot.server) ?? 'java'), headers)
     })
     const summary = 'How each source does, and which one gave each field'
-    const success = ok(summary, json(Sources), {
-      'X-Snapshot-Age': { ...snapshotHeaders['X-Snapshot-Age'], description: `${ageMeaning}; absent before the first time` },
-      'X-Snapshot-Source': { type: 'string', description: 'Sources that gave any of the fields, or none' },
-    })
-    app.get(`${place.path}/sources`, { schema: schemaOf(place, summary, success, []) }, (request, reply: FastifyReply) => {
+    const success: ReplyDocs = {
+      description: summary,
+      content: json(Sources, sourcesExample),
+      headers: {
+        'X-Snapshot-Age': { type: 'string', description: `${ageMeaning}; absent before the first time` },
+        'X-Snapshot-Source': { type: 'string', description: 'Sources that gave any of the fields, or none' },
+      },
+    }
+    const description =
+      'For each field the source that gave it, or for an unknown one the setting that would. Answers also while the server is unreachable.'
+    app.get(`${place.path}/sources`, { schema: schemaOf(place, description, success, {}) }, (request, reply: FastifyReply) => {
       const snapshot = place.watcher(request).snapshot()
       const age = ageOf(snapshot, clock)
       return sendPrepared(request, reply, replyOf(snapshot), age === undefined ? {} : { 'x-snapshot-age': ageText(age) })
@@ -150,11 +168,13 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock }: Status
   }
 
   // Of the configuration, not of a snapshot: it has no age and no source.
-  const summary = 'Names of all servers'
   const names = prepareJson(fleet.servers.map(({ name }) => name))
-  app.get(
-    `${root}/servers`,
-    { schema: { tags: ['servers'], summary, response: { 200: ok(summary, json(ServerNames)) } } },
-    (request, reply) => sendPrepared(request, reply, names),
-  )
+  const success = { description: 'Names of all servers', content: json(ServerNames, ['survival', 'lobby']) }
+  const schema = {
+    tags: ['servers'],
+    summary: success.description,
+    description: 'The names under which `/api/v1/servers/{name}/...` answers, in the order of the configuration.',
+    response: preparedReplies(success),
+  }
+  app.get(`${root}/servers`, { schema }, (request, reply) => sendPrepared(request, reply, names))
 }

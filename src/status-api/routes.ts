@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { FieldName } from '../game/fields.ts'
 import type { KnownFields, ServerSnapshot } from '../game/snapshot.ts'
+import { fullInformationExample, metadataExample, playersExample } from './examples.ts'
 import { FullInformation, Metadata, Players, single, singleDecimal, singleGameMode, singleInteger } from './schemas.ts'
 import { decimalText, fullInformation, loaderVersion, metadata, players, tickTime, timeReference } from './values.ts'
 
@@ -8,22 +9,31 @@ import { decimalText, fullInformation, loaderVersion, metadata, players, tickTim
 export interface StatusRoute {
   readonly path: string
   readonly summary: string
+  readonly description: string
   readonly schema: TSchema
+  readonly example: unknown
   /** What the reply is made from; their sources are named in X-Snapshot-Source. */
   readonly fields: readonly FieldName[]
   /** @param base path of the server's routes: `/api/v1` */
   value(snapshot: ServerSnapshot, base: string): unknown
 }
 
-function singleRoute(
-  path: string,
-  summary: string,
-  field: FieldName,
-  text: (fields: KnownFields) => string | number | undefined,
-  schema = single(),
-): StatusRoute {
-  return { path, summary, schema, fields: [field], value: ({ fields }) => [String(text(fields) ?? '')] }
+interface SingleRoute extends Pick<StatusRoute, 'path' | 'summary' | 'description'> {
+  readonly field: FieldName
+  readonly example: string
+  /** Default: any text. */
+  readonly schema?: TSchema
+  text(fields: KnownFields): string | number | undefined
 }
+
+/** A route whose reply is a list of one text. */
+const singleRoute = ({ field, text, example, schema = single(), ...docs }: SingleRoute): StatusRoute => ({
+  ...docs,
+  schema,
+  example: [example],
+  fields: [field],
+  value: ({ fields }) => [String(text(fields) ?? '')],
+})
 
 const metadataFields = [
   'motd',
@@ -40,54 +50,136 @@ export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/playernames',
     summary: 'Players online',
+    description: 'The whole list where a source has it, else the sample that the server gives in its status.',
     schema: Players,
+    example: playersExample,
     fields: ['players'],
     value: ({ fields }) => players(fields),
   },
-  singleRoute(
-    '/defaultgamemode',
-    'Default game mode',
-    'defaultGameMode',
-    ({ defaultGameMode }) => defaultGameMode?.value,
-    singleGameMode,
-  ),
-  singleRoute('/serverport', 'Port polled', 'port', ({ port }) => port?.value, singleInteger),
-  singleRoute('/loaderversion', 'Version of the mod loader or server software', 'loaderVersion', loaderVersion),
-  singleRoute('/minecraftversion', 'Version of the game', 'version', ({ version }) => version?.value),
-  singleRoute('/motd', 'Message of the day', 'motd', ({ motd }) => motd?.value),
-  singleRoute('/maxplayercount', 'Maximum player count', 'playersMax', ({ playersMax }) => playersMax?.value, singleInteger),
-  { path: '/servermetadata', summary: 'Metadata', schema: Metadata, fields: metadataFields, value: metadata },
-  { path: '/servername', summary: 'Configured name', schema: single(), fields: [], value: ({ server }) => [server] },
-  singleRoute(
-    '/currentplayercount',
-    'Current player count',
-    'playersOnline',
-    ({ playersOnline }) => playersOnline?.value,
-    singleInteger,
-  ),
-  singleRoute('/serverip', 'IP of the server', 'ip', ({ ip }) => ip?.value),
-  singleRoute('/ticks', 'Tick counter', 'tickCount', ({ tickCount }) => tickCount?.value.ticks, singleInteger),
-  singleRoute(
-    '/ticktime',
-    'Mean milliseconds per tick',
-    'tickDurationMean',
-    (fields) => {
+  singleRoute({
+    path: '/defaultgamemode',
+    summary: 'Default game mode',
+    description: 'The game mode of players who join for the first time.',
+    field: 'defaultGameMode',
+    text: ({ defaultGameMode }) => defaultGameMode?.value,
+    schema: singleGameMode,
+    example: 'SURVIVAL',
+  }),
+  singleRoute({
+    path: '/serverport',
+    summary: 'Port of the server',
+    description: 'The port that is polled, after an SRV record was followed.',
+    field: 'port',
+    text: ({ port }) => port?.value,
+    schema: singleInteger,
+    example: '25565',
+  }),
+  singleRoute({
+    path: '/loaderversion',
+    summary: 'Version of the mod loader or server software',
+    description: 'The number alone, of Fabric, Forge, Paper and so on; empty for vanilla.',
+    field: 'loaderVersion',
+    text: loaderVersion,
+    example: '0.16.10',
+  }),
+  singleRoute({
+    path: '/minecraftversion',
+    summary: 'Version of the game',
+    description: 'The version of the game alone, without the name of the server software.',
+    field: 'version',
+    text: ({ version }) => version?.value,
+    example: '1.21.11',
+  }),
+  singleRoute({
+    path: '/motd',
+    summary: 'Message of the day',
+    description:
+      'Plain text: without formatting codes, control characters and changes of the writing direction; lines end in a line feed.',
+    field: 'motd',
+    text: ({ motd }) => motd?.value,
+    example: 'A Minecraft Server',
+  }),
+  singleRoute({
+    path: '/maxplayercount',
+    summary: 'Maximum player count',
+    description: 'How many players the server says that it admits.',
+    field: 'playersMax',
+    text: ({ playersMax }) => playersMax?.value,
+    schema: singleInteger,
+    example: '20',
+  }),
+  {
+    path: '/servermetadata',
+    summary: 'Metadata',
+    description: 'What the server list of the game shows of the server.',
+    schema: Metadata,
+    example: metadataExample,
+    fields: metadataFields,
+    value: metadata,
+  },
+  {
+    path: '/servername',
+    summary: 'Configured name',
+    description: 'The name that this service has for the server.',
+    schema: single(),
+    example: ['survival'],
+    fields: [],
+    value: ({ server }) => [server],
+  },
+  singleRoute({
+    path: '/currentplayercount',
+    summary: 'Current player count',
+    description: 'The count that the server reports, which may be higher than the number of players listed.',
+    field: 'playersOnline',
+    text: ({ playersOnline }) => playersOnline?.value,
+    schema: singleInteger,
+    example: '2',
+  }),
+  singleRoute({
+    path: '/serverip',
+    summary: 'IP of the server',
+    description: '`server-ip` of server.properties where that is readable, else the resolved address that is polled.',
+    field: 'ip',
+    text: ({ ip }) => ip?.value,
+    example: '203.0.113.7',
+  }),
+  singleRoute({
+    path: '/ticks',
+    summary: 'Tick counter',
+    description: 'Ticks since the server started where a source counts them, else the game time of the world.',
+    field: 'tickCount',
+    text: ({ tickCount }) => tickCount?.value.ticks,
+    schema: singleInteger,
+    example: '123456',
+  }),
+  singleRoute({
+    path: '/ticktime',
+    summary: 'Mean milliseconds per tick',
+    description: 'A decimal number of at most 7 significant digits.',
+    field: 'tickDurationMean',
+    text: (fields) => {
       const time = tickTime(fields)
       return time === undefined ? undefined : decimalText(time)
     },
-    singleDecimal,
-  ),
+    schema: singleDecimal,
+    example: '12.3',
+  }),
   {
     path: '/timereference',
-    summary: 'Milliseconds on the monotonic clock of this service at which the tick counter was read',
+    summary: 'When the tick counter was read',
+    description:
+      'Milliseconds on the monotonic clock of this service. The difference in ticks between two replies, divided by the difference of this, is the tick rate.',
     schema: singleInteger,
+    example: ['98765432'],
     fields: ['tickCount'],
     value: (snapshot) => [String(timeReference(snapshot))],
   },
   {
     path: '/getall',
     summary: 'Everything in one reply',
+    description: 'All values of the other routes, read at the same moment.',
     schema: FullInformation,
+    example: fullInformationExample,
     fields: [...metadataFields, 'ip', 'port', 'defaultGameMode', 'loaderVersion', 'tickCount', 'tickDurationMean'],
     value: fullInformation,
   },

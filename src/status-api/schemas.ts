@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox'
+import { gameModes } from '../game/protocol/game-mode.ts'
 import { sources } from '../game/sources/index.ts'
 
 export const Player = Type.Object(
@@ -14,7 +15,7 @@ export const Players = Type.Array(Player, { description: 'Sorted by NAME, then I
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 
-const gameModes = ['SURVIVAL', 'CREATIVE', 'SPECTATOR', 'ADVENTURE', '']
+const gameModeTexts = [...gameModes, '']
 
 export const Metadata = Type.Object(
   {
@@ -39,7 +40,7 @@ export const FullInformation = Type.Object(
     SERVER_IP: Type.String(),
     SERVER_PORT: integerOrNull('Port polled'),
     SERVER_NAME: Type.String(),
-    DEFAULT_GAME_MODE: Type.String({ enum: gameModes }),
+    DEFAULT_GAME_MODE: Type.String({ enum: gameModeTexts }),
     LOADER_VERSION: Type.String({ description: 'Empty for vanilla or unknown' }),
     METADATA: Metadata,
     TICKS: integerOrNull('Tick counter'),
@@ -48,14 +49,14 @@ export const FullInformation = Type.Object(
       description: 'Milliseconds on the monotonic clock of this service at which TICKS was read',
     }),
   },
-  { title: 'FullInformation', description: 'Unknown values are "" for texts and null for numbers and booleans.' },
+  { title: 'Full information', description: 'Unknown values are "" for texts and null for numbers and booleans.' },
 )
 
 /** An array holding one text; the text is empty where the value is unknown. */
 export const single = (item: Parameters<typeof Type.String>[0] = {}): TSchema =>
   Type.Array(Type.String(item), { minItems: 1, maxItems: 1, description: 'One text; empty where unknown' })
 
-export const singleGameMode = single({ enum: gameModes })
+export const singleGameMode = single({ enum: gameModeTexts })
 export const singleInteger = single({ pattern: '^(-?\\d+)?$' })
 export const singleDecimal = single({ pattern: '^(\\d+(\\.\\d+)?)?$' })
 
@@ -63,7 +64,7 @@ export const ServerNames = Type.Array(Type.String(), { description: 'The first i
 
 const SourceName = Type.String({ enum: sources.map(({ name }) => name) })
 const Moment = Type.String({ format: 'date-time' })
-const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: Moment })
+const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: Moment }, { title: 'Source failure' })
 
 export const Sources = Type.Object(
   {

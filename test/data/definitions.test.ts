@@ -11,7 +11,7 @@ import { baseBuilder, type Database } from '../../src/data/database.ts'
 import type { DatabaseDefinition } from '../../src/data/database-definition.ts'
 import { databases } from '../../src/data/databases.ts'
 import { createDataService, registerDataService } from '../../src/data/index.ts'
-import { everything, registerFilter } from '../../src/data/paging.ts'
+import { everything, registerFilters } from '../../src/data/paging.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { noCounts, type Script } from '../../src/data/scripts/script.ts'
 import { snapshotPath, writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
@@ -32,7 +32,8 @@ const toys: DatabaseDefinition<{ name: string }, Database> = {
   },
   tag: { name: 'toys', description: 'A database of toys' },
   registerRoutes(routes) {
-    registerFilter(routes, '/v1/toys/filter/getall', 'All toys', Type.Object({ results: Type.Array(Toy) }), everything)
+    const all = { name: 'getall', summary: 'All toys', description: 'One page of all toys.', filter: everything }
+    registerFilters(routes, '/v1/toys', Type.Object({ results: Type.Array(Toy) }, { title: 'Page of toys' }), [all])
   },
   sample: '/nonexistent',
 }

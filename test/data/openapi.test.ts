@@ -1,9 +1,8 @@
-import { Compile } from 'typebox/compile'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type DataService, startDataService } from '../helpers/data-service.ts'
 
 interface Content {
-  readonly schema: { readonly examples?: readonly unknown[] }
   readonly example?: unknown
 }
 
@@ -35,10 +34,13 @@ const paths = [
 
 let service: DataService
 let described: Readonly<Record<string, { readonly get?: Operation }>>
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
 beforeAll(async () => {
   // The sample data.
   service = await startDataService({}, { env: { DATA_DIR: '' } })
-  described = ((await (await service.get('/openapi.json')).json()) as { paths: typeof described }).paths
+  const document = (await (await service.get('/openapi.json')).json()) as { paths: typeof described }
+  described = document.paths
+  ajv.addSchema(document, 'openapi')
 })
 afterAll(() => service.close())
 
@@ -56,12 +58,15 @@ it.each(paths)('%s is described with examples, which it answers as described', a
   const [type = '', ...others] = Object.keys(operation?.responses['200']?.content ?? {})
   expect(others).toEqual([])
   expect(reply.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
-  const { schema, example } = operation!.responses['200']!.content![type]!
-  const validator = Compile(schema)
-  expect([...validator.Errors(example ?? schema.examples?.[0])]).toEqual([])
+  const { example } = operation!.responses['200']!.content![type]!
+  const pointer = ['paths', path, 'get', 'responses', '200', 'content', type, 'schema']
+  const validate = ajv.compile({
+    $ref: `openapi#/${pointer.map((key) => encodeURIComponent(key.replaceAll('/', '~1'))).join('/')}`,
+  })
+  expect(validate(example), JSON.stringify(validate.errors)).toBe(true)
   const text = await reply.text()
   const value: unknown = type === 'text/plain' ? text : JSON.parse(text)
-  expect([...validator.Errors(value)]).toEqual([])
+  expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
   // The examples of parameters find something in the sample.
   if (query.size > 0) expect((value as { count: number }).count).toBeGreaterThan(0)
   if (query.size > 0) expect(Object.keys(operation?.responses['400']?.content ?? {})).toEqual(['application/problem+json'])

@@ -5,8 +5,11 @@ import { spawnSync } from 'node:child_process'
  * but where REQUIRE_TOOLS=1 is set, as in CI, a missing tool is a failure.
  */
 export function hasTool(program: string): boolean {
-  return isThere(program, spawnSync('sh', ['-c', `command -v ${program}`]).status === 0)
+  return isThere(program, isInstalled(program))
 }
+
+/** True when the program is installed, for what works without it too. */
+export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** The same for a module of the system's Python. */
 export function hasPythonModule(name: string): boolean {

@@ -8,7 +8,7 @@ const log: string[] = []
 const logger = pino({ level: 'error' }, { write: (line: string) => void log.push(JSON.parse(line).msg) })
 const app = createHttpApp({ logger, corsOrigin: 'https://example.org' })
 const prepared = prepareJson(['value'], { vary: 'Accept' })
-const told: string[] = []
+const reported: string[] = []
 let number = 0
 let down = false
 let base = ''
@@ -18,32 +18,32 @@ beforeAll(async () => {
     if (down) throw unavailable('SERVER_UNREACHABLE', 'down', 1)
     return { prepared, volatile: { 'x-number': String(number++) } }
   }
-  app.get('/things/:name', { schema: { summary: 'x' } as never }, (request, to) =>
+  app.get('/v1/things/:name', { schema: { summary: 'x' } as never }, (request, to) =>
     sendPrepared(request, to, reply().prepared, { 'x-number': 'routed' }),
   )
-  app.direct.add('/things/a', { pattern: '/things/:name', reply })
-  app.direct.add('/things/some', {
-    pattern: '/things/:name',
+  app.direct.add('/v1/things/a', { pattern: '/v1/things/:name', reply })
+  app.direct.add('/v1/things/some', {
+    pattern: '/v1/things/:name',
     reply: (url) => (url.endsWith('?known') ? { prepared, volatile: { 'x-number': url } } : undefined),
   })
   const broken = prepareJson(['broken'])
   const unsendable = { 'x-number': 'a\nb' }
-  app.get('/unsendable', { schema: { summary: 'x' } as never }, (request, to) => sendPrepared(request, to, broken, unsendable))
-  app.get('/unsendable/later', { schema: { summary: 'x' } as never }, async (request, to) => {
+  app.get('/v1/unsendable', { schema: { summary: 'x' } as never }, (request, to) => sendPrepared(request, to, broken, unsendable))
+  app.get('/v1/unsendable/later', { schema: { summary: 'x' } as never }, async (request, to) => {
     await new Promise(setImmediate)
     return sendPrepared(request, to, broken, unsendable)
   })
-  app.direct.add('/unsendable', { pattern: '/unsendable', reply: () => ({ prepared: broken, volatile: unsendable }) })
+  app.direct.add('/v1/unsendable', { pattern: '/v1/unsendable', reply: () => ({ prepared: broken, volatile: unsendable }) })
   app.direct.add('/unseen', { pattern: '/unseen', reply: () => ({ prepared, volatile: {} }) })
   app.direct.observe((pattern) => (status) => {
     if (pattern === '/unseen') throw new Error('not counted')
-    told.push(`${pattern} ${status}`)
+    reported.push(`${pattern} ${status}`)
   })
   base = await app.listen({ host: '127.0.0.1', port: 0 })
 })
 beforeEach(() => {
   log.length = 0
-  told.length = 0
+  reported.length = 0
   number = 0
   down = false
 })
@@ -56,43 +56,43 @@ const pick = ({ status, headers }: Response) => [
   headers.get('access-control-allow-origin'),
 ]
 
-it('answers as the route does, with what differs per request, and tells of it', async () => {
-  const direct = await fetch(`${base}/things/a`)
-  const routed = await fetch(`${base}/things/a/`)
+it('answers as the route does, with what differs per request, and reports it', async () => {
+  const direct = await fetch(`${base}/v1/things/a`)
+  const routed = await fetch(`${base}/v1/things/a/`)
   expect(pick(direct)).toEqual([200, prepared.headers.etag, 'Origin, Accept', 'https://example.org'])
   expect(pick(routed)).toEqual(pick(direct))
   expect([direct.headers.get('x-number'), routed.headers.get('x-number')]).toEqual(['0', 'routed'])
   expect(await direct.text()).toBe(await routed.text())
-  const again = await fetch(`${base}/things/a`, { headers: { 'if-none-match': prepared.headers.etag ?? '' } })
+  const again = await fetch(`${base}/v1/things/a`, { headers: { 'if-none-match': prepared.headers.etag ?? '' } })
   expect([again.status, await again.text(), again.headers.get('x-number'), again.headers.get('content-type')]).toEqual([
     304,
     '',
     '2',
     null,
   ])
-  expect(told).toEqual(['/things/:name 200', '/things/:name 304'])
+  expect(reported).toEqual(['/v1/things/:name 200', '/v1/things/:name 304'])
 })
 
 it('leaves other methods, other paths and errors to the app', async () => {
-  const head = await fetch(`${base}/things/a`, { method: 'HEAD' })
+  const head = await fetch(`${base}/v1/things/a`, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
-  expect((await fetch(`${base}/things/a`, { method: 'POST', body: 'x' })).status).toBe(405)
-  expect((await fetch(`${base}/things`)).status).toBe(404)
+  expect((await fetch(`${base}/v1/things/a`, { method: 'POST', body: 'x' })).status).toBe(405)
+  expect((await fetch(`${base}/v1/things`)).status).toBe(404)
   down = true
-  const refused = await fetch(`${base}/things/a`)
+  const refused = await fetch(`${base}/v1/things/a`)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
 })
 
 it('knows a path with any query, and leaves to the app what its reply does not know', async () => {
-  const numbers = ['/things/some?known', '/things/some?else', '/things/some'].map(async (path) =>
+  const numbers = ['/v1/things/some?known', '/v1/things/some?else', '/v1/things/some'].map(async (path) =>
     (await fetch(base + path)).headers.get('x-number'),
   )
-  expect(await Promise.all(numbers)).toEqual(['/things/some?known', 'routed', 'routed'])
-  expect(told).toEqual(['/things/:name 200'])
+  expect(await Promise.all(numbers)).toEqual(['/v1/things/some?known', 'routed', 'routed'])
+  expect(reported).toEqual(['/v1/things/:name 200'])
 })
 
-it.each(['/unsendable', '/unsendable/', '/unsendable/later'])(
+it.each(['/v1/unsendable', '/v1/unsendable/', '/v1/unsendable/later'])(
   'answers an error where %s cannot be written, and goes on',
   async (path) => {
     for (const headers of [{}, { 'if-none-match': '*' }]) {

@@ -1,4 +1,7 @@
+import { type GameMode, parseGameMode } from './game-mode.ts'
+import { isRecord } from './is-record.ts'
 import { plainText } from './text.ts'
+import { normaliseUuid } from './uuid.ts'
 
 /** The methods that are called, all of them reading (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). No other can be: `call` takes only these. */
 export const readingMethods = [
@@ -26,12 +29,11 @@ export interface ManagementStatus {
   readonly players?: readonly ManagementPlayer[]
 }
 
-const gameModes = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR'] as const
 const maxPlayers = 10_000
 
 /** What one result says of the server, in the names of the service's fields; what does not fit is left out. */
 export interface ManagementSettings {
-  readonly defaultGameMode?: (typeof gameModes)[number]
+  readonly defaultGameMode?: GameMode
   readonly motd?: string
   readonly playersMax?: number
   /** Seconds; -1: never. */
@@ -48,8 +50,7 @@ const integer = (value: unknown): number | undefined => (Number.isSafeInteger(va
 export function parseSetting(method: ReadingMethod, result: unknown): ManagementSettings {
   switch (method) {
     case 'minecraft:serversettings/game_mode': {
-      const mode = unwrap(result, 'mode')
-      const defaultGameMode = gameModes.find((known) => typeof mode === 'string' && known === mode.toUpperCase())
+      const defaultGameMode = parseGameMode(unwrap(result, 'mode'))
       return defaultGameMode === undefined ? {} : { defaultGameMode }
     }
     case 'minecraft:serversettings/motd': {
@@ -78,8 +79,7 @@ const numberAs = (name: keyof ManagementSettings, value: number | undefined): Ma
 /** A player object; undefined where it has no name. */
 export function parsePlayer(value: unknown): ManagementPlayer | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '' || value.name.length > 64) return undefined
-  const digits = typeof value.id === 'string' ? value.id.replaceAll('-', '').toLowerCase() : ''
-  const id = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(digits)?.slice(1).join('-')
+  const id = normaliseUuid(value.id)
   return { name: value.name, ...(id !== undefined && { id }) }
 }
 
@@ -111,8 +111,4 @@ export const eventName = (method: string): string => method.replace(/^(?:minecra
 export function eventParameter(params: unknown, name: string): unknown {
   const first = Array.isArray(params) ? params[0] : params
   return unwrap(first, name)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

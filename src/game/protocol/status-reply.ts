@@ -1,5 +1,6 @@
 import { ProtocolError } from './error.ts'
 import { plainText } from './text.ts'
+import { normaliseUuid } from './uuid.ts'
 import { parseVersionName } from './version-name.ts'
 
 /** Vanilla sends at most 12; some servers list everyone. */
@@ -97,13 +98,6 @@ function playerList(sample: unknown, online: number | undefined): StatusReply['p
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000'
-
-/** Dashed and in lower case; undefined for what is none. */
-function normaliseUuid(value: unknown): string | undefined {
-  if (typeof value !== 'string') return undefined
-  const digits = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i.exec(value)
-  return digits?.slice(1).join('-').toLowerCase()
-}
 
 /** The bytes of a `data:` URL; its base64 may hold line breaks. */
 function decodeFavicon(value: unknown): Buffer | undefined {

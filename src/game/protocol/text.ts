@@ -1,12 +1,24 @@
+import { isRecord } from './is-record.ts'
+
 /** Components nested deeper than this are left out, so that a hostile reply cannot exhaust the stack. */
 const maxDepth = 128
 const maxArguments = 64
 /** Arguments may be used twice at every level: without a bound on the work, 60 levels would never end. */
 const maxSteps = 20_000
 
-/** Removes formatting codes: `§` and the character after it. Line breaks stay, as `\n`. */
+/** Control characters but for the line feed, and the characters that embed, override or isolate a writing direction. */
+const invisible = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu
+
+/**
+ * Removes formatting codes (`§` and the character after it), control characters and changes of the writing direction, which
+ * could reorder the text around it. Line breaks stay, as `\n`; a tab becomes a space.
+ */
 export function stripFormatting(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(/§[^\n]?/gu, '')
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/§[^\n]?/gu, '')
+    .replaceAll('\t', ' ')
+    .replace(invisible, '')
 }
 
 /**
@@ -34,7 +46,7 @@ export function plainText(component: unknown, limit = 8_192): string {
       if (Array.isArray(value.extra)) walk(value.extra, depth + 1)
     }
   }
-  const addContent = (value: Record<string, unknown>, depth: number): void => {
+  const addContent = (value: Readonly<Record<string, unknown>>, depth: number): void => {
     // Compact forms of the newest versions write the text under the empty key.
     const { text = value[''], translate, fallback, keybind, score, selector } = value
     if (typeof text === 'string' || typeof text === 'number' || typeof text === 'boolean') add(String(text))
@@ -56,8 +68,4 @@ export function plainText(component: unknown, limit = 8_192): string {
   }
   walk(component, 0)
   return stripFormatting(parts.join(''))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

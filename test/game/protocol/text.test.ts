@@ -22,6 +22,9 @@ describe('plain text of a component', () => {
     ['a score', { score: { name: 'x', objective: 'y', value: '7' } }, '7'],
     ['a selector', { selector: '@p' }, '@p'],
     ['the compact form', { '': 'compact' }, 'compact'],
+    ['control characters', { text: 'a\u0000b\u001b[31mc\td\u0085e\u007f' }, 'ab[31mc de'],
+    ['changes of the writing direction', '\u202eevil\u202c \u2066x\u2069 \u202ay\u202b\u202d\u2067\u2068', 'evil x y'],
+    ['letters of other scripts', '\u05e9\u05dc\u05d5\u05dd \u{1f600}', '\u05e9\u05dc\u05d5\u05dd \u{1f600}'],
     ['null', null, ''],
     ['what is no component', { text: { no: 1 }, extra: 'neither' }, ''],
   ])('%s', (_, component, text) => {

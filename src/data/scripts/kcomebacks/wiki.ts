@@ -1,3 +1,4 @@
+import { isRecord } from '../../../game/protocol/is-record.ts'
 import { version } from '../../../package.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream, UpstreamError } from '../upstream.ts'
@@ -23,8 +24,6 @@ const subreddit = 'kpop'
 const wikiPath = /^\/r\/kpop\/wiki\/([\w/-]+?)(?:\.json)?\/?$/i
 /** Reddit holds pages to 512 KiB. */
 const maxBytes = 4 * 1024 * 1024
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 /** The wiki page that an answer redirects to: another spelling of a name. */
 function redirectTarget(error: unknown): string | undefined {

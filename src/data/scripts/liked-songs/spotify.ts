@@ -1,3 +1,4 @@
+import { isRecord } from '../../../game/protocol/is-record.ts'
 import { type Upstream, UpstreamError } from '../upstream.ts'
 
 export interface LikedSong {
@@ -30,8 +31,6 @@ export class SpotifyAuthorisationError extends Error {
 }
 
 const pageSize = 50
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 function toSong(item: unknown): LikedSong | undefined {
   const track = isRecord(item) ? item.track : undefined

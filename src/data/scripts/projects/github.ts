@@ -4,9 +4,11 @@ import { throttling } from '@octokit/plugin-throttling'
 import { fetch as send } from 'undici'
 import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
+import { isRecord } from '../../../game/protocol/is-record.ts'
 import type { Log } from '../../../log.ts'
 import { version } from '../../../package.ts'
 import { readBody } from '../../read-body.ts'
+import { clampRetryAt } from '../waits.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** What GitHub tells of a repository; each absent where it does not. */
@@ -60,9 +62,6 @@ const maxRetries = 1
 const maxBytes = 4 * 1024 * 1024
 
 const Client = Octokit.plugin(throttling, retry)
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 interface Failure {
   readonly status?: number

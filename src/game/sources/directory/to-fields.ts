@@ -1,10 +1,10 @@
-import type { Fields, GameMode } from '../../fields.ts'
+import type { Fields } from '../../fields.ts'
+import { gameModes, parseGameMode } from '../../protocol/game-mode.ts'
 import { integerIn, type Properties } from '../../protocol/server-properties.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import type { Loader } from './loader.ts'
 import type { LogFacts } from './log-follower.ts'
 
-const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR']
 const difficulties = ['peaceful', 'easy', 'normal', 'hard']
 
 /** The settings of the game that `server.properties` holds. What makes no sense is left out. */
@@ -16,7 +16,7 @@ export function propertyFields(properties: Properties): Partial<Fields> {
   }
   // By number to 1.13, by name since.
   const mode = text('gamemode')
-  const defaultGameMode = gameModes.find((name, index) => mode === String(index) || mode?.toUpperCase() === name)
+  const defaultGameMode = /^[0-3]$/.test(mode ?? '') ? gameModes[Number(mode)] : parseGameMode(mode)
   const given = text('difficulty')?.toLowerCase()
   const difficulty = difficulties.find((name, index) => given === String(index) || given === name)
   const motd = properties.get('motd')

@@ -3,6 +3,7 @@ import { SourceError, toSourceError } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
+import { isRecord } from '../../protocol/is-record.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
@@ -179,8 +180,4 @@ function speak(ws: WebSocket, target: string, { onNotification, onClose }: JsonR
     },
     close: () => end(new SourceError('aborted', `${target}: no longer watched`), true),
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,12 +1,11 @@
-import type { Fields, GameMode } from '../../fields.ts'
+import type { Fields } from '../../fields.ts'
+import { parseGameMode } from '../../protocol/game-mode.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import type { BedrockStatus } from '../../protocol/unconnected-ping.ts'
 
-const gameModes: readonly GameMode[] = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR']
-
 /** What a Bedrock server says of itself, whichever protocol it says it by. */
 export function toBedrockFields({ motd, protocol, version, gameMode, ...counts }: BedrockStatus): Partial<Fields> {
-  const mode = gameModes.find((known) => known === gameMode?.toUpperCase())
+  const mode = parseGameMode(gameMode)
   return {
     edition: 'bedrock',
     ...(version !== undefined && /^\d{1,3}(?:\.\d{1,4}){1,3}$/.test(version) && { version }),

@@ -12,17 +12,21 @@ describe('methods', () => {
       '/api/v1/getall/',
       '/api/v1/servers/a%20b/ticks',
       '/api/v1/%67etall',
+      '/v1/debug/headers',
       '/openapi.json',
+      '/docs/static/index.html',
+      '/metrics',
+      '/',
     ]) {
       const { statusCode, headers, body } = await request(url + path, { method: method as 'POST' })
       expect(statusCode).toBe(405)
       expect(headers.allow).toBe('GET, HEAD')
-      expect(headers['access-control-allow-origin']).toBe('*')
+      expect(headers['access-control-allow-origin']).toBe(path.startsWith('/api/v1/') ? '*' : undefined)
       expect(await body.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405, instance: path })
     }
   })
 
-  it.each(['application/json', 'text/weird', 'multipart/form-data'])('does not look at a body of %s', async (type) => {
+  it.each(['application/json', 'text/weird', 'multipart/form-data'])('does not read a body of %s', async (type) => {
     const { url } = await buildTestApp({ scripts })
     const reply = await fetch(`${url}/api/v1/getall`, { method: 'POST', body: '{ broken', headers: { 'content-type': type } })
     expect(reply.status).toBe(405)
@@ -39,18 +43,41 @@ describe('methods', () => {
     expect((await fetch(url + path, { method })).status).toBe(404)
   })
 
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'])(
+    '%s of an unknown path is 404, whatever its body is',
+    async (method) => {
+      const { url } = await buildTestApp({ scripts })
+      const bodies = [
+        ['application/json', '{ broken'],
+        ['application/json', ''],
+        ['text/weird', 'x'],
+        ['', 'x'],
+        ['multipart/form-data', 'x'.repeat(2_000_000)],
+      ] as const
+      for (const [type, content] of bodies) {
+        const { statusCode, headers, body } = await request(`${url}/nothing`, {
+          method: method as 'POST',
+          body: content,
+          headers: type === '' ? {} : { 'content-type': type },
+        })
+        expect([statusCode, headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
+        expect(await body.json()).toMatchObject({ code: 'NOT_FOUND' })
+      }
+    },
+  )
+
   it('answers a preflight request', async () => {
     const { url } = await buildTestApp({ scripts })
-    const ask = (path: string) =>
+    const preflight = (path: string) =>
       fetch(url + path, { method: 'OPTIONS', headers: { origin: 'https://a.example', 'access-control-request-method': 'GET' } })
-    const reply = await ask('/api/v1/getall')
+    const reply = await preflight('/api/v1/getall')
     expect(reply.status).toBe(204)
     expect(Object.fromEntries(reply.headers)).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD',
       'access-control-max-age': '86400',
     })
-    const refused = await ask('/v1/debug/headers')
+    const refused = await preflight('/v1/debug/headers')
     expect(refused.status).toBe(405)
     expect(refused.headers.get('access-control-allow-origin')).toBeNull()
   })

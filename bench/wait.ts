@@ -1,0 +1,53 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+
+/** Longest wait for another process, in milliseconds. */
+const maxWait = 30_000
+
+/**
+ * Waits until `isReady` returns true; an error that it throws means "not yet".
+ * @throws Error after 30 s
+ */
+export async function waitUntil(what: string, isReady: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + maxWait
+  let reason: unknown
+  while (performance.now() < end) {
+    try {
+      if (await isReady()) return
+    } catch (error) {
+      reason = error
+    }
+    await setTimeout(20)
+  }
+  throw new Error(`Waited ${maxWait / 1000} s in vain for ${what}`, { cause: reason })
+}
+
+/**
+ * The next message of a child process.
+ * @throws Error when it exits first, or after 30 s
+ */
+export async function nextMessage<T>(child: ChildProcess): Promise<T> {
+  const stop = new AbortController()
+  const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
+    throw new Error(`A child process exited with code ${code} before it was ready`)
+  })
+  const late = setTimeout(maxWait, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`A child process was not ready after ${maxWait / 1000} s`)
+  })
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal: stop.signal }), exited, late])
+    return message as T
+  } finally {
+    stop.abort()
+    await Promise.allSettled([exited, late])
+  }
+}
+
+/** Ends the child process with this one, whatever ends this one. */
+export function endWithParent<T extends ChildProcess>(child: T): T {
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+  return child
+}

@@ -1,0 +1,157 @@
+import type { FastifySchema, FastifySchemaCompiler } from 'fastify'
+import { type TSchema, type TUnsafe, Type } from 'typebox'
+import { integer as integerKind, type Kind } from '../config/kinds.ts'
+import { invalidParameter, type RequestError } from '../errors.ts'
+
+/** A query parameter: how it is documented, what it accepts and what it becomes. */
+export interface Parameter<T> extends Pick<Kind<Exclude<T, undefined>>, 'expected' | 'parse'> {
+  /** What the API description says of it; its constraints are those of `parse`. */
+  readonly schema: TSchema
+  /** Its value where a request leaves it out; without one the parameter is required. */
+  readonly default?: { readonly value: T }
+}
+
+interface Documented<Example> {
+  readonly description: string
+  readonly example: Example
+}
+
+export function integerParameter({
+  minimum,
+  maximum,
+  description,
+  example,
+}: Documented<number> & { readonly minimum: number; readonly maximum?: number }): Parameter<number> {
+  const docs = { minimum, description, examples: [example] }
+  if (maximum !== undefined) return { ...integerKind(minimum, maximum), schema: Type.Integer({ ...docs, maximum }) }
+  return {
+    expected: `an integer of at least ${minimum}`,
+    parse: (text) => (/^\d+$/.test(text) && Number(text) >= minimum ? Number(text) : undefined),
+    schema: Type.Integer(docs),
+  }
+}
+
+/** @param maxLength characters, that is code points; default 200 */
+export function textParameter({
+  description,
+  example,
+  maxLength = 200,
+}: Documented<string> & { readonly maxLength?: number }): Parameter<string> {
+  return {
+    expected: `a text of 1 to ${maxLength} characters`,
+    // No code point takes more than two units: what is longer need not be counted.
+    parse: (text) => (text === '' || text.length > 2 * maxLength || [...text].length > maxLength ? undefined : text),
+    schema: Type.String({ minLength: 1, maxLength, description, examples: [example] }),
+  }
+}
+
+export const booleanParameter = ({ description, example }: Documented<boolean>): Parameter<boolean> => ({
+  expected: 'true or false',
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  schema: Type.Boolean({ description, examples: [example] }),
+})
+
+/** The parameter with the value that it has where a request leaves it out. */
+export const withDefault = <T>(parameter: Parameter<T>, value: T): Parameter<T> => ({
+  ...parameter,
+  schema: { ...parameter.schema, default: value },
+  default: { value },
+})
+
+/** The parameter, undefined where a request leaves it out. */
+export const optional = <T>(parameter: Parameter<T>): Parameter<T | undefined> => ({
+  ...parameter,
+  default: { value: undefined },
+})
+
+/** By name. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>
+
+export type ParameterValues<P extends Parameters> = {
+  readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never
+}
+
+const parametersOf = new WeakMap<object, Parameters>()
+
+/** The `querystring` schema of a route that takes these parameters: `request.query` holds their values. */
+export function query<P extends Parameters>(parameters: P): TUnsafe<ParameterValues<P>> {
+  const schema = Type.Unsafe<ParameterValues<P>>({
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(parameters).map(([name, { schema }]) => [name, schema])),
+    required: Object.keys(parameters).filter((name) => parameters[name]?.default === undefined),
+  })
+  parametersOf.set(schema, parameters)
+  return schema
+}
+
+/** A value in quotes: messages repeat only as much of it as helps to recognise it. */
+export const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text)
+
+type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/**
+ * The values of the parameters in a query; other parameters in it are ignored.
+ * @throws RequestError INVALID_PARAMETER that names the parameter, its value and what was expected
+ */
+export function parseParameters<P extends Parameters>(parameters: P, given: RawQuery): ParameterValues<P> {
+  const values: Record<string, unknown> = {}
+  for (const [name, parameter] of Object.entries(parameters)) values[name] = parseParameter(name, parameter, given[name])
+  return values as ParameterValues<P>
+}
+
+function parseParameter<T>(name: string, parameter: Parameter<T>, text: RawQuery[string]): T {
+  const { expected } = parameter
+  if (text === undefined) {
+    if (parameter.default !== undefined) return parameter.default.value
+    throw invalidParameter(`Parameter "${name}" is missing; expected ${expected}.`)
+  }
+  if (typeof text !== 'string') {
+    throw invalidParameter(`Parameter "${name}" is given ${text.length} times; it must be given once.`)
+  }
+  const value = parameter.parse(text)
+  if (value === undefined) throw invalidParameter(`Parameter "${name}" is ${shown(text)}; expected ${expected}.`)
+  return value as T
+}
+
+/** Validates the query of each route by its parameters; nothing else of a request is validated by a schema. */
+export const compileQuery: FastifySchemaCompiler<FastifySchema> = ({ schema, httpPart }) => {
+  const parameters = httpPart === 'querystring' ? parametersOf.get(schema) : undefined
+  if (parameters === undefined) return () => true
+  return (given: RawQuery) => {
+    try {
+      return { value: parseParameters(parameters, given) }
+    } catch (error) {
+      return { error: error as RequestError }
+    }
+  }
+}
+
+const malformed: RawQuery = Object.freeze({})
+
+/** Is it what parseQuery() makes of a query that cannot be decoded? */
+export const isMalformed = (given: unknown): boolean => given === malformed
+
+const decode = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
+
+/**
+ * The parameters of a query; a list for each that is given more than once. The router calls it where no error may be thrown: a
+ * query that cannot be decoded is one for which isMalformed() is true.
+ */
+export function parseQuery(text: string): Record<string, unknown> {
+  const values: Record<string, string | string[]> = Object.create(null)
+  try {
+    for (const pair of text.split('&')) {
+      if (pair === '') continue
+      const end = pair.indexOf('=')
+      const name = decode(end === -1 ? pair : pair.slice(0, end))
+      const value = end === -1 ? '' : decode(pair.slice(end + 1))
+      const before = values[name]
+      if (before === undefined) values[name] = value
+      else if (typeof before === 'string') values[name] = [before, value]
+      else before.push(value)
+    }
+  } catch {
+    return malformed
+  }
+  return values
+}

@@ -1,0 +1,128 @@
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type RequestListener,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
+import { RequestError } from '../errors.ts'
+import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
+
+/** Time limits of a listener, in milliseconds. */
+export interface TimeLimits {
+  /** For the request line and the headers to arrive. */
+  readonly headersMs: number
+  /** For the whole request to arrive, its body included. */
+  readonly requestMs: number
+  /** For which an idle connection is kept open. */
+  readonly keepAliveMs: number
+  /** Between two checks of the first two. */
+  readonly checkMs: number
+}
+
+/** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
+export const timeLimits: TimeLimits = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 5_000 }
+
+/**
+ * Options of the app that make its server: requests that Node would refuse with an empty reply, or that are not HTTP at all,
+ * are answered with problem details, and what can be answered directly does not go through the app.
+ * @param answerDirectly returns false where the app is to answer
+ */
+export function createServerFactory(
+  answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
+  { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
+) {
+  /** The newest request with a body of each connection. */
+  const requests = new WeakMap<Socket, IncomingMessage>()
+
+  function serverFactory(handle: RequestListener) {
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      const { headers } = request
+      if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
+        requests.set(request.socket, request)
+      }
+      const error = hostError(request)
+      if (error !== undefined) refuse(request, response, error)
+      else if (!answerDirectly(request, response)) {
+        response.setHeader(...noSniff)
+        handle(request, response)
+      }
+    }
+    const options = {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      keepAliveTimeout: keepAliveMs,
+      connectionsCheckingInterval: checkMs,
+      requireHostHeader: false,
+    }
+    return (
+      createServer(options, listener)
+        // No route reads a body, so nobody is told to send one.
+        .on('checkContinue', listener)
+        .on('checkExpectation', (request, response) => {
+          refuse(request, response, new RequestError(417, 'EXPECTATION_FAILED', 'The only expectation possible is 100-continue.'))
+        })
+    )
+  }
+
+  function clientErrorHandler(failure: ConnectionError, socket: Socket): void {
+    if (failure.code === 'ECONNRESET' || socket.destroyed) return
+    // The request whose body failed may have been answered already: another reply would be taken for that of the next one.
+    const isAnswered = requests.get(socket)?.complete === false
+    if (!socket.writable || isAnswered) {
+      socket.destroy()
+      return
+    }
+    const error = connectionError(failure)
+    const body = problemBody(error)
+    const headers = { ...problemHeaders(error), 'content-length': String(body.length), connection: 'close' }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`)
+    socket.write(body)
+    // Without the failure as its reason: nothing listens for that.
+    socket.destroySoon()
+  }
+
+  return { serverFactory, clientErrorHandler }
+}
+
+/** RFC 9112, section 3.2: a request of HTTP/1.1 has one Host header, no more. */
+function hostError({ httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  if (count === 1 || (count === 0 && httpVersion === '1.0')) return undefined
+  const reason = count === 0 ? 'It has no Host header' : `It has ${count} Host headers`
+  return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}; one is needed.`)
+}
+
+function refuse({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void {
+  const body = problemBody(error, pathOf(url))
+  response.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length, connection: 'close' }).end(body)
+}
+
+/** Why a connection failed before a request could be read from it. */
+function connectionError({ code, message }: ConnectionError): RequestError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new RequestError(408, 'REQUEST_TIMEOUT', 'The request took too long to arrive.')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const detail = `The URL and the headers of the request are longer than ${maxHeaderSize} bytes.`
+    return new RequestError(431, 'HEADERS_TOO_LARGE', detail)
+  }
+  // The parser's messages are its own words, nothing of the request.
+  const reason = code.startsWith('HPE_') ? ` (${message.replace(/^Parse Error: /, '')})` : ''
+  return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1${reason}.`)
+}
+
+/** Answers a request whose path is not valid: there is no route for it, and no hook runs. */
+export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
+  const error = new RequestError(400, 'INVALID_PATH', detail)
+  const body = problemBody(error, pathOf(request.raw.url ?? '/'))
+  reply.hijack()
+  reply.raw.writeHead(error.status, problemHeaders(error)).end(body)
+}

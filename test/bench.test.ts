@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const names = readdirSync(join(root, 'bench')).flatMap((file) => /^(.+)\.bench\.ts$/.exec(file)?.[1] ?? [])
+
+// What a quick run prints is no measurement: only that each bench still runs to its end.
+it('every bench runs', async () => {
+  const main = join(root, 'bench', 'main.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', main, '--quick'], { cwd: root })
+  const sections = stdout.split(/^## /m).slice(1)
+  expect(sections.map((section) => /^\S+/.exec(section)?.[0])).toEqual(names)
+  for (const section of sections) expect(section, section).toMatch(/\n.*\d/)
+}, 300_000)

@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
+import { exampleServer, silentServer } from './example-server.ts'
+import { buildTestApp, type TestApp } from './test-app.ts'
+
+export interface Parameter {
+  readonly name: string
+  readonly in: 'query' | 'path'
+  readonly example?: unknown
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+export interface Media {
+  readonly schema: object
+  readonly example?: unknown
+}
+
+export interface OpenApiReply {
+  readonly description: string
+  readonly headers?: Readonly<Record<string, object>>
+  readonly content?: Readonly<Record<string, Media>>
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly parameters?: readonly Parameter[]
+  readonly security?: readonly object[]
+  readonly responses: Readonly<Record<string, OpenApiReply>>
+}
+
+export interface OpenApi {
+  readonly servers: readonly object[]
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object }
+}
+
+/** A request that the description allows, or that it says is an error. */
+export interface Call {
+  readonly path: string
+  readonly base: string
+  /** Of the path and the query, by name. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const scripts = () => ({
+  Server: exampleServer,
+  silent: silentServer,
+  down: { status: new SourceError('refused', 'down: refused') },
+})
+
+/** Services in every state that the description knows, with the document of the first one. */
+export async function startServices(): Promise<{ readonly services: readonly TestApp[]; readonly document: OpenApi }> {
+  const empty = await mkdtemp(join(tmpdir(), 'tickwarden-empty-'))
+  onTestFinished(() => rm(empty, { recursive: true }))
+  const services = [
+    await buildTestApp({ scripts: scripts() }),
+    await buildTestApp({ scripts: scripts(), polled: false, env: { DATA_DIR: empty, METRICS_TOKEN: 'x', RUN_TOKEN: 'x' } }),
+    await buildTestApp({ scripts: scripts(), env: { HOST: '0.0.0.0' } }),
+  ]
+  const document = (await (await services[0]!.get('/openapi.json')).json()) as OpenApi
+  return { services, document }
+}
+
+/** Calls of every route: as described, of another server, with a wrong value; of a favicon also in its other forms. */
+export function callsOf({ services, document }: Awaited<ReturnType<typeof startServices>>): readonly Call[] {
+  // It would really start a script, which asks upstream sites.
+  const paths = Object.entries(document.paths).filter(([path]) => !/^\/v1\/run\/(kcomebacks|projects)$/.test(path))
+  return services.flatMap(({ url }, service) =>
+    paths.flatMap(([path, { get }]) => {
+      const given = Object.fromEntries((get.parameters ?? []).map(({ name, example }) => [name, example]))
+      const right = {
+        ...given,
+        ...('name' in given && { name: 'Server' }),
+        ...('target' in given && { target: 'Server', debug: false }),
+      }
+      const call = (parameters: Call['parameters'], headers: Call['headers'] = {}) => ({ path, base: url, parameters, headers })
+      const wrong = [
+        ...('name' in given ? ['silent', 'down', 'nobody'].map((name) => call({ ...right, name })) : []),
+        ...('limit' in given ? [call({ ...right, limit: 51 })] : []),
+        ...('target' in given ? [call({ ...right, target: 'mc.example.org' }), call({ ...right, target: 'a b c' })] : []),
+      ]
+      const forms = path.endsWith('/favicon') ? [call(right, { accept: 'application/json' }), call({ ...right, size: 8 })] : []
+      return service === 0 ? [call(right), ...wrong, ...forms] : [call(right)]
+    }),
+  )
+}
+
+export function urlOf({ base, path, parameters }: Call): string {
+  const inPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(parameters[name])))
+  const query = Object.entries(parameters).filter(([name]) => !path.includes(`{${name}}`))
+  const text = String(new URLSearchParams(query.map(([name, value]) => [name, String(value)])))
+  return `${base}${inPath}${text === '' ? '' : `?${text}`}`
+}
