@@ -7,8 +7,11 @@ import { registerData } from './data/register.ts'
 import { registerRuns } from './data/runs.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
+import { openHistory } from './history/history.ts'
+import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
+import { registerLive } from './live/register.ts'
 import { registerStatusApi } from './status-api/index.ts'
 
 export interface AppOptions {
@@ -54,6 +57,10 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     ...(nameLookups && { nameLookups }),
   })
   registerStatusApi(app, { fleet, clock })
+  registerLive(app, { fleet, clock, maxClients: config.values.eventsLimit ?? 1000 })
+  const history = await openHistory({ fleet, clock })
+  app.addHook('onClose', () => history.close())
+  registerHistory(app, { fleet, history })
   const store = await registerData(app, { config, clock, log: app.log })
   const runs = await registerRuns(app, { config, clock, log: app.log, store })
   return app

@@ -208,6 +208,21 @@ export const settings = {
     meaning: 'metric names of other exporters to serve too: mc-monitor',
   }),
 
+  historyDir: setting({
+    env: 'HISTORY_DIR',
+    file: 'history.dir',
+    kind: text,
+    otherwise: 'history in DATA_DIR; without DATA_DIR in memory only',
+    meaning: 'folder for the recorded history',
+  }),
+  eventsLimit: setting({
+    env: 'EVENTS_LIMIT',
+    file: 'events.limit',
+    kind: integer(1, 100_000),
+    default: '1000',
+    meaning: 'clients of /api/v1/events at once; 503 beyond',
+  }),
+
   corsOrigin: setting({
     env: 'CORS_ORIGIN',
     file: 'cors.origin',

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox'
 import type { FieldName } from '../game/fields.ts'
 import type { KnownFields, ServerSnapshot } from '../game/snapshot.ts'
-import { FullInformation, Metadata, Players, single, singleDecimal, singleGameMode, singleInteger } from './schemas.ts'
+import { Players } from '../http/players.ts'
+import { FullInformation, Metadata, single, singleDecimal, singleGameMode, singleInteger } from './schemas.ts'
 import { decimalText, fullInformation, loaderVersion, metadata, players, tickTime, timeReference } from './values.ts'
 
 /** One JSON route of a server. */
