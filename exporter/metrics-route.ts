@@ -2,11 +2,12 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { DataFigures } from '../src/figures.ts'
+import type { DataFigures, LiveFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
 import { problems } from '../src/http/problem.ts'
 import { data as dataFamilies } from './families/data.ts'
+import { live as liveFamilies } from './families/live.ts'
 import type { FleetText } from './fleet-text.ts'
 import { nameLookupText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
@@ -50,11 +51,12 @@ export interface MetricsParts {
   readonly histogram: HttpHistogram
   readonly nameLookups: Histogram
   readonly data?: DataFigures
+  readonly live?: LiveFigures
 }
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, fleetText, service, histogram, nameLookups, data } = parts
+  const { fleet, fleetText, service, histogram, nameLookups, data, live } = parts
   let unsubscribe: (() => void) | undefined
   app.addHook('onClose', async () => unsubscribe?.())
 
@@ -70,6 +72,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
       const format = chooseFormat(request.headers.accept)
       const own = [
         data === undefined ? '' : exposition(dataFamilies, data, format),
+        live === undefined ? '' : exposition(liveFamilies, live, format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
         await service.text(format),

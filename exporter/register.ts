@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
 import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
-import type { DataFigures } from '../src/figures.ts'
+import type { DataFigures, LiveFigures } from '../src/figures.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import { createHistogram, type Histogram } from '../src/histogram.ts'
@@ -22,6 +22,8 @@ export interface ExporterOptions {
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
   readonly data?: DataFigures
+  /** Without it there are no metrics of the event streams and the history. */
+  readonly live?: LiveFigures
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -35,7 +37,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
-  const { fleet, config, clock, data, routesOn = app, nameLookups = createHistogram() } = options
+  const { fleet, config, clock, data, live, routesOn = app, nameLookups = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.values
   const concurrency = probeConcurrency ?? 64
   const probeNetwork = createNetwork({ clock, servers: concurrency, onLookup: nameLookups.observe })
@@ -56,6 +58,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       histogram,
       nameLookups,
       ...(data && { data }),
+      ...(live && { live }),
     })
     registerProbeRoute(routes, {
       fleet,

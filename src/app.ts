@@ -7,6 +7,7 @@ import { registerData } from './data/register.ts'
 import { registerRuns } from './data/runs.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
+import { openFolder } from './history/folder.ts'
 import { openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
@@ -53,12 +54,14 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     config,
     clock,
     data: { snapshots: () => store.snapshots(), scripts: () => runs.figures() },
+    live: { events: () => events.figures(), historyBytes: () => history.bytes() },
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
   })
   registerStatusApi(app, { fleet, clock })
-  registerLive(app, { fleet, clock, maxClients: config.values.eventsLimit ?? 1000 })
-  const history = await openHistory({ fleet, clock })
+  const events = registerLive(app, { fleet, clock, maxClients: config.values.eventsLimit ?? 1000 })
+  const historyFolder = await openFolder(config.values, app.log)
+  const history = await openHistory({ fleet, clock, log: app.log, ...(historyFolder && { folder: historyFolder }) })
   app.addHook('onClose', () => history.close())
   registerHistory(app, { fleet, history })
   const store = await registerData(app, { config, clock, log: app.log })

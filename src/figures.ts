@@ -34,3 +34,10 @@ export interface ScriptFigures {
   /** Seconds that the last ended run took. */
   readonly duration?: number
 }
+
+/** What the event streams and the history tell the exporter. */
+export interface LiveFigures {
+  readonly events: () => { readonly clients: number; readonly dropped: number }
+  /** Memory held, in bytes. */
+  readonly historyBytes: () => number
+}

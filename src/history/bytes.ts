@@ -1,20 +1,22 @@
 export interface ByteWriter {
   uint8(value: number): void
+  uint16(value: number): void
   uint32(value: number): void
   float32(value: number): void
   float64(value: number): void
-  /** A length and UTF-8. */
-  text(value: string): void
+  /** A length and the bytes. */
+  bytes(value: Uint8Array): void
   /** What was written. */
   done(): Buffer
 }
 
 export interface ByteReader {
   uint8(): number
+  uint16(): number
   uint32(): number
   float32(): number
   float64(): number
-  text(): string
+  bytes(): Buffer
 }
 
 /** Collects little-endian values in a buffer that grows. */
@@ -35,6 +37,10 @@ export function createByteWriter(): ByteWriter {
       const at = reserve(1)
       buffer.writeUInt8(value, at)
     },
+    uint16(value) {
+      const at = reserve(2)
+      buffer.writeUInt16LE(value, at)
+    },
     uint32(value) {
       const at = reserve(4)
       buffer.writeUInt32LE(value, at)
@@ -47,11 +53,10 @@ export function createByteWriter(): ByteWriter {
       const at = reserve(8)
       buffer.writeDoubleLE(value, at)
     },
-    text(value) {
-      const bytes = Buffer.from(value)
-      const at = reserve(4 + bytes.length)
-      buffer.writeUInt32LE(bytes.length, at)
-      bytes.copy(buffer, at + 4)
+    bytes(value) {
+      const at = reserve(4 + value.length)
+      buffer.writeUInt32LE(value.length, at)
+      buffer.set(value, at + 4)
     },
     done: () => buffer.subarray(0, length),
   }
@@ -66,13 +71,14 @@ export function createByteReader(buffer: Buffer): ByteReader {
   }
   return {
     uint8: () => buffer.readUInt8(advance(1)),
+    uint16: () => buffer.readUInt16LE(advance(2)),
     uint32: () => buffer.readUInt32LE(advance(4)),
     float32: () => buffer.readFloatLE(advance(4)),
     float64: () => buffer.readDoubleLE(advance(8)),
-    text() {
+    bytes() {
       const length = buffer.readUInt32LE(advance(4))
-      if (position + length > buffer.length) throw new RangeError('text is longer than what follows')
-      return buffer.toString('utf8', advance(length), position)
+      if (position + length > buffer.length) throw new RangeError('more bytes are announced than there are')
+      return buffer.subarray(advance(length), position)
     },
   }
 }

@@ -2,13 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { integer, list, oneOf } from '../config/kinds.ts'
 import type { Fleet } from '../game/fleet.ts'
+import { toPlayer } from '../http/players.ts'
 import { problems } from '../http/problem.ts'
 import { optional, type Parameter } from '../http/query.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { type ServerPlace, serverPlaces } from '../http/server-place.ts'
 import type { History } from './history.ts'
 import { range } from './range.ts'
-import { HistoryReply, UptimeReply } from './schemas.ts'
+import { HistoryReply, SessionsReply, UptimeReply } from './schemas.ts'
 import { type SeriesName, seriesNames } from './series.ts'
 import { maxDays } from './uptime.ts'
 
@@ -40,7 +41,7 @@ const schemaOf = (place: ServerPlace, summary: string, querystring: object, repl
   },
 })
 
-/** `/history` and `/uptime` of each server. */
+/** `/history`, `/sessions` and `/uptime` of each server. */
 export function registerHistory(app: FastifyInstance, { fleet, history }: { fleet: Fleet; history: History }): void {
   for (const place of serverPlaces(fleet)) {
     const historyQuery = Type.Object({
@@ -59,6 +60,20 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
           points: optional(request, 'points', points) ?? defaults.points,
         })
         return sendPrepared(request, reply, prepareJson({ server, ...values }))
+      },
+    )
+    app.get(
+      `${place.path}/sessions`,
+      { schema: schemaOf(place, 'The last 200 sessions of players, newest first', Type.Object({}), SessionsReply) },
+      (request, reply) => {
+        const { server } = place.watcher(request)
+        const sessions = history.sessions(server).map(({ name, id, from, to, isOnline }) => ({
+          player: toPlayer({ name, ...(id !== undefined && { id }) }),
+          from: from ?? null,
+          to: to ?? null,
+          online: isOnline,
+        }))
+        return sendPrepared(request, reply, prepareJson({ server, sessions }))
       },
     )
     const uptimeQuery = Type.Object({ days: parameter(days, String(defaults.days)) })

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Player } from '../http/players.ts'
 import { seriesNames } from './series.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
@@ -46,4 +47,20 @@ export const UptimeReply = Type.Object(
     }),
   },
   { title: 'Uptime' },
+)
+
+export const SessionsReply = Type.Object(
+  {
+    server: Type.String(),
+    sessions: Type.Array(
+      Type.Object({
+        player: Player,
+        from: momentOrNull('Unix milliseconds; null where the player was on before anyone watched'),
+        to: momentOrNull('Unix milliseconds; null while the player is on, and where nobody watched when the player left'),
+        online: Type.Boolean(),
+      }),
+      { description: 'Only where a source has the full list of players; newest first' },
+    ),
+  },
+  { title: 'Sessions' },
 )

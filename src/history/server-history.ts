@@ -129,8 +129,8 @@ export function createServerHistory(): ServerHistory {
     },
     read(reader) {
       const [first, most, at] = [reader.float64(), reader.float64(), reader.float64()]
-      if (!Number.isNaN(first)) since = first
-      if (!Number.isNaN(most)) record = { players: most, at }
+      if (!Number.isNaN(first)) since = Math.min(first, since ?? first)
+      if (!Number.isNaN(most) && (record === undefined || most > record.players)) record = { players: most, at }
       for (const ring of rings) ring.read(reader)
       days.read(reader)
     },

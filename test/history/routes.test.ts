@@ -206,3 +206,74 @@ describe('/uptime', () => {
     expect((await readUptime(service, '?days=400')).days).toHaveLength(400)
   })
 })
+
+describe('/sessions', () => {
+  const list = (...names: string[]): Partial<Fields> => ({
+    players: { complete: true, players: names.map((name) => (name === 'Alice' ? { name, id: alice } : { name })) },
+  })
+  const alice = '00000000-0000-4000-8000-00000000000a'
+  const poll = async (service: TestApp, ...names: string[]) => {
+    await service.clock.advance(5_000)
+    service.fleet.scripts.Server = { status, rcon: list(...names) }
+    await service.fleet.pollAll()
+  }
+  const read = async ({ get }: TestApp) => (await get('/api/v1/sessions')).json()
+
+  it('says who came and went, and when, where that was seen', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list('Bob') } } })
+    await poll(service, 'Alice', 'Bob')
+    const joined = service.clock.wall()
+    await poll(service, 'Alice')
+    await poll(service)
+    await poll(service, 'Alice')
+    const now = service.clock.wall()
+    expect(await read(service)).toEqual({
+      server: 'Server',
+      sessions: [
+        { player: { ID: alice, NAME: 'Alice' }, from: now, to: null, online: true },
+        { player: { ID: alice, NAME: 'Alice' }, from: joined, to: joined + 10_000, online: false },
+        { player: { ID: '', NAME: 'Bob' }, from: null, to: joined + 5_000, online: false },
+      ],
+    })
+  })
+
+  it('does not make up what happened while nobody watched', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list('Alice') } } })
+    await poll(service, 'Alice', 'Bob')
+    const joined = service.clock.wall()
+    await service.clock.advance(60 * minute)
+    await poll(service, 'Bob')
+    expect(await read(service)).toMatchObject({
+      sessions: [
+        { player: { NAME: 'Bob' }, from: null, to: null, online: true },
+        { player: { NAME: 'Bob' }, from: joined, to: null, online: false },
+        { player: { NAME: 'Alice' }, from: null, to: null, online: false },
+      ],
+    })
+  })
+
+  it('keeps the last 200', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list() } } })
+    for (let count = 0; count < 110; count++) await poll(service, `a${count}`, `b${count}`)
+    const { sessions } = (await read(service)) as { sessions: { player: { NAME: string } }[] }
+    expect(sessions).toHaveLength(200)
+    expect([sessions[0]!.player.NAME, sessions.at(-1)!.player.NAME]).toEqual(['b109', 'a10'])
+  })
+})
+
+describe('memory', () => {
+  it('is bounded for each server', async () => {
+    const players = (count: number) => Array.from({ length: 900 }, (_, index) => ({ name: `${'Ж'.repeat(100)}${index}${count}` }))
+    const full = (count: number) => ({ status, rcon: { ...rcon, players: { complete: true, players: players(count) } } })
+    const service = await buildTestApp({ scripts: { Server: full(0) } })
+    for (let count = 1; count < 5; count++) {
+      await service.clock.advance(day)
+      service.fleet.scripts.Server = full(count)
+      await service.fleet.pollAll()
+    }
+    const text = await (await service.get('/metrics')).text()
+    const bytes = Number(/^tickwarden_history_bytes (\d+)$/m.exec(text)?.[1])
+    expect(bytes).toBeGreaterThan(100 * 1024)
+    expect(bytes).toBeLessThan(150 * 1024)
+  })
+})
