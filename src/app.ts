@@ -13,7 +13,9 @@ import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { registerLive } from './live/register.ts'
+import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
+import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -58,12 +60,19 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
   })
-  registerStatusApi(app, { fleet, clock })
+  const icons = createIcons()
+  registerStatusApi(app, { fleet, clock, icons })
   const events = registerLive(app, { fleet, clock, maxClients: config.values.eventsLimit ?? 1000 })
   const historyFolder = await openFolder(config.values, app.log)
   const history = await openHistory({ fleet, clock, log: app.log, ...(historyFolder && { folder: historyFolder }) })
   app.addHook('onClose', () => history.close())
   registerHistory(app, { fleet, history })
+  const { headsUrl } = config.values
+  registerPictures(app, {
+    ...{ fleet, clock, history, log: app.log },
+    icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
+    ...(headsUrl !== undefined && { headsUrl }),
+  })
   const store = await registerData(app, { config, clock, log: app.log })
   const runs = await registerRuns(app, { config, clock, log: app.log, store })
   return app

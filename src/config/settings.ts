@@ -5,6 +5,7 @@ import {
   bearerToken,
   duration,
   fileOrUrl,
+  headsUrl,
   host,
   hostPattern,
   hostPort,
@@ -221,6 +222,13 @@ export const settings = {
     kind: integer(1, 100_000),
     default: '1000',
     meaning: 'clients of /api/v1/events at once; 503 beyond',
+  }),
+  headsUrl: setting({
+    env: 'HEADS_URL',
+    file: 'pictures.headsUrl',
+    kind: headsUrl,
+    otherwise: 'patterns made from the UUIDs',
+    meaning: 'URL of the heads of players, with {uuid} and perhaps {size}',
   }),
 
   corsOrigin: setting({
