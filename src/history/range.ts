@@ -35,6 +35,9 @@ export function chooseStep(range: number, points: number): number {
   return range
 }
 
+/** Without the noise of a float of 4 bytes. */
+const round = (value: number): number => Math.round(value * 1000) / 1000
+
 export interface SeriesValues {
   readonly min: (number | null)[]
   readonly mean: (number | null)[]
@@ -77,9 +80,9 @@ export function readRange(history: ServerHistory, { names, range, points }: Rang
         min = Math.min(min, found.min)
         max = Math.max(max, found.max)
       }
-      values.min.push(count === 0 ? null : min)
-      values.mean.push(count === 0 ? null : Number((sum / count).toPrecision(7)))
-      values.max.push(count === 0 ? null : max)
+      values.min.push(count === 0 ? null : round(min))
+      values.mean.push(count === 0 ? null : round(sum / count))
+      values.max.push(count === 0 ? null : round(max))
     }
     return values
   }

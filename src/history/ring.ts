@@ -19,7 +19,7 @@ interface Column {
 function exactColumn(length: number): Column {
   const values = new Float32Array(length).fill(Number.NaN)
   return {
-    get: (position) => Number((values[position] ?? Number.NaN).toPrecision(7)),
+    get: (position) => values[position] ?? Number.NaN,
     set(position, value) {
       values[position] = value
     },
@@ -90,22 +90,32 @@ export function createRing(step: number, slots: number): Ring {
     }
   }
 
+  function columnOf(index: number): Column {
+    const column = columns[index] ?? createColumn(index, 3 * slots)
+    columns[index] = column
+    return column
+  }
+
+  function put(column: Column, slot: number, { min, mean, max }: Bucket): void {
+    column.set(3 * slot, min)
+    column.set(3 * slot + 1, mean)
+    column.set(3 * slot + 2, max)
+  }
+
   function add(bucket: number, index: number, { min, mean, max }: Bucket, weight: number): void {
     enter(bucket)
     const slot = slotOf(bucket)
-    let column = columns[index]
-    if (column === undefined) {
-      column = createColumn(index, 3 * slots)
-      columns[index] = column
-    }
+    const column = columnOf(index)
     const before = weights[index] ?? 0
     const total = before + weight
     const sum = (sums[index] ?? 0) + mean * weight
     weights[index] = total
     sums[index] = sum
-    column.set(3 * slot, before === 0 ? min : Math.min(min, column.get(3 * slot)))
-    column.set(3 * slot + 1, sum / total)
-    column.set(3 * slot + 2, before === 0 ? max : Math.max(max, column.get(3 * slot + 2)))
+    put(column, slot, {
+      min: before === 0 ? min : Math.min(min, column.get(3 * slot)),
+      mean: sum / total,
+      max: before === 0 ? max : Math.max(max, column.get(3 * slot + 2)),
+    })
   }
 
   function get(bucket: number, index: number): Bucket | undefined {
@@ -140,13 +150,17 @@ export function createRing(step: number, slots: number): Ring {
       for (let index = 0; index < seriesNames.length; index++) writer.float64(weights[index] ?? 0)
     },
     read(reader) {
-      const count = reader.uint32()
-      for (let left = count; left > 0; left--) {
+      for (let left = reader.uint32(); left > 0; left--) {
         const bucket = reader.uint32()
         const bits = reader.uint8()
+        const slot = slotOf(bucket)
+        const isFree = held[slot] === 0
+        if (isFree) held[slot] = bucket
         for (let index = 0; index < seriesNames.length; index++) {
           if ((bits & (1 << index)) === 0) continue
-          add(bucket, index, { min: reader.float32(), mean: reader.float32(), max: reader.float32() }, step)
+          const values = { min: reader.float32(), mean: reader.float32(), max: reader.float32() }
+          if (isFree) put(columnOf(index), slot, values)
+          else add(bucket, index, values, step)
         }
       }
       const last = reader.uint32()

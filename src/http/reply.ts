@@ -10,6 +10,7 @@ export interface PreparedReply {
 
 export const jsonType = 'application/json; charset=utf-8'
 export const textType = 'text/plain; charset=utf-8'
+export const eventStreamType = 'text/event-stream; charset=utf-8'
 
 /** Headers of every reply that any origin may read. `content-length` is left to Fastify. */
 export function prepare(body: Buffer | string, type: string, headers: Readonly<Record<string, string>> = {}): PreparedReply {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { invalidParameter, unavailable } from '../errors.ts'
 import type { Fleet } from '../game/fleet.ts'
 import { problems } from '../http/problem.ts'
+import { eventStreamType } from '../http/reply.ts'
 import { apiRoot, requireServer } from '../http/server-place.ts'
 import { createEventHub, type EventHub } from './hub.ts'
 
@@ -89,7 +90,7 @@ export function registerLive(app: FastifyInstance, { fleet, clock, maxClients }:
     reply.hijack()
     reply.raw.writeHead(200, {
       ...reply.crossOrigin,
-      'content-type': 'text/event-stream; charset=utf-8',
+      'content-type': eventStreamType,
       'cache-control': 'no-store',
       // nginx would collect the events before it passes them on.
       'x-accel-buffering': 'no',

@@ -262,9 +262,10 @@ describe('the file', () => {
     await fleet.pollAll()
     await run(minute)
     // As another process would.
-    await until(() => readdirSync(folder).length === 1)
+    await until(() => readdirSync(folder).some((name) => name.endsWith('.history')))
     appendFileSync(file(), 'x')
     await run(minute)
+    await until(() => log.lines.length === 2)
     expect(log.lines).toEqual([expect.stringContaining('another process'), expect.stringContaining('written again')])
     await history.close()
     stop()

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
@@ -238,6 +239,46 @@ describe('bounds', () => {
       again.close()
       return again.response.statusCode === 200
     })
+  })
+
+  it('drops a client that does not read, and counts it; the others go on', async () => {
+    const long = 'x'.repeat(200_000)
+    const service = await start({ scripts: { Server: { status } } })
+    const reader = await service.follow()
+    const { port } = new URL(service.url)
+    const silent = connect(Number(port), '127.0.0.1')
+    onTestFinished(() => void silent.destroy())
+    silent.on('error', () => {})
+    silent.write('GET /api/v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    const metric = async (name: string) =>
+      Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await service.get('/metrics')).text())?.[1])
+    await until(async () => (await metric('tickwarden_event_clients')) === 2)
+    silent.pause()
+    let sent = 0
+    // The system takes some MB for a client before anything waits here.
+    while ((await metric('tickwarden_event_clients_dropped_total')) === 0) {
+      for (let count = 0; count < 10; count++) {
+        await poll(service, 'Server', { status: { ...status, motd: `${long}${sent++}` } })
+      }
+      await names(reader, sent + 1)
+    }
+    expect(await metric('tickwarden_event_clients')).toBe(1)
+    await poll(service, 'Server', { status })
+    await names(reader, sent + 2)
+    // The dropped stream has ended, and was no request that took as long.
+    expect(await (await service.get('/metrics')).text()).not.toContain('route="/api/v1/events"')
+  })
+
+  it('sends the first states of many servers to a client that reads, however much they are', async () => {
+    const motd = 'x'.repeat(8_000)
+    const scripts = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`server-${index}`, { status: { ...status, motd } }]),
+    )
+    const service = await start({ scripts })
+    const client = await service.follow()
+    expect(new Set(await names(client, 200)).size).toBe(200)
+    await poll(service, 'server-199', { status })
+    expect((await names(client, 201)).at(-1)).toBe('change server-199')
   })
 
   it('answers HEAD without a stream', async () => {

@@ -48,6 +48,20 @@ function openFont(file: string): Font {
   }
 }
 
+/** The characters that most pictures have. */
+const common = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
+
+/** Opens the fonts, and draws the most common characters one at a time, so that the first picture does not wait for that. */
+export function warmFonts(): void {
+  const { regular, bold } = openFonts()
+  const left = common.flatMap((character) => [() => regular.glyph(character), () => bold.glyph(character)])
+  const draw = () => {
+    left.pop()?.()
+    if (left.length > 0) setImmediate(draw).unref()
+  }
+  draw()
+}
+
 let fonts: { readonly regular: Font; readonly bold: Font } | undefined
 
 /** The fonts that the package ships, so that a picture looks the same on a machine without fonts. */

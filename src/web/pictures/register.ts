@@ -18,6 +18,7 @@ import type { Log } from '../../log.ts'
 import { badgeContent, badgeKinds, drawBadge } from './badge.ts'
 import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
+import { warmFonts } from './font.ts'
 import { headPattern } from './head-pattern.ts'
 import { createHeadSource, maxHead } from './head-source.ts'
 import { createRenderer, type Picture } from './renderer.ts'
@@ -103,6 +104,7 @@ const toPng = (svg: string): Promise<Buffer> =>
 
 /** Banner, badge, chart and heads of each server. */
 export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
+  warmFonts()
   const renderer = createRenderer()
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
   app.addHook('onClose', async () => heads?.close())
