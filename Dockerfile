@@ -12,6 +12,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/src/data/sample src/data/sample
+COPY --from=build /app/src/web/fonts src/web/fonts
 USER node
 EXPOSE 8080
 CMD ["node", "dist/src/main.js"]

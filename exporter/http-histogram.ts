@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createHistogram, type Histogram } from '../src/histogram.ts'
+import { eventStreamType } from '../src/http/reply.ts'
 import { histogramLines } from './histogram-text.ts'
 import { escapeLabel, type Format, familyHeader } from './text.ts'
 
@@ -67,10 +68,12 @@ export function createHttpHistogram(): HttpHistogram {
   }
 }
 
-/** Observes every reply of `app`. */
+/** Observes every reply of `app` but event streams. */
 export function observeRequests(app: FastifyInstance, histogram: HttpHistogram): void {
   app.direct.observe((route) => histogram.counter('GET', route))
   app.addHook('onResponse', (request, reply, done) => {
+    // How long a stream was open says nothing of how fast the service answers.
+    if (reply.raw.getHeader('content-type') === eventStreamType && reply.statusCode === 200) return done()
     // The pattern, never the URL: a label must not grow with what clients ask for.
     const route = request.routeOptions.url ?? 'unmatched'
     histogram.counter(request.method, route)(reply.statusCode, reply.elapsedTime / 1000)

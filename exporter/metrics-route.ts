@@ -9,7 +9,9 @@ import type { Histogram } from '../src/histogram.ts'
 import { acceptsGzip } from '../src/http/accept.ts'
 import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
+import type { LiveMetrics } from '../src/live-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
+import { live as liveFamilies } from './families/live.ts'
 import type { FleetText } from './fleet-text.ts'
 import { nameLookupText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
@@ -72,12 +74,14 @@ export interface MetricsParts {
   readonly histogram: HttpHistogram
   readonly nameLookups: Histogram
   readonly data?: DataMetrics
+  readonly live?: LiveMetrics
 }
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, clock, fleetText, service, histogram, nameLookups, data } = parts
+  const { fleet, clock, fleetText, service, histogram, nameLookups, data, live } = parts
   const writeData = createExposition(dataFamilies)
+  const writeLive = createExposition(liveFamilies)
   let lastScrape = Number.NEGATIVE_INFINITY
   // While something scrapes, the next scrape only copies what was rendered between the two (`npm run bench -- metrics`).
   const unsubscribe = fleet.subscribe((snapshot) => {
@@ -101,6 +105,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
       const format = chooseFormat(request.headers.accept)
       const own = [
         data === undefined ? '' : writeData(data, format),
+        live === undefined ? '' : writeLive(live, format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
         await service.text(format),

@@ -7,6 +7,7 @@ import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import { createHistogram, type Histogram } from '../src/histogram.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
+import type { LiveMetrics } from '../src/live-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
@@ -22,6 +23,8 @@ export interface ExporterOptions {
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
   readonly data?: DataMetrics
+  /** Without it there are no metrics of the event streams and the history. */
+  readonly live?: LiveMetrics
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -35,7 +38,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
-  const { fleet, config, clock, data, routesOn = app, nameLookups = createHistogram() } = options
+  const { fleet, config, clock, data, live, routesOn = app, nameLookups = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
@@ -56,6 +59,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       histogram,
       nameLookups,
       ...(data && { data }),
+      ...(live && { live }),
     })
     registerProbeRoute(routes, {
       fleet,

@@ -6,9 +6,16 @@ import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
+import { openFolder } from './history/folder.ts'
+import { openHistory } from './history/history.ts'
+import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
+import { createEventHub } from './live/hub.ts'
+import { registerLive } from './live/register.ts'
+import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
+import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -44,6 +51,11 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
   const { host, runs, scripts } = config
   const data = await createDataService({ config: { host, data: config.data, runs, scripts }, clock, log: logger })
   app.addHook('onClose', () => data.close())
+  const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, logger)
+  const history = await openHistory({ fleet, clock, log: logger, ...(historyFolder && { folder: historyFolder }) })
+  app.addHook('onClose', () => history.close())
+  const events = createEventHub(fleet, clock, config.live.eventsLimit)
+  const icons = createIcons()
 
   await registerDocs(app, data.tags)
   // Before the others: it measures the requests to them.
@@ -52,10 +64,18 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     config: { metrics: config.metrics, poll: config.poll },
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
+    live: { events: () => events.metrics(), historyBytes: () => history.bytes() },
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
   })
-  registerStatusApi(app, { fleet, clock })
+  registerStatusApi(app, { fleet, clock, icons })
+  registerLive(app, { fleet, hub: events })
+  registerHistory(app, { fleet, history })
+  registerPictures(app, {
+    ...{ fleet, clock, history, log: app.log },
+    icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
+    ...(config.pictures.headsUrl !== undefined && { headsUrl: config.pictures.headsUrl }),
+  })
   registerDataService(app, data)
   return app
 }

@@ -13,6 +13,7 @@ it('the package holds what runs and what is read, and nothing of how it was made
     expect.arrayContaining([
       ...['README.md', 'LICENSE', 'CHANGELOG.md', 'exporter/README.md', 'dist/src/main.js', 'dist/exporter/register.js'],
       ...['src/data/sample/projects.json', 'src/data/sample/kcomebacks.json'],
+      ...['src/web/fonts/DejaVuSans.ttf', 'src/web/fonts/DejaVuSans-Bold.ttf', 'src/web/fonts/LICENSE-DejaVu.txt'],
       ...['grafana/dashboards/fleet.json', 'grafana/dashboards/server.json', 'grafana/alerts/tickwarden.rules.yaml'],
     ]),
   )

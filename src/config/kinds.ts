@@ -179,6 +179,14 @@ export const existingFolder = (expected: string): Kind<string> => ({
   parse: (given) => (statusOf(given)?.isDirectory() ? resolve(given) : undefined),
 })
 
+/** The URL of a picture of each player. */
+export const headsUrl: Kind<string> = {
+  expected:
+    'a URL that starts with https:// or http:// and has {uuid} in it, such as https://heads.example.org/{uuid}?size={size}',
+  // As it was given: a URL of its own would have its braces encoded.
+  parse: (given) => (given.includes('{uuid}') && url('https:', 'http:').parse(given) ? given : undefined),
+}
+
 export const fingerprint: Kind<string> = {
   expected: 'a SHA-256 fingerprint: 64 hexadecimal digits, colons allowed',
   parse(given) {

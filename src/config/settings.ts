@@ -6,6 +6,7 @@ import {
   bearerToken,
   duration,
   fileOrUrl,
+  headsUrl,
   host,
   hostPattern,
   hostPort,
@@ -228,6 +229,38 @@ const metrics = {
   }),
 } as const
 
+/** What is recorded of the servers. */
+const history = {
+  historyDir: setting({
+    env: 'HISTORY_DIR',
+    file: 'history.dir',
+    kind: text,
+    otherwise: 'history in DATA_DIR; without DATA_DIR in memory only',
+    meaning: 'folder for the recorded history',
+  }),
+} as const
+
+/** The streams of events. */
+const live = {
+  eventsLimit: setting({
+    env: 'EVENTS_LIMIT',
+    file: 'events.limit',
+    kind: integer(1, 100_000),
+    default: '1000',
+    meaning: 'clients of /api/v1/events at once; 503 beyond',
+  }),
+} as const
+
+const pictures = {
+  headsUrl: setting({
+    env: 'HEADS_URL',
+    file: 'pictures.headsUrl',
+    kind: headsUrl,
+    otherwise: 'patterns made from the UUIDs',
+    meaning: 'URL of the heads of players, with {uuid} and perhaps {size}',
+  }),
+} as const
+
 /** What all routes share. */
 const http = {
   corsOrigin: setting({
@@ -250,11 +283,23 @@ const log = {
 } as const
 
 /** The settings of the service by the part that reads them: each part is handed its own slice of the configuration. */
-export const slices = { listen, poll, data, runs, scripts: updateScripts, metrics, http, log } as const
+export const slices = { listen, poll, data, runs, scripts: updateScripts, metrics, history, live, pictures, http, log } as const
 export type Slices = { readonly [S in keyof typeof slices]: SliceOf<(typeof slices)[S]> }
 
 /** The settings of the service itself. */
-export const settings = { ...listen, ...poll, ...data, ...runs, ...updateScripts, ...metrics, ...http, ...log } as const
+export const settings = {
+  ...listen,
+  ...poll,
+  ...data,
+  ...runs,
+  ...updateScripts,
+  ...metrics,
+  ...history,
+  ...live,
+  ...pictures,
+  ...http,
+  ...log,
+} as const
 export type SettingName = keyof typeof settings
 /** As they were read: undefined also if a setting is wrong. */
 export type SettingValues = ValuesOf<typeof settings>

@@ -1,6 +1,6 @@
 import type { FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { type TSchema, type TUnsafe, Type } from 'typebox'
-import { integer as integerKind, type Kind } from '../config/kinds.ts'
+import { integer as integerKind, type Kind, oneOf } from '../config/kinds.ts'
 import { invalidParameter, type RequestError } from '../errors.ts'
 
 /** A query parameter: how it is documented, what it accepts and what it becomes. */
@@ -49,6 +49,15 @@ export const booleanParameter = ({ description, example }: Documented<boolean>):
   expected: 'true or false',
   parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   schema: Type.Boolean({ description, examples: [example] }),
+})
+
+export const choiceParameter = <const T extends string>({
+  choices,
+  description,
+  example,
+}: Documented<T> & { readonly choices: readonly T[] }): Parameter<T> => ({
+  ...oneOf(...choices),
+  schema: Type.Enum([...choices], { description, examples: [example] }),
 })
 
 /** The parameter with the value that it has where a request leaves it out. */

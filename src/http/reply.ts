@@ -16,6 +16,7 @@ export interface PreparedReply {
 
 export const jsonType = 'application/json; charset=utf-8'
 export const textType = 'text/plain; charset=utf-8'
+export const eventStreamType = 'text/event-stream; charset=utf-8'
 
 /** Bytes from which JSON is compressed. */
 const minCompressed = 1024

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
-import type { FullInformation, Metadata, Players, Sources } from './schemas.ts'
+import type { Players } from '../http/players.ts'
+import type { FullInformation, Metadata, Sources } from './schemas.ts'
 
 // Examples of replies, for the API description.
 

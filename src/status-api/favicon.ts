@@ -4,7 +4,7 @@ import { negotiate, prefersImages } from '../http/accept.ts'
 import { integerParameter, withDefault } from '../http/parameters.ts'
 import { type PreparedReply, prepare, prepareJson, textType } from '../http/reply.ts'
 import { perSnapshot, sourcesOf } from './current.ts'
-import { createIcons, type Icon, scale } from './icon.ts'
+import { type Icon, type Icons, scale } from './icon.ts'
 
 export const faviconParameters = {
   size: withDefault(
@@ -60,8 +60,7 @@ const textFirst = ['text/plain', 'application/json', 'image/png'] as const
 const imageFirst = ['image/png', 'text/plain', 'application/json'] as const
 
 /** Answers for a server's icon in the form the request asks for. */
-export function createFavicon() {
-  const icons = createIcons()
+export function createFavicon(icons: Icons) {
   const forms = createForms()
   const iconOf = perSnapshot(({ server, fields }) => icons.get(server, fields.favicon?.value))
   /** @param size width and height in pixels of the picture */

@@ -84,6 +84,8 @@ export function createIcons() {
   }
 }
 
+export type Icons = ReturnType<typeof createIcons>
+
 /** @param size side in pixels */
 export function scale({ png }: Icon, size: number): Promise<Buffer> {
   return size === side ? Promise.resolve(png) : read(png).resize(size, size, { kernel: 'nearest' }).png().toBuffer()

@@ -15,6 +15,7 @@ import { type HeaderDocs, json, preparedReplies, type ReplyDocs } from '../http/
 import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
 import { sourcesExample } from './examples.ts'
 import { createFavicon, faviconParameters } from './favicon.ts'
+import type { Icons } from './icon.ts'
 import { type StatusRoute, statusRoutes } from './routes.ts'
 import { ServerNames, Sources } from './schemas.ts'
 import { describeSources } from './sources.ts'
@@ -22,6 +23,7 @@ import { describeSources } from './sources.ts'
 export interface StatusApiOptions {
   readonly fleet: Fleet
   readonly clock: Clock
+  readonly icons: Icons
 }
 
 const root = '/api/v1'
@@ -50,8 +52,8 @@ interface Place {
 }
 
 /** The routes under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
-export function registerStatusApi(app: FastifyInstance, { fleet, clock }: StatusApiOptions): void {
-  const favicon = createFavicon()
+export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }: StatusApiOptions): void {
+  const favicon = createFavicon(icons)
   const editions = new Map(fleet.servers.map((server) => [server.name, addressOf(server)?.edition]))
   const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],

@@ -1,16 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { gameModes } from '../game/protocol/game-mode.ts'
 import { sources } from '../game/sources/index.ts'
-
-export const Player = Type.Object(
-  {
-    ID: Type.String({ description: 'Dashed lower-case UUID; empty where only the name is known' }),
-    NAME: Type.String(),
-  },
-  { title: 'Player' },
-)
-
-export const Players = Type.Array(Player, { description: 'Sorted by NAME, then ID' })
+import { Players } from '../http/players.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const integerOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })

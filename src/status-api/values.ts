@@ -1,16 +1,10 @@
 import type { Static } from 'typebox'
-import type { Player as KnownPlayer } from '../game/fields.ts'
 import type { KnownFields, ServerSnapshot } from '../game/snapshot.ts'
-import type { FullInformation, Metadata, Player } from './schemas.ts'
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-
-const toPlayer = ({ name, id }: KnownPlayer): Static<typeof Player> => ({ ID: id ?? '', NAME: name })
+import { type Player, toPlayers } from '../http/players.ts'
+import type { FullInformation, Metadata } from './schemas.ts'
 
 /** The players known to be on: the full list where there is one, else the sample. */
-export function players({ players }: KnownFields): Static<typeof Player>[] {
-  return (players?.value.players ?? []).map(toPlayer).sort((a, b) => compare(a.NAME, b.NAME) || compare(a.ID, b.ID))
-}
+export const players = ({ players }: KnownFields): Static<typeof Player>[] => toPlayers(players?.value.players ?? [])
 
 /** Empty for vanilla. */
 export const loaderVersion = ({ loader, loaderVersion }: KnownFields): string | undefined =>

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { data as dataFamilies } from '../../exporter/families/data.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
+import { live as liveFamilies } from '../../exporter/families/live.ts'
 import { mcMonitor } from '../../exporter/families/mc-monitor.ts'
 import { probed } from '../../exporter/families/probed.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -30,7 +31,7 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [...probed, ...dataFamilies, ...mcMonitor([]).families].map(({ name, type, labels }) => ({
+  const others = [...probed, ...dataFamilies, ...liveFamilies, ...mcMonitor([]).families].map(({ name, type, labels }) => ({
     name,
     type,
     labels: labels.join(','),
@@ -51,9 +52,10 @@ it('knows every metric that /metrics really has', async () => {
       { script: 'projects', running: false, runs: { done: 1 }, lastSuccess: 1, duration: 1, authorisationExpires: 1 },
     ],
   }
+  const live = { events: () => ({ clients: 1, dropped: 0 }), historyBytes: () => 1 }
   const clock = manualClock()
   const fleet = scriptedFleet(fixedFleet(), clock)
-  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data })
+  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live })
   await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
   await service.text()
   const found = [...(await service.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]

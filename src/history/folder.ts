@@ -1,0 +1,35 @@
+import { access, constants, mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Log } from '../log.ts'
+
+export interface FolderSettings {
+  readonly historyDir: string | undefined
+  readonly dataDir: string | undefined
+}
+
+/**
+ * Makes the folder of the history files ready: HISTORY_DIR, else `history` in DATA_DIR. There is no default beyond: the packaged
+ * sample data are part of the installation, and a temporary folder would make history look kept that is not.
+ * @returns undefined where there is none that can be written to, which is logged
+ */
+export async function openFolder({ historyDir, dataDir }: FolderSettings, log: Log): Promise<string | undefined> {
+  const inMemory = 'the history is kept in memory only and lost when the service stops'
+  const given = historyDir ?? (dataDir === undefined ? undefined : join(dataDir, 'history'))
+  if (given === undefined) {
+    log.info(`No data folder is set, so ${inMemory}; set DATA_DIR or HISTORY_DIR to keep it.`)
+    return undefined
+  }
+  const folder = resolve(given)
+  try {
+    await mkdir(folder, { recursive: true })
+    await access(folder, constants.W_OK)
+    return folder
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    log.warn(
+      { folder, reason: code ?? message },
+      `${folder} cannot be written to (${code ?? message}), so ${inMemory}; set HISTORY_DIR to a folder that this user may write to`,
+    )
+    return undefined
+  }
+}

@@ -1,0 +1,111 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { list, oneOf } from '../config/kinds.ts'
+import type { Fleet } from '../game/fleet.ts'
+import { integerParameter, type Parameter, type Parameters, query, withDefault } from '../http/parameters.ts'
+import { toPlayer } from '../http/players.ts'
+import { problem, problems } from '../http/problem.ts'
+import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { json, preparedReplies } from '../http/responses.ts'
+import { type ServerPlace, serverPlaces } from '../http/server-place.ts'
+import type { History } from './history.ts'
+import { range } from './range.ts'
+import { HistoryReply, SessionsReply, UptimeReply } from './schemas.ts'
+import { type SeriesName, seriesNames } from './series.ts'
+import { maxDays } from './uptime.ts'
+
+const someSeries = list(oneOf(...(seriesNames as [SeriesName])))
+const day = 24 * 3_600_000
+
+/** One series or several, each once. */
+export const seriesParameter: Parameter<readonly SeriesName[]> = {
+  expected: someSeries.expected,
+  parse(text) {
+    const names = someSeries.parse(text)
+    return names === undefined || names.length === 0 ? undefined : [...new Set(names)]
+  },
+  schema: Type.String({ description: `Series, separated by commas: ${seriesNames.join(', ')}`, examples: ['players,latency'] }),
+}
+
+/** A period that ends now, in milliseconds. */
+export const rangeParameter: Parameter<number> = {
+  ...range,
+  schema: Type.String({ description: `How far back: ${range.expected}`, examples: ['24h'] }),
+}
+
+const historyParameters = {
+  series: withDefault(seriesParameter, ['players'] as const),
+  range: withDefault(rangeParameter, day),
+  points: withDefault(
+    integerParameter({ minimum: 10, maximum: 1000, description: 'Maximum number of values of each series', example: 240 }),
+    240,
+  ),
+}
+const uptimeParameters = {
+  days: withDefault(integerParameter({ minimum: 1, maximum: maxDays, description: 'Number of UTC days', example: 90 }), 90),
+}
+
+const schemaOf = <P extends Parameters>(place: ServerPlace, docs: RouteDocs, parameters: P, schema: TSchema) => ({
+  tags: [place.tag],
+  summary: docs.summary,
+  description: docs.description,
+  ...(place.params && { params: place.params }),
+  querystring: query(parameters),
+  response: {
+    ...preparedReplies({ description: docs.summary, content: json(schema) }),
+    ...problem(400, { code: 'INVALID_PARAMETER', detail: docs.mistake ?? 'Query string is not percent-encoded UTF-8.' }),
+    ...(place.params && problems(404)),
+  },
+})
+
+interface RouteDocs {
+  readonly summary: string
+  readonly description: string
+  /** Example of what is said of a wrong parameter. */
+  readonly mistake?: string
+}
+
+/** `/history`, `/sessions` and `/uptime` of each server. */
+export function registerHistory(app: FastifyInstance, { fleet, history }: { fleet: Fleet; history: History }): void {
+  const routes = app.withTypeProvider<TypeBoxTypeProvider>()
+  for (const place of serverPlaces(fleet)) {
+    const ofHistory = {
+      summary: 'Recorded values over time',
+      description: 'Minimum, mean and maximum of each series in steps of equal length; null where nothing was known.',
+      mistake: 'Parameter "points" is "5"; expected an integer from 10 to 1000.',
+    }
+    routes.get(
+      `${place.path}/history`,
+      { schema: schemaOf(place, ofHistory, historyParameters, HistoryReply) },
+      (request, reply) => {
+        const { server } = place.watcher(request)
+        const { series: names, range, points } = request.query
+        return sendPrepared(request, reply, prepareJson({ server, ...history.range(server, { names, range, points }) }))
+      },
+    )
+    const ofSessions = {
+      summary: 'Sessions of players',
+      description: 'When players came and went, newest first, the last 200. Known where a source has the full list of players.',
+    }
+    routes.get(`${place.path}/sessions`, { schema: schemaOf(place, ofSessions, {}, SessionsReply) }, (request, reply) => {
+      const { server } = place.watcher(request)
+      const sessions = history.sessions(server).map(({ name, id, from, to, isOnline }) => ({
+        player: toPlayer({ name, ...(id !== undefined && { id }) }),
+        from: from ?? null,
+        to: to ?? null,
+        online: isOnline,
+      }))
+      return sendPrepared(request, reply, prepareJson({ server, sessions }))
+    })
+    const ofUptime = {
+      summary: 'Uptime by day',
+      description: 'For each UTC day the part of the known time in which the server answered and its players; and the record.',
+      mistake: 'Parameter "days" is "0"; expected an integer from 1 to 400.',
+    }
+    routes.get(`${place.path}/uptime`, { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) }, (request, reply) => {
+      const { server } = place.watcher(request)
+      return sendPrepared(request, reply, prepareJson({ server, ...history.uptime(server, request.query.days) }))
+    })
+  }
+}

@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import { Player } from '../http/players.ts'
+import { seriesNames } from './series.ts'
+
+const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+const momentOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
+
+const Values = Type.Array(Type.Union([Type.Number(), Type.Null()]), {
+  description: 'Oldest first, one per step; null where nothing was known',
+})
+
+export const HistoryReply = Type.Object(
+  {
+    server: Type.String(),
+    from: Type.Integer({ description: 'Unix milliseconds' }),
+    to: Type.Integer({ description: 'Unix milliseconds; the end of the newest step, which is not over yet' }),
+    step: Type.Integer({ description: 'Milliseconds' }),
+    series: Type.Object(
+      Object.fromEntries(
+        seriesNames.map((name) => [name, Type.Optional(Type.Object({ min: Values, mean: Values, max: Values }))]),
+      ),
+    ),
+  },
+  { title: 'History' },
+)
+
+export const UptimeReply = Type.Object(
+  {
+    server: Type.String(),
+    since: momentOrNull('Unix milliseconds of the first moment that is known; null before'),
+    days: Type.Array(
+      Type.Object({
+        date: Type.String({ format: 'date', description: 'UTC' }),
+        up: numberOrNull('Part of the known time in which the server answered; null where nothing is known of the day'),
+        known: Type.Number({ description: 'Part of the day in which the server was watched' }),
+        players: Type.Object({
+          mean: numberOrNull('Players on average'),
+          max: numberOrNull('Most players at once'),
+          maxAt: momentOrNull('Unix milliseconds at which there were most players'),
+        }),
+      }),
+      { description: 'Oldest first; the last one is today' },
+    ),
+    record: Type.Object({
+      players: numberOrNull('Most players ever seen at once'),
+      at: momentOrNull('Unix milliseconds'),
+    }),
+  },
+  { title: 'Uptime' },
+)
+
+export const SessionsReply = Type.Object(
+  {
+    server: Type.String(),
+    sessions: Type.Array(
+      Type.Object({
+        player: Player,
+        from: momentOrNull('Unix milliseconds; null where the player was on before anyone watched'),
+        to: momentOrNull('Unix milliseconds; null while the player is on, and where nobody watched when the player left'),
+        online: Type.Boolean(),
+      }),
+      { description: 'Only where a source has the full list of players; newest first' },
+    ),
+  },
+  { title: 'Sessions' },
+)

@@ -1,0 +1,24 @@
+import type { KnownFields } from '../game/snapshot.ts'
+
+interface Series {
+  readonly unit: 'players' | 'ms' | 'ticks/s'
+  /** For people. */
+  readonly label: string
+  /** Undefined where unknown. */
+  read(fields: KnownFields): number | undefined
+}
+
+const milliseconds = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
+
+/** What is recorded of each server. The order is that of the values in memory and in the files. */
+export const series = {
+  players: { unit: 'players', label: 'Players', read: ({ playersOnline }) => playersOnline?.value },
+  latency: { unit: 'ms', label: 'Latency', read: ({ latency }) => milliseconds(latency?.value) },
+  tickRate: { unit: 'ticks/s', label: 'Tick rate', read: ({ tickRate }) => tickRate?.value },
+  tickTimeMean: { unit: 'ms', label: 'Tick time, mean', read: ({ tickDurationMean }) => milliseconds(tickDurationMean?.value) },
+  tickTimeP99: { unit: 'ms', label: 'Tick time, p99', read: ({ tickDurationP99 }) => milliseconds(tickDurationP99?.value) },
+} as const satisfies Record<string, Series>
+
+export type SeriesName = keyof typeof series
+
+export const seriesNames = Object.keys(series) as readonly SeriesName[]

@@ -1,0 +1,21 @@
+import { type Static, Type } from 'typebox'
+import type { Player as FieldPlayer } from '../game/fields.ts'
+
+export const Player = Type.Object(
+  {
+    ID: Type.String({ description: 'Dashed lower-case UUID; empty where only the name is known' }),
+    NAME: Type.String(),
+  },
+  { title: 'Player' },
+)
+
+export const Players = Type.Array(Player, { description: 'Sorted by NAME, then ID' })
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** A player as every route writes it. */
+export const toPlayer = ({ name, id }: FieldPlayer): Static<typeof Player> => ({ ID: id ?? '', NAME: name })
+
+/** Players as every route writes them, sorted by NAME, then ID. */
+export const toPlayers = (players: readonly FieldPlayer[]): Static<typeof Player>[] =>
+  players.map(toPlayer).sort((a, b) => compare(a.NAME, b.NAME) || compare(a.ID, b.ID))

@@ -1,0 +1,49 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { notFound, unavailable } from '../errors.ts'
+import type { Fleet } from '../game/fleet.ts'
+import type { Watcher } from '../game/watcher/index.ts'
+import { shown } from './parameters.ts'
+
+export const apiRoot = '/api/v1'
+
+const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server' }) })
+
+/** One of the two paths under which each route of a server exists. */
+export interface ServerPlace {
+  readonly path: string
+  /** Tag of its routes in the API description. */
+  readonly tag: string
+  readonly params?: typeof ServerParams
+  /** @throws RequestError where there is no such server */
+  watcher(request: FastifyRequest): Watcher
+}
+
+/**
+ * The watched server of that name.
+ * @throws RequestError NOT_FOUND
+ */
+export function requireServer(fleet: Fleet, name: string): Watcher {
+  const watcher = fleet.get(name)
+  if (watcher === undefined) throw notFound(`There is no server ${shown(name)}; ${apiRoot}/servers lists them.`)
+  return watcher
+}
+
+/** `/api/v1` for the primary server and `/api/v1/servers/{name}` for each. */
+export const serverPlaces = (fleet: Fleet): readonly ServerPlace[] => [
+  {
+    path: apiRoot,
+    tag: 'status',
+    watcher() {
+      const [primary] = fleet.watchers
+      if (primary === undefined) throw unavailable('SERVER_UNREACHABLE', 'No server is configured.', 60)
+      return primary
+    },
+  },
+  {
+    path: `${apiRoot}/servers/:name`,
+    tag: 'servers',
+    params: ServerParams,
+    watcher: (request) => requireServer(fleet, (request.params as { name: string }).name),
+  },
+]

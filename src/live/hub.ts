@@ -1,0 +1,207 @@
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../game/fleet.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { createEventLog, type LiveEvent } from './event-log.ts'
+import { playerChanges } from './player-changes.ts'
+import { difference, downReason, type LiveState, stateOf, wallOf } from './state.ts'
+
+const maxRemembered = 1_000
+const heartbeatMs = 15_000
+/** Bytes that may wait for one client before it is dropped. */
+const maxWaiting = 256 * 1024
+/** Bytes up to which snapshots and missed events are written to a client before it has taken some of them. */
+const maxBurst = 64 * 1024
+const heartbeat = Buffer.from(':\n\n')
+
+/** The write side of a reply; what `ServerResponse` has of it. */
+export type EventSink = Pick<ServerResponse, 'write' | 'end' | 'destroy' | 'writableLength' | 'once' | 'socket'>
+
+export interface ClientOptions {
+  readonly sink: EventSink
+  /** Names of the servers whose events are sent; default all. */
+  readonly servers?: ReadonlySet<string>
+  /** Id of the last event that the client has seen. */
+  readonly lastId?: number
+}
+
+/** What the exporter reads of the event clients. */
+export interface EventMetrics {
+  readonly clients: number
+  readonly dropped: number
+}
+
+export interface EventHub {
+  readonly isFull: boolean
+  /** Event clients at once. */
+  readonly maxClients: number
+  /** Sends the state of each server, or what the client missed, then every event. */
+  connect(client: ClientOptions): void
+  metrics(): EventMetrics
+  /** Ends all streams. */
+  close(): void
+}
+
+interface Client {
+  send(event: LiveEvent): void
+  beat(): void
+  end(): void
+}
+
+const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} }, 0)
+
+interface Published {
+  readonly state: LiveState
+  readonly at: number
+  /** The last full player list; kept while the list is unknown. */
+  readonly players: LiveState['players']
+}
+
+/**
+ * Turns snapshots into events. Each event is encoded once, and the same bytes go to all clients.
+ * @param maxClients clients at once
+ */
+export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number): EventHub {
+  const log = createEventLog(maxRemembered, Math.round(clock.wall()) * 1_000)
+  const clients = new Set<Client>()
+  const published = new Map<string, Published>()
+  let dropped = 0
+  let closed = false
+  let cancelHeartbeat = () => {}
+
+  const encode = (id: number, event: string, data: object): Buffer =>
+    Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+
+  function publish(server: string, name: string, data: object): void {
+    const id = log.nextId()
+    const event = { id, server, bytes: encode(id, name, { server, ...data }) }
+    log.add(event)
+    for (const client of clients) client.send(event)
+  }
+
+  function read(snapshot: ServerSnapshot): Published {
+    const staleAfter = fleet.get(snapshot.server)?.settings.staleAfter ?? Number.POSITIVE_INFINITY
+    const state = stateOf(snapshot, staleAfter)
+    return { state, at: wallOf(snapshot, clock), players: state.players ?? published.get(snapshot.server)?.players ?? null }
+  }
+
+  function onSnapshot(snapshot: ServerSnapshot): void {
+    const { server } = snapshot
+    const before = publishedOf(server)
+    const next = read(snapshot)
+    published.set(server, next)
+    const { state, at } = next
+    const changed = difference(before.state, state)
+    if (changed === undefined) return
+    publish(server, 'change', { at, ...changed })
+    if (changed.up === true) publish(server, 'up', { at })
+    if (changed.up === false) publish(server, 'down', { at, error: downReason(snapshot) })
+    if (before.players === null || state.players === null) return
+    const { joined, left } = playerChanges(before.players, state.players)
+    for (const player of left) publish(server, 'leave', { at, player })
+    for (const player of joined) publish(server, 'join', { at, player })
+  }
+
+  /** What clients have been sent of the server so far. */
+  const publishedOf = (server: string): Published =>
+    published.get(server) ?? { state: unknownState, at: Math.round(clock.wall()), players: null }
+
+  function* snapshots(servers: ReadonlySet<string>, sent: Set<string>): Generator<Buffer> {
+    let id: number | undefined
+    for (const server of servers) {
+      id = log.nextId()
+      sent.add(server)
+      const { state, at } = publishedOf(server)
+      yield encode(id, 'snapshot', { server, at, ...state })
+    }
+    if (id !== undefined) log.mark(id)
+  }
+
+  function* missed(from: number, accepts: (event: LiveEvent) => boolean): Generator<Buffer> {
+    let id = from
+    for (let event = log.next(id); event !== undefined; event = log.next(id)) {
+      id = event.id
+      if (accepts(event)) yield event.bytes
+    }
+  }
+
+  function connect({ sink, servers, lastId }: ClientOptions): void {
+    const wanted = servers ?? new Set(fleet.watchers.map(({ server }) => server))
+    const resumes = lastId !== undefined && log.has(lastId)
+    const sent = new Set<string>()
+    const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
+    /** What is written before the client follows the events; undefined when it does. */
+    let backlog: Generator<Buffer> | undefined = resumes ? missed(lastId, isWanted) : snapshots(wanted, sent)
+    let waitsSince = -1
+
+    const drop = () => {
+      dropped++
+      leave()
+      sink.destroy()
+    }
+    const leave = () => void clients.delete(client)
+    const write = (bytes: Buffer) => {
+      sink.write(bytes)
+      if (sink.writableLength > maxWaiting) drop()
+    }
+    const pump = () => {
+      while (backlog !== undefined && clients.has(client)) {
+        if (sink.writableLength > maxBurst) {
+          sink.once('drain', pump)
+          return
+        }
+        const { value, done } = backlog.next()
+        if (done) backlog = undefined
+        else write(value)
+      }
+    }
+    const client: Client = {
+      send(event) {
+        if (!isWanted(event)) return
+        // What is still to come in the backlog holds this event, or the state after it.
+        if (backlog === undefined || (!resumes && sent.has(event.server))) write(event.bytes)
+      },
+      beat() {
+        const written = sink.socket?.bytesWritten ?? 0
+        if (sink.writableLength > 0 && written === waitsSince) return drop()
+        waitsSince = written
+        write(heartbeat)
+      },
+      end() {
+        leave()
+        sink.end()
+      },
+    }
+    clients.add(client)
+    sink.once('close', leave)
+    sink.once('error', leave)
+    pump()
+  }
+
+  function beat(): void {
+    for (const client of clients) client.beat()
+    cancelHeartbeat = clock.after(heartbeatMs, beat)
+  }
+
+  const unsubscribe = fleet.subscribe(onSnapshot)
+  for (const watcher of fleet.watchers) published.set(watcher.server, read(watcher.snapshot()))
+  cancelHeartbeat = clock.after(heartbeatMs, beat)
+
+  return {
+    maxClients,
+    get isFull() {
+      return clients.size >= maxClients
+    },
+    connect(options) {
+      if (closed) options.sink.end()
+      else connect(options)
+    },
+    metrics: () => ({ clients: clients.size, dropped }),
+    close() {
+      closed = true
+      unsubscribe()
+      cancelHeartbeat()
+      for (const client of clients) client.end()
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import type { Static } from 'typebox'
+import type { Player } from '../http/players.ts'
+
+type PlayerList = readonly Static<typeof Player>[]
+
+/**
+ * Who joined and who left between two full lists. Players are compared by name, because not every source has the ids and another
+ * source may take over at any time.
+ */
+export function playerChanges(before: PlayerList, now: PlayerList) {
+  const [old, current] = [new Set(before.map(({ NAME }) => NAME)), new Set(now.map(({ NAME }) => NAME))]
+  return {
+    joined: now.filter(({ NAME }) => !old.has(NAME)),
+    left: before.filter(({ NAME }) => !current.has(NAME)),
+  }
+}

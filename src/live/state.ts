@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts'
+import type { SourceErrorCode } from '../game/errors.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { toPlayers } from '../http/players.ts'
+
+/** Milliseconds with at most 7 significant digits. */
+const milliseconds = (seconds: number | undefined): number | null =>
+  seconds === undefined ? null : Number((seconds * 1000).toPrecision(7))
+
+/** A number with at most 7 significant digits. */
+const rounded = (value: number | undefined): number | null => (value === undefined ? null : Number(value.toPrecision(7)))
+
+/**
+ * Whether the server is up; null before the first poll, and where the last poll that reached it is `staleAfter` ms or more ago
+ * without a failed poll since.
+ */
+export function upOf({ up, lastContact, at }: ServerSnapshot, staleAfter: number): boolean | null {
+  if (up === true && (lastContact === undefined || at - lastContact.at >= staleAfter)) return null
+  return up ?? null
+}
+
+/**
+ * The state of a server as events carry it; null where unknown. While the server is not up nothing else is known of it.
+ * `latency`, `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second.
+ */
+export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
+  const up = upOf(snapshot, staleAfter)
+  const fields = up === true ? snapshot.fields : {}
+  const players = fields.players?.value
+  return {
+    up,
+    online: fields.playersOnline?.value ?? null,
+    max: fields.playersMax?.value ?? null,
+    players: players?.complete ? toPlayers(players.players) : null,
+    version: fields.version?.value ?? null,
+    software: fields.software?.value ?? null,
+    motd: fields.motd?.value ?? null,
+    tickRate: rounded(fields.tickRate?.value),
+    tickTimeMean: milliseconds(fields.tickDurationMean?.value),
+    tickTimeP99: milliseconds(fields.tickDurationP99?.value),
+    paused: fields.tickPaused?.value ?? null,
+    frozen: fields.tickFrozen?.value ?? null,
+    latency: milliseconds(fields.latency?.value),
+  }
+}
+
+export type LiveState = ReturnType<typeof stateOf>
+
+/** Unix milliseconds at which the snapshot was made. */
+export const wallOf = ({ at }: ServerSnapshot, clock: Clock): number => Math.round(clock.wall() - (clock.now() - at))
+
+/** Why a server that is down could not be reached. */
+export const downReason = ({ sources }: ServerSnapshot): SourceErrorCode =>
+  sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error?.code ?? 'unreachable'
+
+/** The members of `next` that differ from `before`; undefined where none does. */
+export function difference(before: LiveState, next: LiveState): Partial<LiveState> | undefined {
+  const changed = Object.entries(next).filter(([name, value]) => !isSame(value, before[name as keyof LiveState]))
+  return changed.length === 0 ? undefined : (Object.fromEntries(changed) as Partial<LiveState>)
+}
+
+const isSame = (a: LiveState[keyof LiveState], b: LiveState[keyof LiveState]): boolean =>
+  a === b || (Array.isArray(a) && Array.isArray(b) && JSON.stringify(a) === JSON.stringify(b))

@@ -1,0 +1,79 @@
+import type { Uptime } from '../../history/uptime.ts'
+import { cleanText } from '../view/clean-text.ts'
+import { judgeTickRate, type Summary, tickText } from './summary.ts'
+import { drawText, fitText, textWidth } from './text.ts'
+
+export const badgeKinds = ['players', 'tps', 'status', 'version', 'uptime'] as const
+export type BadgeKind = (typeof badgeKinds)[number]
+
+const colors = { up: '#2f8f2f', warning: '#b07d00', down: '#c93b3b', info: '#1f6fb5', unknown: '#777777' } as const
+
+interface BadgeContent {
+  readonly label: string
+  readonly value: string
+  readonly color: string
+}
+
+/** The part of the known time of all days in which the server was up; undefined where nothing is known. */
+export function overallUptime({ days }: Uptime): number | undefined {
+  const known = days.reduce((sum, day) => sum + day.known, 0)
+  return known === 0 ? undefined : days.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / known
+}
+
+/** `99.95%`: cut, not rounded, so that 100% is only what never was down. */
+const percent = (part: number): string => `${Math.floor(part * 10_000) / 100}%`
+
+/** What a badge says. A server that is not up says so in place of a value. */
+export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Uptime): BadgeContent {
+  const { up, players, version } = summary
+  const label = kind === 'tps' ? 'TPS' : kind
+  const unknown = { label, value: 'unknown', color: colors.unknown }
+  if (kind === 'uptime') {
+    const part = overallUptime(uptime())
+    if (part === undefined) return unknown
+    return {
+      label: 'uptime 90 d',
+      value: percent(part),
+      color: part >= 0.99 ? colors.up : part >= 0.95 ? colors.warning : colors.down,
+    }
+  }
+  if (up === null) return unknown
+  if (!up) return { label, value: 'offline', color: colors.down }
+  if (kind === 'status') return { label, value: 'online', color: colors.up }
+  if (kind === 'tps') {
+    const value = tickText(summary)
+    const judged = judgeTickRate(summary)
+    return value === null ? unknown : { label, value, color: judged === undefined ? colors.info : colors[judged] }
+  }
+  const value = kind === 'players' ? players : version
+  return value === null ? unknown : { label, value, color: kind === 'players' ? colors.up : colors.info }
+}
+
+const height = 20
+const padding = 6
+const maxValueWidth = 240
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const escapeText = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
+
+/** A badge as those of other projects look: the name on grey, the value on a colour. */
+export function drawBadge({ label, value, color }: BadgeContent): string {
+  const style = { size: 11, color: '#ffffff' }
+  const shadow = { size: 11, color: '#000000' }
+  const shown = fitText(value, style, maxValueWidth)
+  const labelWidth = Math.ceil(textWidth(label, style)) + 2 * padding
+  const width = labelWidth + Math.ceil(textWidth(shown, style)) + 2 * padding
+  const draw = (text: string, x: number) => `<g opacity=".3">${drawText(text, x, 15, shadow)}</g>${drawText(text, x, 14, style)}`
+  const title = escapeText(cleanText(`${label}: ${shown}`))
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${title}"><title>${title}</title>`,
+    '<linearGradient id="s" x2="0" y2="100%"><stop offset="0" stop-color="#bbb" stop-opacity=".1"/><stop offset="1" stop-opacity=".1"/></linearGradient>',
+    `<clipPath id="r"><rect width="${width}" height="${height}" rx="3"/></clipPath>`,
+    `<g clip-path="url(#r)"><rect width="${labelWidth}" height="${height}" fill="#555"/>`,
+    `<rect x="${labelWidth}" width="${width - labelWidth}" height="${height}" fill="${color}"/>`,
+    `<rect width="${width}" height="${height}" fill="url(#s)"/></g>`,
+    draw(label, padding),
+    draw(shown, labelWidth + padding),
+    '</svg>',
+  ].join('')
+}

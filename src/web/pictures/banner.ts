@@ -1,0 +1,82 @@
+import { parseTextRuns } from '../../game/protocol/text-runs.ts'
+import { judgeTickRate, type Summary, tickText } from './summary.ts'
+import { drawPieces, drawText, fitPieces, fitText, type TextPiece, textWidth } from './text.ts'
+import { gameColors, readable, type Theme } from './theme.ts'
+
+/** Sizes in a picture 600 wide; a narrow one is drawn a little smaller, a wide one larger. */
+const base = { width: 600, height: 108, padding: 14, icon: 64, gap: 14 } as const
+const maxLines = 2
+
+const scaleOf = (width: number): number => Math.min(1.6, Math.max(0.75, width / base.width))
+
+export const bannerHeight = (width: number): number => Math.round(base.height * scaleOf(width))
+
+/** The lines of the message in its colours. */
+function motdLines(motd: string, theme: Theme): readonly (readonly TextPiece[])[] {
+  const lines: TextPiece[][] = [[]]
+  for (const { text, color, formats } of parseTextRuns(motd)) {
+    const own = color === undefined ? undefined : (gameColors[color] ?? color)
+    const style = {
+      size: 13,
+      color: own === undefined ? theme.muted : readable(own, theme),
+      bold: formats.includes('l'),
+      italic: formats.includes('o'),
+      underlined: formats.includes('n'),
+      struckThrough: formats.includes('m'),
+    }
+    for (const [index, line] of text.split('\n').entries()) {
+      if (index > 0) lines.push([])
+      if (line !== '') lines.at(-1)?.push({ ...style, text: line })
+    }
+  }
+  // Servers centre their lines with spaces, for another font.
+  return lines
+    .slice(0, maxLines)
+    .map(([first, ...others]) => (first === undefined ? [] : [{ ...first, text: first.text.trimStart() }, ...others]))
+}
+
+/** Icon, name, message, players, tick rate and version as SVG. */
+export function drawBanner(summary: Summary, icon: Buffer, width: number, theme: Theme): string {
+  const scale = scaleOf(width)
+  const [inner, height] = [width / scale, base.height]
+  const left = base.padding + base.icon + base.gap
+  const right = inner - base.padding
+  const { up, status, players, version, software, motd } = summary
+  const color = up === null ? theme.muted : up ? theme.up : theme.down
+
+  const count = up && players !== null ? { text: players, size: 20, bold: true, color: theme.text } : undefined
+  const countWidth = count === undefined ? 0 : textWidth(count.text, count)
+  const label = { size: 10, color: theme.muted }
+  const name = { size: 18, bold: true, color: theme.text }
+  const nameWidth = right - left - (count === undefined ? 0 : countWidth + base.gap)
+
+  const judged = judgeTickRate(summary)
+  const ticks = tickText(summary)
+  const facts: TextPiece[] = [{ text: status, size: 12, bold: true, color }]
+  const add = (text: string, own: string) => facts.push({ text: '   ', size: 12, color: own }, { text, size: 12, color: own })
+  if (ticks !== null) add(judged === undefined ? ticks : `${ticks} TPS`, judged === undefined ? theme.muted : theme[judged])
+  if (version !== null) add([software, version].filter((part) => part !== null && part !== 'vanilla').join(' '), theme.muted)
+
+  const lines = motd === null ? [] : motdLines(motd, theme)
+  const dot = 4
+  const factsY = height - 15
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bannerHeight(width)}" viewBox="0 0 ${inner} ${height}">`,
+    `<rect x=".5" y=".5" width="${inner - 1}" height="${height - 1}" rx="8" fill="${theme.background}" stroke="${theme.border}"/>`,
+    `<image x="${base.padding}" y="${(height - base.icon) / 2}" width="${base.icon}" height="${base.icon}"`,
+    ` image-rendering="pixelated"${up ? '' : ' opacity="0.45"'} href="data:image/png;base64,${icon.toString('base64')}"/>`,
+    drawText(fitText(summary.server, name, nameWidth), left, 28, name),
+    ...(count === undefined
+      ? []
+      : [
+          drawText(count.text, right - countWidth, 28, count),
+          drawText('players', right - textWidth('players', label), 42, label),
+        ]),
+    ...lines.map((line, index) =>
+      drawPieces(fitPieces(line, right - left - (count === undefined ? 0 : 46)), left, 49 + index * 18),
+    ),
+    `<circle cx="${left + dot}" cy="${factsY - 4}" r="${dot}" fill="${color}"/>`,
+    drawPieces(fitPieces(facts, right - left - 16), left + 16, factsY),
+    '</svg>',
+  ].join('')
+}

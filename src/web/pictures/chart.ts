@@ -1,0 +1,146 @@
+import type { RangeValues } from '../../history/range.ts'
+import { type SeriesName, series as seriesOf } from '../../history/series.ts'
+import { drawPieces, drawText, fitPieces, textWidth } from './text.ts'
+import type { Theme } from './theme.ts'
+
+export interface ChartOptions {
+  readonly server: string
+  readonly values: RangeValues
+  readonly width: number
+  readonly height: number
+  readonly theme: Theme
+}
+
+const margin = { top: 36, right: 16, bottom: 26, left: 46 } as const
+const hour = 3_600_000
+const day = 24 * hour
+const timeSteps = [10 * 60_000, 20 * 60_000, hour, 2 * hour, 4 * hour, 6 * hour, day, 2 * day, 7 * day, 30 * day, 90 * day]
+
+/** 1, 2 or 5 times a power of ten, so that at most `count` steps lead to `max`. */
+function niceStep(max: number, count: number): number {
+  const rough = max / count
+  const power = 10 ** Math.floor(Math.log10(rough))
+  return ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power
+}
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+function timeLabel(time: number, step: number): string {
+  const date = new Date(time)
+  if (step < day) return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`
+  return `${date.getUTCFullYear()}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`.slice(step >= 30 * day ? 0 : 5)
+}
+
+const rangeLabel = ({ from, to }: RangeValues): string =>
+  to - from > day ? `${Math.round((to - from) / day)} days` : `${Math.round((to - from) / hour)} h`
+
+/** Runs of values without a gap between them, as positions. */
+function runsOf(values: readonly (number | null)[]): readonly (readonly number[])[] {
+  const runs: number[][] = []
+  values.forEach((value, index) => {
+    if (value === null) return
+    const last = runs.at(-1)
+    if (last?.at(-1) === index - 1) last.push(index)
+    else runs.push([index])
+  })
+  return runs
+}
+
+/** Without the noise of binary fractions. */
+const number = (value: number): string => String(Number(value.toPrecision(6)))
+const fixed = (value: number): string => value.toFixed(1)
+
+/** The mean of each series as a line, minimum to maximum as a band, gaps as gaps, and the peak of a single series, as SVG. */
+export function drawChart({ server, values, width, height, theme }: ChartOptions): string {
+  const names = Object.keys(values.series) as SeriesName[]
+  const all = names.flatMap((name) => values.series[name]?.max ?? [])
+  const highest = all.reduce<number>((most, value) => Math.max(most, value ?? 0), 0)
+  const plot = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom }
+  // Above the highest value there is room for its label.
+  const wanted = Math.max(highest * (1 + 14 / plot.height), 1)
+  const step = niceStep(wanted, Math.max(2, Math.floor(plot.height / 36)))
+  const top = Math.ceil(wanted / step) * step
+  const count = (values.to - values.from) / values.step
+  const x = (index: number) => margin.left + ((index + 0.5) / count) * plot.width
+  const y = (value: number) => margin.top + plot.height * (1 - value / top)
+  const small = { size: 10, color: theme.muted }
+  const title = { size: 13, bold: true, color: theme.text }
+
+  const isEmpty = all.every((value) => value === null)
+  const grid = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => {
+    const text = number(index * step)
+    const at = y(index * step)
+    return `<path d="M${margin.left} ${fixed(at)}h${plot.width}" stroke="${theme.border}"/>${drawText(text, margin.left - 6 - textWidth(text, small), at + 3.5, small)}`
+  })
+
+  const timeStep = timeSteps.find((candidate) => (values.to - values.from) / candidate <= plot.width / 64) ?? 90 * day
+  const times: string[] = []
+  for (let time = Math.ceil(values.from / timeStep) * timeStep; time < values.to; time += timeStep) {
+    const at = margin.left + ((time - values.from) / (values.to - values.from)) * plot.width
+    const text = timeLabel(time, timeStep)
+    const half = textWidth(text, small) / 2
+    if (at - half < margin.left - 20 || at + half > width) continue
+    times.push(`<path d="M${fixed(at)} ${margin.top + plot.height}v4" stroke="${theme.muted}"/>`)
+    times.push(drawText(text, at - half, height - 9, small))
+  }
+
+  const curves = names.map((name, position) => {
+    const { min, mean, max } = values.series[name] ?? { min: [], mean: [], max: [] }
+    const color = theme.lines[position % theme.lines.length] ?? theme.text
+    return runsOf(mean)
+      .map((run) => {
+        const at = (list: readonly (number | null)[]) => (index: number) => `${fixed(x(index))} ${fixed(y(list[index] ?? 0))}`
+        // One value alone is a short line: else it would not be there to see.
+        const first = run[0] ?? 0
+        const line = run.length === 1 ? `${at(mean)(first)}m-1.5 0h3` : run.map(at(mean)).join('L')
+        const band = [...run.map(at(max)), ...run.toReversed().map(at(min))].join('L')
+        return `<path d="M${band}Z" fill="${color}" opacity=".22"/><path d="M${line}" fill="none" stroke="${color}" stroke-width="1.6"/>`
+      })
+      .join('')
+  })
+
+  const [name] = names
+  const { unit } = name === undefined ? { unit: 'players' } : seriesOf[name]
+  const heading = [
+    { ...title, text: server },
+    ...names.map((each, position) => ({
+      ...title,
+      text: ` · ${seriesOf[each].label}`,
+      color: names.length === 1 ? theme.text : (theme.lines[position % theme.lines.length] ?? theme.text),
+    })),
+    { ...title, text: unit === 'players' ? '' : ` (${unit})` },
+  ]
+  const end = `${rangeLabel(values)}, UTC`
+  const endWidth = textWidth(end, small)
+  const peakIndex = names.length === 1 && highest > 0 ? all.indexOf(highest) : -1
+  const peakText = number(highest)
+  const peakX = Math.min(
+    width - margin.right - textWidth(peakText, small),
+    Math.max(margin.left, x(peakIndex) - textWidth(peakText, small) / 2),
+  )
+  const peak =
+    peakIndex === -1
+      ? ''
+      : `<circle cx="${fixed(x(peakIndex))}" cy="${fixed(y(highest))}" r="3" fill="${theme.text}"/>${drawText(peakText, peakX, y(highest) - 6, { ...small, color: theme.text })}`
+  const empty = 'Nothing recorded'
+
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
+    `<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8" fill="${theme.background}" stroke="${theme.border}"/>`,
+    drawPieces(fitPieces(heading, width - 2 * margin.right - endWidth - 12), margin.right, 22),
+    drawText(end, width - margin.right - endWidth, 21, small),
+    ...(isEmpty ? [] : grid),
+    ...times,
+    ...curves,
+    peak,
+    ...(isEmpty
+      ? [
+          drawText(empty, margin.left + (plot.width - textWidth(empty, title)) / 2, margin.top + plot.height / 2, {
+            ...title,
+            color: theme.muted,
+          }),
+        ]
+      : []),
+    '</svg>',
+  ].join('')
+}

@@ -1,0 +1,106 @@
+import { LRUCache } from 'lru-cache'
+import sharp from 'sharp'
+import { Agent, fetch } from 'undici'
+import type { Log } from '../../log.ts'
+import { version } from '../../package.ts'
+
+/** Fetches heads of players from the service of the HEADS_URL. */
+export interface HeadSource {
+  /** The head as PNG; undefined where there is none to be had at the moment. Never rejects. */
+  get(uuid: string): Promise<Buffer | undefined>
+  close(): Promise<void>
+}
+
+/** Pixels of the largest head that is served. */
+export const maxHead = 128
+const maxBytes = 256 * 1024
+const timeoutMs = 5_000
+const maxRequests = 4
+const maxHeads = 1_000
+/** Milliseconds that a head is cached, and that a failed request is not made again. */
+const headTtlMs = 3_600_000
+const failureTtlMs = 60_000
+
+async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > maxBytes) throw new Error(`the reply has more than ${maxBytes} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+/** PNG, JPEG or WebP: an SVG could refer to something else. */
+const isPicture = (bytes: Buffer): boolean =>
+  bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n' ||
+  bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff' ||
+  (bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP')
+
+/** @param template a URL with `{uuid}` and perhaps `{size}` */
+export function createHeadSource(template: string, log: Log): HeadSource {
+  const agent = new Agent({ connections: maxRequests, connect: { timeout: timeoutMs } })
+  const closing = new AbortController()
+  const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
+  let running = 0
+  let isFailing = false
+
+  async function load(uuid: string): Promise<Buffer> {
+    const url = template.replaceAll('{uuid}', uuid).replaceAll('{size}', String(maxHead))
+    const response = await fetch(url, {
+      dispatcher: agent,
+      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+      // A redirect could lead to a place that the operator did not choose.
+      redirect: 'error',
+      headers: { accept: 'image/png, image/webp, image/jpeg', 'user-agent': `tickwarden/${version}` },
+    })
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel()
+      throw new Error(`the service answers ${response.status}`)
+    }
+    const bytes = await readBounded(response.body)
+    if (!isPicture(bytes)) throw new Error('the reply is not a PNG, JPEG or WebP picture')
+    return sharp(bytes, { limitInputPixels: 4_000_000, failOn: 'error' })
+      .timeout({ seconds: 5 })
+      .resize(maxHead, maxHead, { kernel: 'nearest', fit: 'cover' })
+      .png()
+      .toBuffer()
+  }
+
+  async function attempt(uuid: string): Promise<Buffer | undefined> {
+    running++
+    try {
+      const head = await load(uuid)
+      isFailing = false
+      return head
+    } catch (error) {
+      const { cause, message } = error as Error
+      const reason = cause instanceof Error ? cause.message : message
+      if (!isFailing && !closing.signal.aborted) {
+        log.warn({ host: new URL(template).host, reason }, `heads cannot be fetched (${reason}); patterns are shown instead`)
+      }
+      isFailing = true
+      return undefined
+    } finally {
+      running--
+    }
+  }
+
+  return {
+    async get(uuid) {
+      const before = heads.get(uuid)
+      if (before !== undefined) return before
+      // A pattern at once is better than a queue for a slow service.
+      if (running >= maxRequests || closing.signal.aborted) return undefined
+      const head = attempt(uuid)
+      heads.set(uuid, head)
+      if ((await head) === undefined) heads.set(uuid, head, { ttl: failureTtlMs })
+      return head
+    },
+    async close() {
+      closing.abort()
+      await agent.destroy()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+// Records the history of one server, as built, on a clock that runs faster: `node history-child.mjs <folder> <wall> <times>`.
+// Each poll is reported with its time, which is also the number of players.
+import { writeSync } from 'node:fs'
+import { openHistory } from '../../dist/src/history/history.js'
+
+const [folder, wall, times] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])]
+const passed = () => performance.now() * times
+const clock = {
+  now: passed,
+  wall: () => wall + passed(),
+  after(delay, action) {
+    const timer = setTimeout(action, delay / times)
+    return () => clearTimeout(timer)
+  },
+}
+const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, (_, text) => writeSync(2, `${text}\n`)]))
+const settings = { interval: 5_000, timeout: 3_000, staleAfter: 15_000 }
+const listeners = new Set()
+const fleet = {
+  watchers: [{ server: 'Server' }],
+  get: () => ({ server: 'Server', settings }),
+  subscribe(listener) {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+await openHistory({ fleet, clock, folder, log })
+const poll = () => {
+  const at = clock.now()
+  const field = (value) => ({ value, source: 'status', at })
+  const fields = { playersOnline: field(Math.floor(clock.wall() / 10_000) % 10_000), latency: field(0.0015) }
+  const snapshot = { server: 'Server', at, fields, sources: [], up: true, lastContact: { at, wall: clock.wall() }, polls: {} }
+  for (const listener of listeners) listener(snapshot)
+  writeSync(1, `${clock.wall()}\n`)
+}
+poll()
+setInterval(poll, 2_000 / times)

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { openHistory } from '../../src/history/history.ts'
+import { silentLog } from '../../src/log.ts'
+import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+/** KILLS=5 for a quick look: each takes the start of a process. */
+const kills = Number(process.env.KILLS ?? 50)
+const child = fileURLToPath(new URL('../helpers/history-child.mjs', import.meta.url))
+/** How much faster than the real one the clock of the child runs: a bucket of 10 s takes half a second. */
+const times = 20
+const bucket = 10_000
+
+it(`has lost at most the last 10 s wherever it is killed, ${kills} times`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-history-'))
+  // The start of a bucket: what is restored is compared bucket by bucket.
+  let wall = 1_700_000_000_000
+  const start = wall
+  const expected = new Set<number>()
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      const running = spawn(process.execPath, [child, folder, String(wall), String(times)], { stdio: ['ignore', 'pipe', 'pipe'] })
+      const [seen, errors]: [number[], string[]] = [[], []]
+      const over = once(running, 'close')
+      running.stdout.on('data', (text) => seen.push(...String(text).trim().split('\n').map(Number)))
+      running.stderr.on('data', (text) => errors.push(String(text)))
+      await once(running.stdout, 'data')
+      await sleep(Math.random() * 2_000)
+      running.kill('SIGKILL')
+      await over
+      expect(errors).toEqual([])
+      const killed = seen.at(-1)!
+      // What was seen 10 s before, in buckets that were over 10 s before: half a second to write them.
+      for (const at of seen) if (Math.floor(at / bucket) * bucket + 2 * bucket <= killed) expected.add(Math.floor(at / bucket))
+      wall = killed + 1_000
+
+      const clock = manualClock(wall - 1_700_000_000_000)
+      const fleet = fakeFleet({ Server: {} }, clock)
+      const history = await openHistory({ fleet, clock, folder, log: silentLog })
+      const { from, series } = history.range('Server', { names: ['players'], range: 3_600_000, points: 1000 })
+      // The value of one bucket holds into the next, where it is the minimum.
+      const values = series.players!.max
+      for (const number of expected) {
+        const index = number - from / bucket
+        if (index >= 0) expect(values[index], `bucket ${number}, kill ${kill}`).toBe(number % 10_000)
+      }
+      await history.close()
+      fleet.close()
+    }
+    // Else it was killed before anything was written.
+    expect(expected.size).toBeGreaterThan(kills / 4)
+    expect(wall).toBeGreaterThan(start)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}, 600_000)

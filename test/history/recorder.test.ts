@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { readRange } from '../../src/history/range.ts'
+import { createRecorder } from '../../src/history/recorder.ts'
+import { createServerHistory } from '../../src/history/server-history.ts'
+import { readUptime } from '../../src/history/uptime.ts'
+
+const hour = 3_600_000
+const start = 1_700_000_000_000
+
+/** A recorder whose wall clock a test sets. */
+function record() {
+  let [wall, now] = [start, 0]
+  const clock = { wall: () => wall, now: () => now, after: () => () => {} }
+  const history = createServerHistory()
+  const recorder = createRecorder(history, clock, 15_000)
+  const poll = (players: number): void => {
+    const field = { value: players, source: 'status' as const, at: now }
+    const snapshot: ServerSnapshot = {
+      ...{ server: 'Server', at: now, up: true, sources: [], polls: {} },
+      ...{ fields: { playersOnline: field }, lastContact: { at: now, wall } },
+    }
+    recorder.observe(snapshot)
+  }
+  return {
+    jump(milliseconds: number) {
+      wall += milliseconds
+    },
+    run(milliseconds: number, players: number) {
+      for (let passed = 0; passed < milliseconds; passed += 5_000) {
+        poll(players)
+        wall += 5_000
+        now += 5_000
+      }
+      recorder.settle()
+    },
+    values: () =>
+      readRange(history, { names: ['players'], range: hour, points: 1000 }, wall)
+        .series.players?.mean.map((value) => value ?? '.')
+        .join(''),
+    today: () => readUptime(history, 1, wall).days[0],
+    days: () => readUptime(history, 400, wall),
+  }
+}
+
+it('keeps what it has when the clock jumps back and forth', () => {
+  const { run, jump, values, today } = record()
+  run(600_000, 1)
+  const [before, day] = [values(), today()]
+  for (const jumped of [10 * 366 * 24 * hour, -30 * 366 * 24 * hour, -40 * 24 * hour, 5 * hour]) {
+    jump(jumped)
+    run(60_000, 2)
+    jump(-jumped - 60_000)
+    // Back where it was.
+    expect(values()?.replaceAll('2', '.')).toContain(before?.match(/1+/)?.[0].slice(7))
+    expect(today()?.known).toBeGreaterThanOrEqual(day?.known ?? 1)
+  }
+  run(60_000, 3)
+  expect(values()).toMatch(/3{6,7}\.?$/)
+})
+
+it('has a gap where the machine slept', () => {
+  const { run, jump, values, today } = record()
+  run(300_000, 1)
+  jump(20 * 60_000)
+  run(300_000, 2)
+  expect(values()).toMatch(/1{30,31}\.{118,120}2{30,31}\.?$/)
+  expect((today()?.known ?? 0) * 24 * 3600).toBeCloseTo(600, -1)
+})
+
+it('knows each part of a bucket once where the clock is set back a little', () => {
+  const { run, jump, today } = record()
+  run(60_000, 1)
+  jump(-30_000)
+  run(60_000, 5)
+  expect(today()?.known).toBeLessThanOrEqual(125 / 86_400)
+  expect(today()?.players).toMatchObject({ max: 5 })
+})

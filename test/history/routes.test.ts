@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
+import type { Fields } from '../../src/game/fields.ts'
+import type { RangeValues } from '../../src/history/range.ts'
+import type { Uptime } from '../../src/history/uptime.ts'
+import { buildTestApp, type TestApp } from '../helpers/test-app.ts'
+
+const status: Partial<Fields> = { version: '1.21.11', playersOnline: 2, playersMax: 20, latency: 0.0015 }
+const rcon: Partial<Fields> = { tickRate: 19.98, tickDurationMean: 0.01234, tickDurationP99: 0.05 }
+const refused = new SourceError('refused', 'Server.test: connection refused')
+const minute = 60_000
+const day = 86_400_000
+
+interface HistoryReply extends RangeValues {
+  readonly server: string
+}
+
+const readHistory = async ({ get }: TestApp, query = '', base = '/api/v1'): Promise<HistoryReply> =>
+  (await get(`${base}/history${query}`)).json() as Promise<HistoryReply>
+const readUptime = async ({ get }: TestApp, query = ''): Promise<Uptime> =>
+  (await get(`/api/v1/uptime${query}`)).json() as Promise<Uptime>
+const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
+
+/** Polls every 5 s, as the service does. */
+async function run(service: TestApp, milliseconds: number, between = 5_000): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += between) {
+    await service.clock.advance(between)
+    await service.fleet.pollAll()
+  }
+}
+
+describe('/history', () => {
+  it('has all series, as minimum, mean and maximum', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon } } })
+    const all = 'players,latency,tickRate,tickTimeMean,tickTimeP99'
+    const reply = await readHistory(service, `?series=${all}&range=1h&points=360`)
+    expect(reply).toMatchObject({ server: 'Server', step: 10_000, to: 1_700_000_010_000, from: 1_700_000_010_000 - 60 * minute })
+    const last = Object.entries(reply.series).map(([name, values]) => [
+      name,
+      values.min.at(-1),
+      values.mean.at(-1),
+      values.max.at(-1),
+    ])
+    expect(last).toEqual([
+      ['players', 2, 2, 2],
+      ['latency', 1.5, 1.5, 1.5],
+      ['tickRate', 19.98, 19.98, 19.98],
+      ['tickTimeMean', 12.34, 12.34, 12.34],
+      ['tickTimeP99', 50, 50, 50],
+    ])
+    expect(known(reply.series.players!.mean)).toHaveLength(1)
+  })
+
+  it('weighs values by how long they held', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    await service.clock.advance(4_000)
+    service.fleet.scripts.Server = { status: { ...status, playersOnline: 10 } }
+    await service.fleet.pollAll()
+    await service.clock.advance(4_000)
+    const { series } = await readHistory(service, '?range=1h&points=1000')
+    expect([series.players!.min.at(-1), series.players!.max.at(-1)]).toEqual([2, 10])
+    expect(series.players!.mean.at(-1)).toBeCloseTo(6, 2)
+  })
+
+  it('does not depend on how often the server is polled, and keeps a gap a gap', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    await run(service, 5 * minute, 10_000)
+    // Nothing is polled any more: values hold until they are stale, 15 s later.
+    await service.clock.advance(3 * minute)
+    const reply = await readHistory(service, '?range=1h&points=1000')
+    const values = reply.series.players!.mean
+    expect(values).toHaveLength(360)
+    // 315 s in buckets of 10 s; the first poll was 1 s after the start of one.
+    expect(known(values)).toHaveLength(32)
+    expect(values.slice(-16)).toEqual(Array.from({ length: 16 }, () => null))
+  })
+
+  it('has nothing of the time in which the server is down', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    await run(service, minute)
+    service.fleet.scripts.Server = { status: refused }
+    await run(service, 2 * minute)
+    service.fleet.scripts.Server = { status }
+    await run(service, minute)
+    const { series } = await readHistory(service, '?range=1h&points=1000')
+    const values = series.players!.mean.slice(-24).map((value) => (value === null ? '.' : value))
+    expect(values.join('')).toMatch(/^2{6,7}\.{11,12}2{6,7}$/)
+  })
+
+  it.each([
+    ['', 24 * 60 * minute, 6 * minute],
+    ['?range=1h', 60 * minute, 20_000],
+    ['?range=1h&points=1000', 60 * minute, 10_000],
+    ['?range=1h&points=10', 60 * minute, 6 * minute],
+    ['?range=90m', 90 * minute, minute],
+    ['?range=24h&points=1000', day, 2 * minute],
+    ['?range=1d&points=13', day, 2 * 60 * minute],
+    ['?range=7d', 7 * day, 60 * minute],
+    ['?range=7d&points=1000', 7 * day, 20 * minute],
+    ['?range=30d', 30 * day, day],
+    ['?range=90d', 90 * day, day],
+    ['?range=365d&points=365', 365 * day, day],
+    ['?range=365d', 365 * day, 5 * day],
+  ])('%s has steps that divide the range evenly', async (query, range, step) => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    const reply = await readHistory(service, query)
+    expect([reply.to - reply.from, reply.step]).toEqual([range, step])
+    const { min, mean, max } = reply.series.players!
+    expect([min.length, mean.length, max.length]).toEqual(Array.from({ length: 3 }, () => range / step))
+    expect(known(mean)).toEqual([2])
+    expect(reply.to).toBeGreaterThan(service.clock.wall())
+    expect(reply.to - service.clock.wall()).toBeLessThanOrEqual(step)
+  })
+
+  it.each([
+    ['series=tps', 'series'],
+    ['series=', 'series'],
+    ['series=players,', ''],
+    ['range=59m', 'range'],
+    ['range=8d', 'range'],
+    ['range=31d', 'range'],
+    ['range=1441m', 'range'],
+    ['range=3600001ms', 'range'],
+    ['range=1w', 'range'],
+    ['points=9', 'points'],
+    ['points=1001', 'points'],
+    ['points=1e2', 'points'],
+    ['points=10&points=10', 'points'],
+  ])('?%s', async (query, parameter) => {
+    const { get } = await buildTestApp({ scripts: { Server: { status } } })
+    const reply = await get(`/api/v1/history?${query}`)
+    if (parameter === '') return expect(reply.status).toBe(200)
+    expect(reply.status).toBe(400)
+    expect(await reply.json()).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      detail: expect.stringContaining(`Parameter "${parameter}"`),
+    })
+  })
+
+  it('is of each server by name', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status }, 'the other': { status: { playersOnline: 7 } } } })
+    const reply = await readHistory(service, '?series=players,players', '/api/v1/servers/the%20other')
+    expect([reply.server, known(reply.series.players!.max)]).toEqual(['the other', [7]])
+    expect((await service.get('/api/v1/servers/none/history')).status).toBe(404)
+    expect((await service.get('/api/v1/servers/none/uptime')).status).toBe(404)
+  })
+
+  it('has an ETag that is answered with 304', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: { status } } })
+    for (const path of ['/api/v1/history', '/api/v1/uptime']) {
+      const reply = await get(path)
+      expect(reply.headers.get('cache-control')).toBe('no-cache')
+      expect((await get(path, { 'if-none-match': reply.headers.get('etag') ?? '' })).status).toBe(304)
+    }
+  })
+})
+
+describe('/uptime', () => {
+  it('has the parts of each UTC day in which the server was up and was watched', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    await run(service, 30 * minute)
+    service.fleet.scripts.Server = { status: refused }
+    await run(service, 10 * minute)
+    // 22:13:21 and 40 minutes: the next day begins in 66:39.
+    await service.clock.advance(80 * minute)
+    service.fleet.scripts.Server = { status: { ...status, playersOnline: 14 } }
+    await service.fleet.pollAll()
+    const peakAt = service.clock.wall()
+    await run(service, 20 * minute)
+    const { since, days, record } = await readUptime(service, '?days=3')
+    expect(since).toBe(1_700_000_001_000)
+    expect(days.map(({ date }) => date)).toEqual(['2023-11-13', '2023-11-14', '2023-11-15'])
+    expect(days[0]).toEqual({ date: '2023-11-13', up: null, known: 0, players: { mean: null, max: null, maxAt: null } })
+    expect(days[1]!.players).toEqual({ mean: 2, max: 2, maxAt: 1_700_000_001_000 })
+    // Of a server that is down every failed poll is known; it is not polled from then on.
+    expect(days[1]!.up).toBeCloseTo(30 / 106.65, 2)
+    expect(days[2]!.players).toEqual({ mean: 14, max: 14, maxAt: peakAt })
+    expect(record).toEqual({ players: 14, at: peakAt })
+  })
+
+  it('knows nothing before the first poll', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } }, polled: false })
+    await service.clock.advance(minute)
+    const reply = await readUptime(service)
+    expect(reply).toMatchObject({ since: null, record: { players: null, at: null } })
+    expect(reply.days).toHaveLength(90)
+    expect(reply.days.every(({ up, known }) => up === null && known === 0)).toBe(true)
+  })
+
+  it('counts a server as unknown once it is not polled any more', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    await service.clock.advance(60 * minute)
+    const [today] = (await readUptime(service, '?days=1')).days
+    expect(today).toMatchObject({ up: 1, known: 0.000174 })
+  })
+
+  it.each(['0', '401', 'x', ''])('refuses days=%s', async (days) => {
+    const { get } = await buildTestApp({ scripts: { Server: { status } } })
+    const reply = await get(`/api/v1/uptime?days=${days}`)
+    expect(reply.status).toBe(400)
+    expect(await reply.json()).toMatchObject({ detail: expect.stringContaining('"days"') })
+  })
+
+  it('goes back 400 days', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } } })
+    expect((await readUptime(service, '?days=400')).days).toHaveLength(400)
+  })
+})
+
+describe('/sessions', () => {
+  const list = (...names: string[]): Partial<Fields> => ({
+    players: { complete: true, players: names.map((name) => (name === 'Alice' ? { name, id: alice } : { name })) },
+  })
+  const alice = '00000000-0000-4000-8000-00000000000a'
+  const poll = async (service: TestApp, ...names: string[]) => {
+    await service.clock.advance(5_000)
+    service.fleet.scripts.Server = { status, rcon: list(...names) }
+    await service.fleet.pollAll()
+  }
+  const read = async ({ get }: TestApp) => (await get('/api/v1/sessions')).json()
+
+  it('says who came and went, and when, where that was seen', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list('Bob') } } })
+    await poll(service, 'Alice', 'Bob')
+    const joined = service.clock.wall()
+    await poll(service, 'Alice')
+    await poll(service)
+    await poll(service, 'Alice')
+    const now = service.clock.wall()
+    expect(await read(service)).toEqual({
+      server: 'Server',
+      sessions: [
+        { player: { ID: alice, NAME: 'Alice' }, from: now, to: null, online: true },
+        { player: { ID: alice, NAME: 'Alice' }, from: joined, to: joined + 10_000, online: false },
+        { player: { ID: '', NAME: 'Bob' }, from: null, to: joined + 5_000, online: false },
+      ],
+    })
+  })
+
+  it('does not make up what happened while nobody watched', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list('Alice') } } })
+    await poll(service, 'Alice', 'Bob')
+    const joined = service.clock.wall()
+    await service.clock.advance(60 * minute)
+    await poll(service, 'Bob')
+    expect(await read(service)).toMatchObject({
+      sessions: [
+        { player: { NAME: 'Bob' }, from: null, to: null, online: true },
+        { player: { NAME: 'Bob' }, from: joined, to: null, online: false },
+        { player: { NAME: 'Alice' }, from: null, to: null, online: false },
+      ],
+    })
+  })
+
+  it('keeps the last 200', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list() } } })
+    for (let count = 0; count < 110; count++) await poll(service, `a${count}`, `b${count}`)
+    const { sessions } = (await read(service)) as { sessions: { player: { NAME: string } }[] }
+    expect(sessions).toHaveLength(200)
+    expect([sessions[0]!.player.NAME, sessions.at(-1)!.player.NAME]).toEqual(['b109', 'a10'])
+  })
+})
+
+describe('memory', () => {
+  it('is bounded for each server', async () => {
+    const players = (count: number) => Array.from({ length: 900 }, (_, index) => ({ name: `${'Ж'.repeat(100)}${index}${count}` }))
+    const full = (count: number) => ({ status, rcon: { ...rcon, players: { complete: true, players: players(count) } } })
+    const service = await buildTestApp({ scripts: { Server: full(0) } })
+    for (let count = 1; count < 5; count++) {
+      await service.clock.advance(day)
+      service.fleet.scripts.Server = full(count)
+      await service.fleet.pollAll()
+    }
+    const text = await (await service.get('/metrics')).text()
+    const bytes = Number(/^tickwarden_history_bytes (\d+)$/m.exec(text)?.[1])
+    expect(bytes).toBeGreaterThan(100 * 1024)
+    expect(bytes).toBeLessThan(150 * 1024)
+  })
+})

@@ -1,0 +1,275 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import sharp from 'sharp'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { SourceError } from '../../../src/game/errors.ts'
+import type { Fields } from '../../../src/game/fields.ts'
+import { buildTestApp, type TestAppOptions } from '../../helpers/test-app.ts'
+import { until } from '../../helpers/until.ts'
+
+const status: Partial<Fields> = { version: '1.21.11', software: 'Paper', motd: 'Hello', playersOnline: 12, playersMax: 100 }
+const refused = new SourceError('refused', 'Server.test: connection refused')
+const uuid = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+
+const start = (scripts: TestAppOptions['scripts'] = { Server: { status, rcon: { tickRate: 19.98 } } }, env = {}) =>
+  buildTestApp({ scripts, env })
+const bytes = async (reply: Response) => Buffer.from(await reply.arrayBuffer())
+const sizeOf = async (reply: Response) => {
+  const { format, width, height } = await sharp(await bytes(reply)).metadata()
+  return { format, width, height }
+}
+
+describe('the pictures', () => {
+  it.each([
+    ['banner.png', { format: 'png', width: 600, height: 108 }],
+    ['banner.png?width=300&theme=light', { format: 'png', width: 300, height: 81 }],
+    ['banner.png?width=1200', { format: 'png', width: 1200, height: 173 }],
+    ['chart.png', { format: 'png', width: 720, height: 240 }],
+    ['chart.png?width=200&height=100&range=7d&series=latency&theme=light', { format: 'png', width: 200, height: 100 }],
+    ['chart.png?width=1600&height=800&range=365d&series=tickTimeMean,tickTimeP99', { format: 'png', width: 1600, height: 800 }],
+    [`players/${uuid}/head.png`, { format: 'png', width: 64, height: 64 }],
+    [`players/${uuid.replaceAll('-', '').toUpperCase()}/head.png?size=8`, { format: 'png', width: 8, height: 8 }],
+    [`players/${uuid}/head.png?size=128`, { format: 'png', width: 128, height: 128 }],
+  ])('%s', async (path, size) => {
+    const { get } = await start({ Server: { status }, 'the other': { status } })
+    for (const base of ['/api/v1', '/api/v1/servers/the%20other']) {
+      const reply = await get(`${base}/${path}`)
+      expect(reply.status).toBe(200)
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        'content-type': 'image/png',
+        'cache-control': 'public, max-age=30',
+        'access-control-allow-origin': '*',
+        etag: expect.stringMatching(/^".+"$/),
+      })
+      const again = await get(`${base}/${path}`, { 'if-none-match': reply.headers.get('etag') ?? '' })
+      expect(again.status).toBe(304)
+      expect(await sizeOf(reply)).toEqual(size)
+    }
+  })
+
+  it.each([
+    ['banner.png?width=299', 'width'],
+    ['banner.png?width=1201', 'width'],
+    ['banner.png?width=600.0', 'width'],
+    ['banner.png?theme=pink', 'theme'],
+    ['badge.svg?show=motd', 'show'],
+    ['chart.png?width=199', 'width'],
+    ['chart.png?height=801', 'height'],
+    ['chart.png?range=2y', 'range'],
+    ['chart.png?series=tps', 'series'],
+    ['chart.png?series=players,latency', 'series'],
+    [`players/${uuid}/head.png?size=7`, 'size'],
+    [`players/${uuid}/head.png?size=129`, 'size'],
+    ['players/Notch/head.png', 'uuid'],
+    ['players/%3Cscript%3E/head.png', 'uuid'],
+  ])('%s is refused', async (path, parameter) => {
+    const { get } = await start()
+    const reply = await get(`/api/v1/${path}`)
+    expect(reply.status).toBe(400)
+    expect(await reply.json()).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      detail: expect.stringContaining(`Parameter "${parameter}"`),
+    })
+  })
+
+  it('are of known servers only', async () => {
+    const { get } = await start()
+    for (const path of ['banner.png', 'badge.svg', 'chart.png', `players/${uuid}/head.png`])
+      expect((await get(`/api/v1/servers/none/${path}`)).status).toBe(404)
+  })
+
+  it('are there for a server that is down, and before the first poll, and differ', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status } }, polled: false })
+    const tags = async () =>
+      Promise.all(
+        ['banner.png', 'badge.svg', 'badge.svg?show=players'].map(async (path) => {
+          const reply = await service.get(`/api/v1/${path}`)
+          expect(reply.status).toBe(200)
+          return reply.headers.get('etag')
+        }),
+      )
+    const unknown = await tags()
+    await service.fleet.pollAll()
+    const up = await tags()
+    service.fleet.scripts.Server = { status: refused }
+    await service.fleet.pollAll()
+    const down = await tags()
+    expect(new Set([...unknown, ...up, ...down]).size).toBe(9)
+    expect((await service.get('/api/v1/chart.png')).status).toBe(200)
+  })
+
+  it('are rendered once for many who ask at once', async () => {
+    const { get } = await start()
+    const replies = await Promise.all(Array.from({ length: 100 }, () => get('/api/v1/banner.png')))
+    expect(new Set(replies.map(({ headers }) => headers.get('etag'))).size).toBe(1)
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
+  it('are refused where too many wait', async () => {
+    const { get } = await start()
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => get(`/api/v1/chart.png?width=1600&height=${600 + index}`)),
+    )
+    const refused = replies.filter(({ status }) => status === 503)
+    expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(60)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]!.headers.get('retry-after')).toBe('2')
+    expect(await refused[0]!.json()).toMatchObject({ code: 'TOO_MANY_PICTURES' })
+    expect((await get('/api/v1/chart.png')).status).toBe(200)
+  })
+})
+
+describe('/badge.svg', () => {
+  const title = async (reply: Response) => /<title>(.*?)<\/title>/s.exec(await reply.text())?.[1]
+
+  it.each([
+    ['', 'status: online'],
+    ['?show=status', 'status: online'],
+    ['?show=players', 'players: 12/100'],
+    ['?show=tps', 'TPS: 20.0'],
+    ['?show=version', 'version: 1.21.11'],
+    ['?show=uptime', 'uptime 90 d: 100%'],
+  ])('%s', async (query, expected) => {
+    const service = await start()
+    await service.clock.advance(1_000)
+    const reply = await service.get(`/api/v1/badge.svg${query}`)
+    expect(reply.headers.get('content-type')).toBe('image/svg+xml')
+    expect(reply.headers.get('content-security-policy')).toBe("default-src 'none'")
+    expect(await title(reply)).toBe(expected)
+    const { width, height } = await sharp(await bytes(await service.get(`/api/v1/badge.svg${query}`))).metadata()
+    expect(height).toBe(20)
+    expect(width).toBeGreaterThan(50)
+  })
+
+  it.each([
+    [{ tickRate: 20, tickFrozen: true }, 'TPS: frozen'],
+    [{ tickRate: 0, tickPaused: true }, 'TPS: paused'],
+    [{ tickRate: 3 }, 'TPS: 3.0'],
+    [{}, 'TPS: unknown'],
+  ])('says how the ticks are with %o', async (rcon, expected) => {
+    const { get } = await start({ Server: { status, rcon } })
+    expect(await title(await get('/api/v1/badge.svg?show=tps'))).toBe(expected)
+  })
+
+  it('says that a server is down', async () => {
+    const service = await start({ Server: { status: refused } })
+    await service.clock.advance(10_000)
+    for (const show of ['status', 'players', 'tps', 'version'])
+      expect(await title(await service.get(`/api/v1/badge.svg?show=${show}`))).toContain(': offline')
+    expect(await title(await service.get('/api/v1/badge.svg?show=uptime'))).toBe('uptime 90 d: 0%')
+  })
+
+  it('says that nothing is known', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: { status } }, polled: false })
+    for (const show of ['status', 'players', 'tps', 'version', 'uptime'])
+      expect(await title(await get(`/api/v1/badge.svg?show=${show}`))).toContain('unknown')
+  })
+
+  it('has what a server sends as text, never as markup', async () => {
+    const version = `"><script>alert(1)</script>&amp;'\u202e\u200b\u0000\u001b]]>`
+    const { get } = await start({ Server: { status: { ...status, version } } })
+    const svg = await (await get('/api/v1/badge.svg?show=version')).text()
+    expect(svg).toContain("<title>version: &quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;'")
+    expect(svg).not.toMatch(/<script|[\u0000-\u001f\u200b\u202e]/)
+    expect(svg).not.toContain('<text')
+    expect((await sharp(Buffer.from(svg)).metadata()).format).toBe('svg')
+  })
+})
+
+describe('hostile texts', () => {
+  it.each([
+    ['markup', '<svg onload="x"><image href="file:///etc/passwd"/></svg>&<!--'],
+    ['control, bidi and zero-width characters', '\u0000\u0007\u001b[31m\u202e\u2066\u200b\ufeff§'],
+    ['lone surrogates', '\ud800x\udc00'],
+    ['marks without end', `a${'\u0301'.repeat(5_000)}`],
+    ['a very long text', 'W'.repeat(100_000)],
+    ['nothing but codes', '§c§l§r§#12'],
+    ['characters that the font lacks', '日本語 🎮 العربية'],
+  ])('%s', async (_, text) => {
+    const motd = `${text}\n${text}\n${text}`
+    const { get } = await start({
+      Server: { status: { ...status, motd, version: text, software: text } },
+      [`x${text.replaceAll(/[/\p{Surrogate}]/gu, '')}`.slice(0, 100)]: { status },
+    })
+    const names = (await (await get('/api/v1/servers')).json()) as string[]
+    for (const name of names) {
+      for (const path of ['banner.png?width=300', 'chart.png', 'badge.svg?show=version']) {
+        const reply = await get(`/api/v1/servers/${encodeURIComponent(name)}/${path}`)
+        expect(reply.status).toBe(200)
+        expect((await sizeOf(reply)).width).toBeGreaterThan(10)
+      }
+    }
+  })
+})
+
+describe('heads from HEADS_URL', () => {
+  const head = (background: string) =>
+    sharp({ create: { width: 16, height: 16, channels: 3, background } })
+      .png()
+      .toBuffer()
+
+  async function startHeads(answer: (url: string) => Promise<{ status?: number; body: Buffer; delayed?: boolean }>) {
+    const requested: string[] = []
+    const server = createServer(async (request, reply) => {
+      requested.push(request.url ?? '')
+      const { status = 200, body } = await answer(request.url ?? '')
+      reply.writeHead(status, { 'content-type': 'image/png' }).end(body)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/face/{uuid}?s={size}`
+    return { requested, service: await start(undefined, { HEADS_URL: url }) }
+  }
+
+  const pixel = async (reply: Response) => [
+    ...(
+      await sharp(await bytes(reply))
+        .removeAlpha()
+        .raw()
+        .toBuffer()
+    ).subarray(0, 3),
+  ]
+  const pattern = async () => pixel(await (await start()).get(`/api/v1/players/${uuid}/head.png`))
+
+  it('are fetched once, whatever size', async () => {
+    const red = await head('#ff0000')
+    const { requested, service } = await startHeads(async () => ({ body: red }))
+    const replies = await Promise.all(
+      [8, 32, 128, 32].map((size) => service.get(`/api/v1/players/${uuid}/head.png?size=${size}`)),
+    )
+    for (const reply of replies) expect(await pixel(reply)).toEqual([255, 0, 0])
+    expect(requested).toEqual([`/face/${uuid}?s=128`])
+  })
+
+  it.each([
+    ['an error', { status: 404, body: Buffer.from('none') }],
+    ['no picture', { body: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>') }],
+    ['too much', { body: Buffer.alloc(1_000_000) }],
+    ['a redirect', { status: 302, body: Buffer.alloc(0) }],
+  ])('are patterns where the service answers %s, and it is not asked again at once', async (_, answer) => {
+    const { requested, service } = await startHeads(async () => answer)
+    const expected = await pattern()
+    for (let count = 0; count < 3; count++)
+      expect(await pixel(await service.get(`/api/v1/players/${uuid}/head.png`))).toEqual(expected)
+    expect(requested).toHaveLength(1)
+  })
+
+  it('are patterns for more players than a slow service can answer for', async () => {
+    const waiting: (() => void)[] = []
+    const red = await head('#ff0000')
+    const { requested, service } = await startHeads(async () => {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return { body: red }
+    })
+    const ask = (index: number) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`)
+    const slow = [0, 1, 2, 3].map(ask)
+    await until(() => requested.length === 4)
+    expect((await ask(4)).status).toBe(200)
+    expect(requested).toHaveLength(4)
+    for (const go of waiting) go()
+    for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
+  })
+})
