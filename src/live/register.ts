@@ -7,12 +7,17 @@ import { problems } from '../http/problem.ts'
 import { eventStreamType } from '../http/reply.ts'
 import { apiRoot, requireServer } from '../http/server-place.ts'
 import { createEventHub, type EventHub } from './hub.ts'
+import type { ToState } from './state.ts'
 
 export interface LiveOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   /** Event clients at once. */
   readonly maxClients: number
+  /** Default `/api/v1/events`. Another path is for the status page alone: not described, nor readable from other origins. */
+  readonly path?: string
+  /** What is sent of a snapshot; default the state as the API describes it. */
+  readonly toState?: ToState
 }
 
 /** Seconds after which a client that was refused may try again. */
@@ -71,15 +76,17 @@ const schema = {
 }
 
 /** `/api/v1/events`. The streams are ended when the app closes. */
-export function registerLive(app: FastifyInstance, { fleet, clock, maxClients }: LiveOptions): EventHub {
-  const hub = createEventHub(fleet, clock, maxClients)
+export function registerLive(app: FastifyInstance, { fleet, clock, maxClients, path, toState }: LiveOptions): EventHub {
+  const hub = createEventHub(fleet, clock, maxClients, toState)
+  const isOwn = path === undefined
+  const options = { schema: { ...schema, hide: !isOwn }, config: { crossOrigin: isOwn } }
   // Before the app waits for its connections to end: a stream never ends by itself.
   app.addHook('preClose', (done) => {
     hub.close()
     done()
   })
 
-  app.get(`${apiRoot}/events`, { schema }, (request, reply) => {
+  app.get(path ?? `${apiRoot}/events`, options, (request, reply) => {
     const servers = requestedServers(request, fleet)
     const given = request.headers['last-event-id']
     const lastId = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : undefined
