@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
  * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other.
  * Each exports `run()`, which prints what it measured as ratios against something in the same run.
  */
-const wanted = process.argv.slice(2)
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
   .map((file) => file.slice(0, -'.bench.ts'.length))
