@@ -15,6 +15,8 @@ import { registerDocs } from './http/docs.ts'
 import { registerLive } from './live/register.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
+import { readStyles } from './web/assets.ts'
+import { registerPage } from './web/page.ts'
 import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
@@ -49,7 +51,7 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 
-  await registerDocs(app)
+  await registerDocs(app, { styles: readStyles('docs.css') })
   // Before the others: it measures the requests to them.
   registerExporter(app, {
     fleet,
@@ -72,6 +74,15 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     ...{ fleet, clock, history, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
     ...(headsUrl !== undefined && { headsUrl }),
+  })
+  registerPage(app, {
+    fleet,
+    clock,
+    history,
+    title: config.values.pageTitle ?? 'Tickwarden',
+    isPublic: config.values.pagePublic !== 'false',
+    maxClients: config.values.eventsLimit ?? 1000,
+    ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   const store = await registerData(app, { config, clock, log: app.log })
   const runs = await registerRuns(app, { config, clock, log: app.log, store })

@@ -231,6 +231,21 @@ export const settings = {
     meaning: 'URL of the heads of players, with {uuid} and perhaps {size}',
   }),
 
+  pageTitle: setting({
+    env: 'PAGE_TITLE',
+    file: 'page.title',
+    kind: text,
+    default: 'Tickwarden',
+    meaning: 'title of the status page',
+  }),
+  pagePublic: setting({
+    env: 'PAGE_PUBLIC',
+    file: 'page.public',
+    kind: oneOf('true', 'false'),
+    default: 'true',
+    meaning: 'false: the status page hides addresses, player names and sources',
+  }),
+
   corsOrigin: setting({
     env: 'CORS_ORIGIN',
     file: 'cors.origin',

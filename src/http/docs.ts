@@ -8,11 +8,15 @@ import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
 const logo =
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
 
+export interface DocsOptions {
+  /** CSS text that `/docs` is shown with, beside that of Swagger UI. */
+  readonly styles: string
+}
+
 /**
- * `/openapi.json`, made from the schemas of the routes, `/docs` to read it, and the way there for who opens `/`. Register before
- * the routes.
+ * `/openapi.json`, made from the schemas of the routes, and `/docs` to read it. Register before the routes.
  */
-export async function registerDocs(app: FastifyInstance): Promise<void> {
+export async function registerDocs(app: FastifyInstance, { styles }: DocsOptions): Promise<void> {
   app.addSchema(Problem)
   await app.register(swagger, {
     openapi: {
@@ -40,8 +44,8 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
     staticCSP: true,
     // Most run it in their own network without TLS, where a browser told to upgrade finds nothing to load the page from.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
-    theme: { title: 'Tickwarden API' },
-    logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
+    theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
+    logo: { type: 'image/svg+xml', content: logo, href: '..' },
     uiHooks: {
       // The page's own copy of the description.
       onRequest(request, reply, done) {
@@ -50,7 +54,6 @@ export async function registerDocs(app: FastifyInstance): Promise<void> {
       },
     },
   })
-  app.get('/', { schema: { hide: true } }, (_, reply) => reply.redirect('/docs'))
   let prepared: PreparedReply | undefined
   app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
     prepared ??= prepareJson(app.swagger())
