@@ -15,6 +15,8 @@ import { createEventHub } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
+import { readStyles } from './web/assets.ts'
+import { registerPage } from './web/page.ts'
 import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
@@ -57,7 +59,7 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
   const events = createEventHub(fleet, clock, config.live.eventsLimit)
   const icons = createIcons()
 
-  await registerDocs(app, data.tags)
+  await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
   // Before the others: it measures the requests to them.
   registerExporter(app, {
     fleet,
@@ -75,6 +77,15 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     ...{ fleet, clock, history, log: app.log },
     icon: async ({ server, fields }) => (await icons.get(server, fields.favicon?.value)).png,
     ...(config.pictures.headsUrl !== undefined && { headsUrl: config.pictures.headsUrl }),
+  })
+  registerPage(app, {
+    fleet,
+    clock,
+    history,
+    title: config.page.pageTitle,
+    isPublic: config.page.pagePublic !== 'false',
+    maxClients: config.live.eventsLimit,
+    ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
   return app

@@ -261,6 +261,23 @@ const pictures = {
   }),
 } as const
 
+const page = {
+  pageTitle: setting({
+    env: 'PAGE_TITLE',
+    file: 'page.title',
+    kind: text,
+    default: 'Tickwarden',
+    meaning: 'title of the status page',
+  }),
+  pagePublic: setting({
+    env: 'PAGE_PUBLIC',
+    file: 'page.public',
+    kind: oneOf('true', 'false'),
+    default: 'true',
+    meaning: 'false: the status page hides addresses, player names and sources',
+  }),
+} as const
+
 /** What all routes share. */
 const http = {
   corsOrigin: setting({
@@ -283,7 +300,20 @@ const log = {
 } as const
 
 /** The settings of the service by the part that reads them: each part is handed its own slice of the configuration. */
-export const slices = { listen, poll, data, runs, scripts: updateScripts, metrics, history, live, pictures, http, log } as const
+export const slices = {
+  listen,
+  poll,
+  data,
+  runs,
+  scripts: updateScripts,
+  metrics,
+  history,
+  live,
+  pictures,
+  page,
+  http,
+  log,
+} as const
 export type Slices = { readonly [S in keyof typeof slices]: SliceOf<(typeof slices)[S]> }
 
 /** The settings of the service itself. */

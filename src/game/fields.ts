@@ -47,6 +47,8 @@ export interface Fields {
   readonly loaderVersion: string
   /** Plain text, lines joined by `\n`. */
   readonly motd: string
+  /** `motd` with formatting codes: `§c`, `§l`, other colours as `§#12ab34`. Absent where it has none. */
+  readonly formattedMotd: string
   /** The icon as the server gave it, decoded from base64; any format or size. */
   readonly favicon: Buffer
   readonly playersOnline: number
@@ -118,6 +120,7 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   loader: { label: 'the loader' },
   loaderVersion: { label: 'the loader version' },
   motd: { label: 'the message of the day' },
+  formattedMotd: { label: 'the formatting of the message of the day' },
   favicon: { label: 'the icon' },
   playersOnline: { label: 'the player count' },
   playersMax: { label: 'the maximum player count' },

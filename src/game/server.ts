@@ -1,4 +1,4 @@
-import { serverName } from '../config/kinds.ts'
+import { serverName, text } from '../config/kinds.ts'
 import type { GivenValues, SettingTable } from '../config/setting.ts'
 import type { ServerAddress } from './protocol/address.ts'
 import type { sources } from './sources/index.ts'
@@ -16,6 +16,7 @@ export type GivenSources = { readonly [D in Descriptor as D['name']]?: Partial<S
 /** The settings of one game server that belong to none of its sources. */
 export const serverSettings = {
   name: { env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' },
+  group: { env: 'MC_GROUP', file: 'group', kind: text, meaning: 'heading it is shown under on the status page' },
 } as const satisfies SettingTable
 
 /** What the configuration says of one game server. */

@@ -6,13 +6,15 @@ import { type RangeQuery, type RangeValues, readRange } from './range.ts'
 import { createRecordedServer, type RecordedServer } from './recorded-server.ts'
 import { levels } from './server-history.ts'
 import type { Session } from './sessions.ts'
-import { readUptime, type Uptime } from './uptime.ts'
+import { type RecentUptime, readRecentUptime, readUptime, type Uptime } from './uptime.ts'
 
 /** The history of all servers. An unknown server is one of which nothing was ever known. */
 export interface History {
   range(server: string, query: RangeQuery): RangeValues
   /** @param days 1 to 400, today included */
   uptime(server: string, days: number): Uptime
+  /** The last 24 hours by quarters of an hour. */
+  recentUptime(server: string): RecentUptime
   /** The last 200 sessions, newest first. */
   sessions(server: string): readonly Session[]
   /** Memory held, in bytes. */
@@ -93,6 +95,7 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
   return {
     range: (server, query) => readRange(of(server).settled(), query, clock.wall()),
     uptime: (server, days) => readUptime(of(server).settled(), days, clock.wall()),
+    recentUptime: (server) => readRecentUptime(of(server).settled(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
     bytes: () => [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
     async close() {

@@ -16,6 +16,9 @@ export const levels = [
   { step: dayMs, span: 400 * dayMs },
 ] as const
 
+/** How finely the uptime of the last 24 hours is recorded. */
+export const quarterMs = 15 * minute
+
 /** What is known of a server from one snapshot to the next. */
 export interface Observation {
   readonly up: boolean
@@ -44,6 +47,8 @@ export interface ServerHistory {
   /** @param bucket number of the bucket of that level since 1970 */
   get(level: number, bucket: number, series: number): Bucket | undefined
   day(day: number): Day | undefined
+  /** @param quarter number of the quarter of an hour since 1970, of the last 24 hours */
+  quarter(quarter: number): Pick<Day, 'knownMs' | 'upMs'> | undefined
   bytes(): number
   write(writer: ByteWriter): void
   read(reader: ByteReader): void
@@ -56,6 +61,7 @@ const players = seriesNames.indexOf('players')
 export function createServerHistory(): ServerHistory {
   const rings: readonly Ring[] = levels.map(({ step, span }) => createRing(step, span / step))
   const days = createDays(levels[3].span / dayMs)
+  const quarters = createDays((24 * hour) / quarterMs)
   const finest = levels[0].step
   let since: number | undefined
   let record: Record | undefined
@@ -70,6 +76,7 @@ export function createServerHistory(): ServerHistory {
     })
     const day = Math.floor(start / dayMs)
     days.addTime(day, knownMs, upMs)
+    quarters.addTime(Math.floor(start / quarterMs), knownMs, upMs)
     const peak = values[players]?.max
     if (peak === undefined) return
     days.addPlayers(day, peak, peakAt)
@@ -119,13 +126,15 @@ export function createServerHistory(): ServerHistory {
     },
     get: (level, bucket, index) => rings[level]?.get(bucket, index),
     day: days.get,
-    bytes: () => rings.reduce((sum, ring) => sum + ring.bytes(), days.bytes()),
+    quarter: quarters.get,
+    bytes: () => rings.reduce((sum, ring) => sum + ring.bytes(), days.bytes() + quarters.bytes()),
     write(writer) {
       writer.float64(since ?? Number.NaN)
       writer.float64(record?.players ?? Number.NaN)
       writer.float64(record?.at ?? Number.NaN)
       for (const ring of rings) ring.write(writer)
       days.write(writer)
+      quarters.write(writer)
     },
     read(reader) {
       const [first, most, at] = [reader.float64(), reader.float64(), reader.float64()]
@@ -133,6 +142,7 @@ export function createServerHistory(): ServerHistory {
       if (!Number.isNaN(most) && (record === undefined || most > record.players)) record = { players: most, at }
       for (const ring of rings) ring.read(reader)
       days.read(reader)
+      quarters.read(reader)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { dayMs } from './days.ts'
 import { seriesNames } from './series.ts'
-import { levels, type ServerHistory } from './server-history.ts'
+import { levels, quarterMs, type ServerHistory } from './server-history.ts'
 
 export const maxDays = levels[3].span / dayMs
 
@@ -50,4 +50,23 @@ export function readUptime(history: ServerHistory, days: number, now: number): U
     days: Array.from({ length: days }, (_, index) => dayValues(history, today - days + 1 + index)),
     record: { players: record?.players ?? null, at: record?.at ?? null },
   }
+}
+
+export interface RecentUptime {
+  /** Unix milliseconds; `to` is the end of the part that `now` is in. */
+  readonly from: number
+  readonly to: number
+  /** Of each quarter of an hour the part of the known time in which the server was up; null where nothing is known. */
+  readonly up: readonly (number | null)[]
+}
+
+/** The last 24 hours, oldest first. */
+export function readRecentUptime(history: ServerHistory, now: number): RecentUptime {
+  const count = dayMs / quarterMs
+  const end = Math.floor(now / quarterMs) + 1
+  const up = Array.from({ length: count }, (_, index) => {
+    const quarter = history.quarter(end - count + index)
+    return quarter === undefined || quarter.knownMs === 0 ? null : ratio(quarter.upMs, quarter.knownMs)
+  })
+  return { from: (end - count) * quarterMs, to: end * quarterMs, up }
 }

@@ -11,14 +11,15 @@ const logo =
 /** Names of the security schemes, for the `security` of a route; `{}` in the list: the token may be unset. */
 export const security = { metrics: [{ metricsToken: [] }, {}], runs: [{ runToken: [] }, {}] } as const
 
-/**
- * `/openapi.json`, made from the schemas of the routes, `/docs` to read it, and a redirect there from `/`. Call it before the routes are registered.
- * @param databaseTags OpenAPI tags of the databases
- */
-export async function registerDocs(
-  app: FastifyInstance,
-  databaseTags: readonly { readonly name: string; readonly description: string }[] = [],
-): Promise<void> {
+export interface DocsOptions {
+  /** CSS text that `/docs` is shown with, beside that of Swagger UI. */
+  readonly styles: string
+  /** OpenAPI tags of the databases. */
+  readonly databaseTags: readonly { readonly name: string; readonly description: string }[]
+}
+
+/** `/openapi.json`, made from the schemas of the routes, and `/docs` to read it. Call it before the routes are registered. */
+export async function registerDocs(app: FastifyInstance, { styles, databaseTags }: DocsOptions): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -54,8 +55,8 @@ export async function registerDocs(
     staticCSP: true,
     // Most run it in their own network without TLS, where a browser told to upgrade finds nothing to load the page from.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
-    theme: { title: 'Tickwarden API' },
-    logo: { type: 'image/svg+xml', content: logo, href: '/docs' },
+    theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
+    logo: { type: 'image/svg+xml', content: logo, href: '..' },
     uiHooks: {
       // The page's own copy of the description.
       onRequest(request, reply, done) {
@@ -64,7 +65,6 @@ export async function registerDocs(
       },
     },
   })
-  app.get('/', { schema: { hide: true } }, (_, reply) => reply.redirect('/docs'))
   let prepared: PreparedReply | undefined
   app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
     prepared ??= prepareJson(app.swagger())

@@ -4,7 +4,7 @@ import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { createEventLog, type LiveEvent } from './event-log.ts'
 import { playerChanges } from './player-changes.ts'
-import { difference, downReason, type LiveState, stateOf, wallOf } from './state.ts'
+import { difference, downReason, type LiveState, stateOf, type ToState, wallOf } from './state.ts'
 
 const maxRemembered = 1_000
 const heartbeatMs = 15_000
@@ -60,8 +60,9 @@ interface Published {
 /**
  * Turns snapshots into events. Each event is encoded once, and the same bytes go to all clients.
  * @param maxClients clients at once
+ * @param toState what is sent of a snapshot
  */
-export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number): EventHub {
+export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number, toState: ToState = stateOf): EventHub {
   const log = createEventLog(maxRemembered, Math.round(clock.wall()) * 1_000)
   const clients = new Set<Client>()
   const published = new Map<string, Published>()
@@ -81,7 +82,7 @@ export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number): 
 
   function read(snapshot: ServerSnapshot): Published {
     const staleAfter = fleet.get(snapshot.server)?.settings.staleAfter ?? Number.POSITIVE_INFINITY
-    const state = stateOf(snapshot, staleAfter)
+    const state = toState(snapshot, staleAfter)
     return { state, at: wallOf(snapshot, clock), players: state.players ?? published.get(snapshot.server)?.players ?? null }
   }
 

@@ -11,6 +11,8 @@ import type { EventHub } from './hub.ts'
 export interface LiveOptions {
   readonly fleet: Fleet
   readonly hub: EventHub
+  /** Default `/api/v1/events`. Another path is for the status page alone: not described, nor readable from other origins. */
+  readonly path?: string
 }
 
 /** Seconds after which a client that was refused may try again. */
@@ -84,14 +86,16 @@ const schema = {
 }
 
 /** `/api/v1/events`. The streams are ended when the app closes. */
-export function registerLive(app: FastifyInstance, { fleet, hub }: LiveOptions): void {
+export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOptions): void {
+  const isOwn = path === undefined
+  const options = { schema: { ...schema, hide: !isOwn }, config: { crossOrigin: isOwn } }
   // Before the app waits for its connections to end: a stream never ends by itself.
   app.addHook('preClose', (done) => {
     hub.close()
     done()
   })
 
-  app.get(`${apiRoot}/events`, { schema }, (request, reply) => {
+  app.get(path ?? `${apiRoot}/events`, options, (request, reply) => {
     const servers = requestedServers(request, fleet)
     const given = request.headers['last-event-id']
     const lastId = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : undefined

@@ -46,6 +46,9 @@ export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
 
 export type LiveState = ReturnType<typeof stateOf>
 
+/** Makes what events carry of a snapshot: the state, perhaps with more members or without some values. */
+export type ToState = (snapshot: ServerSnapshot, staleAfter: number) => LiveState
+
 /** Unix milliseconds at which the snapshot was made. */
 export const wallOf = ({ at }: ServerSnapshot, clock: Clock): number => Math.round(clock.wall() - (clock.now() - at))
 

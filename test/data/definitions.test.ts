@@ -66,7 +66,7 @@ async function start(options: { databases?: readonly DatabaseDefinition[]; scrip
   const config = loadConfig({ env: { DATA_DIR: folder, UPDATE_SCHEDULE: 'off', ...env } })
   const service = await createDataService({ config, clock: systemClock, log: silentLog, ...options })
   const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
-  await registerDocs(app as never, service.tags)
+  await registerDocs(app as never, { styles: '', databaseTags: service.tags })
   registerDataService(app as never, service)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   closing.push(async () => {

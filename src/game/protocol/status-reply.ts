@@ -1,5 +1,5 @@
 import { ProtocolError } from './error.ts'
-import { plainText } from './text.ts'
+import { formattedText, plainText } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 import { parseVersionName } from './version-name.ts'
 
@@ -21,6 +21,7 @@ export interface StatusReply {
   readonly loader?: string
   readonly loaderVersion?: string
   readonly motd?: string
+  readonly formattedMotd?: string
   readonly favicon?: Buffer
   readonly playersOnline?: number
   readonly playersMax?: number
@@ -44,12 +45,14 @@ export function parseStatusReply(json: string): StatusReply {
   const favicon = decodeFavicon(reply.favicon)
   const enforced = secureChatEnforced(reply.enforcesSecureChat, protocol)
   const motd = reply.description === undefined || reply.description === null ? undefined : plainText(reply.description)
+  const formattedMotd = formattedText(reply.description)
   return {
     edition: 'java',
     ...(typeof version.name === 'string' && parseVersionName(plainText(version.name, 200))),
     ...(protocol !== undefined && { protocol }),
     ...loader(reply, protocol),
     ...(motd !== undefined && { motd }),
+    ...(motd !== undefined && formattedMotd !== motd && { formattedMotd }),
     ...(favicon && { favicon }),
     ...(online !== undefined && { playersOnline: online }),
     ...(max !== undefined && { playersMax: max }),

@@ -11,6 +11,7 @@ export function toBedrockFields({ motd, protocol, version, gameMode, ...counts }
     ...(version !== undefined && /^\d{1,3}(?:\.\d{1,4}){1,3}$/.test(version) && { version }),
     ...(protocol !== undefined && { protocol }),
     ...(motd !== undefined && { motd: stripFormatting(motd) }),
+    ...(motd?.includes('§') && { formattedMotd: motd }),
     ...counts,
     ...(counts.playersOnline === 0 && { players: { players: [], complete: true } }),
     ...(mode && { defaultGameMode: mode }),

@@ -63,6 +63,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     loader: 20,
     loaderVersion: 20,
     motd: 20,
+    formattedMotd: 10,
     favicon: 10,
     playersOnline: 40,
     playersMax: 40,

@@ -33,6 +33,7 @@ export async function readLegacyStatus(connect: () => Socket, options: GuardOpti
     ...(version?.name && parseVersionName(stripFormatting(version.name))),
     ...(isCount(version?.protocol) && { protocol: version.protocol }),
     motd: stripFormatting(motd.raw),
+    ...(motd.raw.includes('§') && { formattedMotd: motd.raw }),
     playersOnline: players.online,
     playersMax: players.max,
     ...(players.online === 0 && { players: { players: [], complete: true } }),

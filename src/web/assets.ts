@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { notFound } from '../errors.ts'
+import { packageRoot } from '../package.ts'
+import { acceptsEncoding } from './encoding.ts'
+
+/** Where `npm run build` puts them. */
+const folder = join(packageRoot, 'dist', 'web')
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+}
+
+interface Asset {
+  readonly type: string
+  /** By content coding. */
+  readonly bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>
+}
+
+/** Names of the files with their hash: `page.js` to `page-4F2A.js`. */
+export type AssetNames = Readonly<Record<'page.js' | 'page.css' | 'server.js' | 'server.css' | 'plain.css' | 'docs.css', string>>
+
+function readNames(): AssetNames {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'assets.json'), 'utf8')) as AssetNames
+  } catch (error) {
+    throw new Error('The files of the status page are missing; run "npm run build".', { cause: error })
+  }
+}
+
+function readAssets(): ReadonlyMap<string, Asset> {
+  const read = (name: string) => readFileSync(join(folder, name))
+  const assets = readdirSync(folder).flatMap((name) => {
+    const type = types[/\.(\w+)$/.exec(name)?.[1] ?? '']
+    if (type === undefined) return []
+    return [[name, { type, bodies: { br: read(`${name}.br`), gzip: read(`${name}.gz`), identity: read(name) } }] as const]
+  })
+  return new Map(assets)
+}
+
+/**
+ * Serves the scripts and styles of the page at `/page/assets/`. Their names change with their content, so they may be kept for ever.
+ * @throws Error where the build has not made them
+ */
+export function registerAssets(app: FastifyInstance): AssetNames {
+  const assets = readAssets()
+  app.get('/page/assets/:name', { schema: { hide: true }, config: { crossOrigin: false } }, (request, reply) => {
+    const { name } = request.params as { readonly name: string }
+    const asset = assets.get(name)
+    if (asset === undefined) throw notFound(`There is no file ${JSON.stringify(name)} of the page; reload it.`)
+    const coding = acceptsEncoding(request.headers['accept-encoding'])
+    reply.headers({
+      'content-type': asset.type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+    })
+    if (coding !== 'identity') reply.header('content-encoding', coding)
+    return reply.send(asset.bodies[coding])
+  })
+  return readNames()
+}
+
+/** The text of a style sheet, for a page that does not link it. */
+export const readStyles = (name: 'docs.css'): string => readFileSync(join(folder, readNames()[name]), 'utf8')

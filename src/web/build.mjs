@@ -1,0 +1,42 @@
+// Bundles the browser's code of the status page into dist/web: files with hashed names, each also compressed, and the list of
+// their names. Run by `npm run build`.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+const client = join(dirname(fileURLToPath(import.meta.url)), 'client')
+const out = join(client, '..', '..', '..', 'dist', 'web')
+
+const { outputFiles, metafile } = await build({
+  entryPoints: ['page.ts', 'server.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) => join(client, name)),
+  outdir: out,
+  entryNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: ['es2022', 'safari16'],
+  legalComments: 'none',
+  metafile: true,
+  write: false,
+})
+
+mkdirSync(out, { recursive: true })
+const written = new Set()
+const write = (path, contents) => {
+  writeFileSync(path, contents)
+  written.add(basename(path))
+}
+for (const { path, contents } of outputFiles) {
+  write(path, contents)
+  write(`${path}.br`, brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+  write(`${path}.gz`, gzipSync(contents, { level: 9 }))
+}
+const names = Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [
+  basename(entryPoint).replace(/\.ts$/, '.js'),
+  basename(path),
+])
+write(join(out, 'assets.json'), `${JSON.stringify(Object.fromEntries(names), null, 2)}\n`)
+// Last, so that the list never names a file that is not there.
+for (const name of readdirSync(out)) if (!written.has(name)) rmSync(join(out, name))

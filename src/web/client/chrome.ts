@@ -1,0 +1,76 @@
+import type { ViewContext } from '../view/context.ts'
+import { createFormat } from '../view/format.ts'
+import { english } from '../view/texts.ts'
+import type { PageData } from '../view/types.ts'
+import { required } from './dom.ts'
+
+/** What the server has put into the page. */
+export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
+
+const format = createFormat(navigator.languages)
+const root =
+  document
+    .querySelector<HTMLLinkElement>('#icon')
+    ?.getAttribute('href')
+    ?.replace(/page\/icon.*$/, '') ?? ''
+const title = document.querySelector('.brand span')?.textContent ?? ''
+
+export const contextNow = (): ViewContext => ({ texts: english, format, now: Date.now(), root, title })
+
+/** URL of the service, with a slash at its end. */
+export const baseUrl = (): string => new URL(root || './', location.href).href
+
+/** Light, dark or as the system has it, remembered by the browser where it allows that. */
+export function setUpTheme(): void {
+  const select = required<HTMLSelectElement>('theme')
+  const key = 'tickwarden-theme'
+  const apply = (theme: string) => {
+    if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+    else delete document.documentElement.dataset.theme
+    dispatchEvent(new Event('themechange'))
+  }
+  try {
+    select.value = localStorage.getItem(key) ?? 'system'
+  } catch {
+    // Storage is off: the choice holds for this page.
+  }
+  apply(select.value)
+  select.addEventListener('change', () => {
+    apply(select.value)
+    try {
+      localStorage.setItem(key, select.value)
+    } catch {}
+  })
+}
+
+/** Says whether the values are live; while they are not, the whole page shows it. */
+export function showConnection(isConnected: boolean, lastMessage: number): void {
+  const { connection, stale } = english
+  const place = required('connection')
+  const text = isConnected ? connection.live : connection.reconnecting
+  place.dataset.state = isConnected ? 'live' : 'reconnecting'
+  if (place.textContent !== text) place.textContent = text
+  const notice = required('stale')
+  notice.hidden = isConnected
+  if (!isConnected) notice.textContent = stale(format.time(lastMessage))
+  document.documentElement.classList.toggle('offline', !isConnected)
+}
+
+/** Title and icon of the tab. */
+export function showTab(text: string, down: number): void {
+  if (document.title !== text) document.title = text
+  const icon = required<HTMLLinkElement>('icon')
+  const href = `${root}page/icon${down > 0 ? '-alert' : ''}.svg`
+  if (icon.getAttribute('href') !== href) icon.setAttribute('href', href)
+}
+
+/** Keeps `3 minutes ago` right. */
+export function tickTimes(): void {
+  setInterval(() => {
+    const now = Date.now()
+    for (const element of document.querySelectorAll<HTMLElement>('time[data-relative]')) {
+      const text = format.relative(Number(element.dataset.relative), now)
+      if (element.firstChild !== null && element.firstChild.nodeValue !== text) element.firstChild.nodeValue = text
+    }
+  }, 1_000)
+}

@@ -1,0 +1,96 @@
+import { cleanName } from '../view/clean-text.ts'
+import { viewServerBody, viewServerHead, viewShare } from '../view/server.ts'
+import { pageTitle, totalsOf } from '../view/summary.ts'
+import type { ServerDetails } from '../view/types.ts'
+import { createCharts, type Range } from './charts.ts'
+import { baseUrl, contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
+import { createSlot, required } from './dom.ts'
+import { applyEvent } from './model.ts'
+import { followEvents } from './stream.ts'
+import { setUpTips } from './tips.ts'
+
+/** Sources, visits and uptime are asked for again after this time, ms, and soon after a player came or went. */
+const reloadAfter = 30_000
+const soon = 300
+
+function start(first: ServerDetails, at: number): void {
+  let details = first
+  let lastMessage = at
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const { name } = first.server
+  const [drawHead, drawBody] = [createSlot(required('head')), createSlot(required('body'))]
+
+  function draw(): void {
+    const context = contextNow()
+    drawHead(viewServerHead(details, context))
+    drawBody(viewServerBody(details, context))
+    const totals = totalsOf([details.server], context)
+    showTab(pageTitle(totals, `${cleanName(name)} – ${context.title}`), totals.down)
+  }
+
+  async function reload(): Promise<void> {
+    clearTimeout(timer)
+    timer = setTimeout(reload, reloadAfter)
+    try {
+      const response = await fetch(`${contextNow().root}page/servers/${encodeURIComponent(name)}`)
+      if (!response.ok) return
+      details = (await response.json()) as ServerDetails
+      draw()
+    } catch {
+      // That the service is away shows elsewhere.
+    }
+  }
+
+  required('share').replaceChildren()
+  createSlot(required('share'))(viewShare(baseUrl(), name, contextNow()))
+  setUpCopying()
+  draw()
+  createCharts(required('charts'), name, firstRange(first))
+  timer = setTimeout(reload, reloadAfter)
+  followEvents({
+    url: `${contextNow().root}page/events?servers=${encodeURIComponent(encodeURIComponent(name))}`,
+    onEvent(event) {
+      lastMessage = Date.now()
+      const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
+      if (server !== undefined) {
+        details = { ...details, server }
+        draw()
+      }
+      if (event.event === 'change' || event.event === 'snapshot') return
+      clearTimeout(timer)
+      timer = setTimeout(reload, soon)
+    },
+    onConnected: (isConnected) => showConnection(isConnected, lastMessage),
+  })
+}
+
+/** An hour where not much more is recorded. */
+const firstRange = ({ history }: ServerDetails): Range =>
+  (history?.parts ?? []).filter((part) => part !== null).length > 4 ? '24h' : '1h'
+
+/** Copies a block, or selects it where the browser does not let the page copy: without TLS. */
+function setUpCopying(): void {
+  const { texts } = contextNow()
+  for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy')) {
+    button.hidden = false
+    button.addEventListener('click', async () => {
+      const code = button.closest('.snippet')?.querySelector('code')
+      if (code === null || code === undefined) return
+      try {
+        await navigator.clipboard.writeText(code.textContent ?? '')
+        button.textContent = texts.server.copied
+        setTimeout(() => {
+          button.textContent = texts.server.copy
+        }, 2_000)
+      } catch {
+        getSelection()?.selectAllChildren(code)
+      }
+    })
+  }
+}
+
+setUpTheme()
+setUpTips()
+tickTimes()
+const data = readData()
+if (data.kind === 'server') start(data.details, data.at)

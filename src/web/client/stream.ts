@@ -1,0 +1,98 @@
+/** A message of the event stream. */
+export interface StreamEvent {
+  readonly event: string
+  readonly data: string
+}
+
+export interface StreamOptions {
+  readonly url: string
+  readonly onEvent: (event: StreamEvent) => void
+  /** Called at each change: true while messages arrive. */
+  readonly onConnected: (isConnected: boolean) => void
+}
+
+/** The service sends at least a comment in 15 s; a stream that says nothing for so many ms is dead. */
+const silenceLimit = 35_000
+const firstDelay = 500
+const maxDelay = 10_000
+
+/** The lines of a stream as messages (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+export function createParser(onEvent: (event: StreamEvent) => void, onId: (id: string) => void): (text: string) => void {
+  let rest = ''
+  let event = ''
+  let data: string[] = []
+  return (text) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (line === '') {
+        if (data.length > 0) onEvent({ event: event || 'message', data: data.join('\n') })
+        event = ''
+        data = []
+      } else if (line.startsWith('data: ')) data.push(line.slice(6))
+      else if (line.startsWith('event: ')) event = line.slice(7)
+      else if (line.startsWith('id: ')) onId(line.slice(4))
+    }
+  }
+}
+
+/**
+ * Follows the events for as long as the page is open, and connects again with what it has missed. By fetch: an EventSource does
+ * not notice a connection that died without a word.
+ */
+export function followEvents({ url, onEvent, onConnected }: StreamOptions): void {
+  let lastId: string | undefined
+  let delay = firstDelay
+
+  async function follow(): Promise<void> {
+    const stop = new AbortController()
+    let silence = setTimeout(() => stop.abort(), silenceLimit)
+    try {
+      const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
+      const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
+      if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+      const parse = createParser(onEvent, (id) => {
+        lastId = id
+      })
+      onConnected(true)
+      delay = firstDelay
+      for (;;) {
+        const { value, done } = await reader.read()
+        if (done) return
+        clearTimeout(silence)
+        silence = setTimeout(() => stop.abort(), silenceLimit)
+        parse(value)
+      }
+    } finally {
+      clearTimeout(silence)
+      stop.abort()
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await follow().catch(() => {})
+      onConnected(false)
+      await wait(delay)
+      delay = Math.min(maxDelay, delay * 2)
+    }
+  }
+
+  /** Ends at once when the machine is online again or the page is looked at. */
+  function wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        removeEventListener('online', done)
+        document.removeEventListener('visibilitychange', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      addEventListener('online', done)
+      document.addEventListener('visibilitychange', done)
+    })
+  }
+
+  run()
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify'
+import sharp from 'sharp'
+import { prepare, sendPrepared } from '../http/reply.ts'
+import { cleanName } from './view/clean-text.ts'
+import { faviconSvg } from './view/icons.ts'
+
+const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
+const sizes = [192, 512] as const
+const type = 'image/svg+xml'
+const cached = { 'cache-control': 'public, max-age=86400' }
+
+/** The page's icon in PNG, on a ground that a phone may cut round. */
+function drawIcon(size: number): Promise<Buffer> {
+  const inner = Math.round(size * 0.6)
+  const ground = { width: size, height: size, channels: 4 as const, background: '#171b21' }
+  return sharp(Buffer.from(faviconSvg(0)))
+    .resize(inner, inner, { kernel: 'nearest' })
+    .png()
+    .toBuffer()
+    .then((icon) =>
+      sharp({ create: ground })
+        .composite([{ input: icon }])
+        .png()
+        .toBuffer(),
+    )
+}
+
+/** The web app manifest, with which the page installs on a phone, and the icons of the page. */
+export function registerManifest(app: FastifyInstance, title: string): void {
+  const name = cleanName(title)
+  // Relative to the manifest, so that it holds behind any prefix.
+  const manifest = prepare(
+    JSON.stringify({
+      name,
+      short_name: name.slice(0, 12),
+      start_url: '../',
+      scope: '../',
+      display: 'standalone',
+      background_color: '#0f1216',
+      theme_color: '#0f1216',
+      icons: [
+        { src: 'icon.svg', sizes: 'any', type },
+        ...sizes.map((size) => ({
+          src: `icon-${size}.png`,
+          sizes: `${size}x${size}`,
+          type: 'image/png',
+          purpose: 'any maskable',
+        })),
+      ],
+    }),
+    'application/manifest+json; charset=utf-8',
+  )
+  app.get('/page/manifest.webmanifest', hidden, (request, reply) => sendPrepared(request, reply, manifest))
+  const [icon, alert] = [prepare(faviconSvg(0), type, cached), prepare(faviconSvg(1), type, cached)]
+  app.get('/page/icon.svg', hidden, (request, reply) => sendPrepared(request, reply, icon))
+  app.get('/page/icon-alert.svg', hidden, (request, reply) => sendPrepared(request, reply, alert))
+  for (const size of sizes) {
+    let drawn: Promise<Buffer> | undefined
+    app.get(`/page/icon-${size}.png`, hidden, async (request, reply) => {
+      drawn ??= drawIcon(size)
+      return sendPrepared(request, reply, prepare(await drawn, 'image/png', cached))
+    })
+  }
+}

@@ -1,0 +1,48 @@
+import { formatHostPort } from '../game/protocol/address.ts'
+import { addressOf, type ServerSettings } from '../game/server.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { downReason, stateOf } from '../live/state.ts'
+import type { PageServer } from './view/types.ts'
+
+export interface PageServerOptions {
+  /** Milliseconds after which what was read no longer counts. */
+  readonly staleAfter: number
+  /** False: addresses, player names and sources are left out. */
+  readonly isPublic: boolean
+}
+
+/** What the page knows of a server's sources and beside its state; sent with its events too. */
+export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: PageServerOptions) {
+  const state = stateOf(snapshot, staleAfter)
+  const { fields, sources } = snapshot
+  const isUp = state.up === true
+  return {
+    ...state,
+    players: isPublic ? state.players : null,
+    formattedMotd: (isUp && fields.formattedMotd?.value) || null,
+    tickRateTarget: (isUp && fields.tickRateTarget?.value) || null,
+    error: state.up === false ? downReason(snapshot) : null,
+    failing:
+      isPublic && isUp
+        ? sources.flatMap(({ source, error, state }) => (state === 'failed' && error ? [{ source, error: error.code }] : []))
+        : [],
+  }
+}
+
+export type PageState = ReturnType<typeof pageState>
+
+export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot, options: PageServerOptions): PageServer {
+  const { formattedMotd, tickRateTarget, error, failing, ...state } = pageState(snapshot, options)
+  const address = addressOf(settings)
+  return {
+    name: settings.name,
+    group: settings.group ?? null,
+    address: options.isPublic && address !== undefined ? formatHostPort(address) : null,
+    state,
+    formattedMotd,
+    tickRateTarget,
+    error,
+    failing,
+    lastContact: snapshot.lastContact === undefined ? null : Math.round(snapshot.lastContact.wall),
+  }
+}

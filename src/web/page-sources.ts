@@ -1,0 +1,32 @@
+import { type FieldName, type Fields, fieldDescriptions } from '../game/fields.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { sources } from '../game/sources/index.ts'
+import type { SourceDescriptor } from '../game/sources/source.ts'
+import type { SourceHint, SourceRow } from './view/types.ts'
+
+/** How each source of a server does; those that are off have no target. */
+export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
+  const states = new Map(snapshot.sources.map((state) => [state.source, state]))
+  return sources.map(({ name, title }) => {
+    const state = states.get(name)
+    return {
+      source: title,
+      state: state?.state ?? 'off',
+      target: state?.target ?? null,
+      lastError: state?.lastError ?? null,
+    }
+  })
+}
+
+/** What is unknown of a server, and what to set or check to know it: for each source that would give it. */
+export function sourceHints({ fields, sources: states }: ServerSnapshot, edition: Fields['edition']): readonly SourceHint[] {
+  const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' ? [source] : [])))
+  return sources.flatMap(({ name, title, editions, hints, fields: given }: SourceDescriptor) => {
+    if (isOk.has(name) || !editions.includes(edition)) return []
+    const missing = (Object.keys(given) as FieldName[]).filter(
+      (field) => fields[field] === undefined && field !== 'formattedMotd',
+    )
+    const gives = [...new Set(missing.map((field) => fieldDescriptions[field].label))]
+    return gives.length === 0 ? [] : [{ source: title, set: hints.notConfigured, gives }]
+  })
+}

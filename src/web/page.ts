@@ -1,0 +1,215 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../game/fleet.ts'
+import { addressOf, type ServerSettings } from '../game/server.ts'
+import type { Watcher } from '../game/watcher/index.ts'
+import type { History } from '../history/history.ts'
+import { negotiate } from '../http/accept.ts'
+import { pathOf } from '../http/problem.ts'
+import { requireServer } from '../http/server-place.ts'
+import { createEventHub } from '../live/hub.ts'
+import { registerLive } from '../live/register.ts'
+import { type AssetNames, registerAssets } from './assets.ts'
+import { renderDocument, securityHeaders } from './document.ts'
+import { acceptsEncoding, compress } from './encoding.ts'
+import { registerManifest } from './manifest.ts'
+import { pageState, toPageServer } from './page-server.ts'
+import { sourceHints, sourceRows } from './page-sources.ts'
+import { createPagePast, type PagePast } from './past.ts'
+import { viewCard } from './view/card.ts'
+import { cleanName } from './view/clean-text.ts'
+import type { ViewContext } from './view/context.ts'
+import { createFormat } from './view/format.ts'
+import { viewControls, viewHeader } from './view/layout.ts'
+import { h, type ViewElement } from './view/node.ts'
+import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
+import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
+import { viewTable } from './view/table.ts'
+import { english } from './view/texts.ts'
+import type { FleetPage, PageServer, ServerDetails } from './view/types.ts'
+
+export interface PageOptions {
+  readonly fleet: Fleet
+  readonly clock: Clock
+  readonly title: string
+  /** False: the page shows no addresses, player names and sources. */
+  readonly isPublic: boolean
+  readonly history: History
+  /** Clients of the page's events at once. */
+  readonly maxClients: number
+  /** Path of the metrics; undefined where another address serves them. */
+  readonly metricsPath?: string
+}
+
+/** Cards that are in the HTML itself, for the first paint. */
+const firstCards = 12
+/** Milliseconds for which the page of the fleet is sent again as it is: it may hold thousands of servers. */
+const keepFor = 500
+const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
+
+/** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
+export function registerPage(app: FastifyInstance, options: PageOptions): void {
+  const { fleet, clock, title, history, isPublic, maxClients } = options
+  const past = createPagePast(fleet, history, clock)
+  app.addHook('onClose', async () => past.close())
+  const assets = registerAssets(app)
+  registerManifest(app, title)
+  const settings = new Map(fleet.servers.map((server) => [server.name, server]))
+  const format = createFormat(english.language, 'UTC')
+
+  const contextOf = (request: FastifyRequest): ViewContext => ({
+    texts: english,
+    format,
+    now: clock.wall(),
+    // One step up for each slash after the first: also right where the path ends with one.
+    root: '../'.repeat(pathOf(request.url).split('/').length - 2),
+    title,
+  })
+
+  const pageServer = (watcher: Watcher): PageServer =>
+    toPageServer(settingsOf(settings, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
+
+  const fleetPage = (): FleetPage => ({
+    kind: 'fleet',
+    at: Math.round(clock.wall()),
+    servers: fleet.watchers.map(pageServer),
+    peak: past.peakToday() ?? null,
+  })
+
+  const details = (watcher: Watcher): ServerDetails => ({
+    server: pageServer(watcher),
+    history: past.card(watcher.server),
+    record: past.record(watcher.server) ?? null,
+    sessions: isPublic ? past.sessions(watcher.server) : null,
+    sources: isPublic ? sourceRows(watcher.snapshot()) : null,
+    hints: isPublic ? sourceHints(watcher.snapshot(), addressOf(settingsOf(settings, watcher))?.edition ?? 'java') : null,
+  })
+
+  function requireWatcher(request: FastifyRequest): Watcher {
+    const { name } = request.params as { readonly name: string }
+    return requireServer(fleet, name)
+  }
+
+  let last: { readonly at: number; readonly html: Map<string, Promise<Buffer>>; readonly page: FleetPage } | undefined
+
+  app.get('/', hidden, async (request, reply) => {
+    if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
+      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options))
+    if (last === undefined || clock.now() - last.at >= keepFor) last = { at: clock.now(), html: new Map(), page: fleetPage() }
+    const { html, page } = last
+    const coding = acceptsEncoding(request.headers['accept-encoding'])
+    const context = contextOf(request)
+    const body = html.get(coding) ?? compress(renderFleet(page, assets, past, context), coding)
+    html.set(coding, body)
+    return sendHtml(reply, await body, coding)
+  })
+
+  app.get('/servers/:name', hidden, async (request, reply) => {
+    const coding = acceptsEncoding(request.headers['accept-encoding'])
+    const context = contextOf(request)
+    const watcher = requireWatcher(request)
+    const base = `${request.protocol}://${request.host}/`
+    const html = renderServer(details(watcher), base, assets, context)
+    return sendHtml(reply, await compress(html, coding), coding)
+  })
+
+  app.get('/page/servers/:name', hidden, (request, reply) => {
+    reply.header('cache-control', 'no-store').send(details(requireWatcher(request)))
+  })
+
+  registerLive(app, {
+    fleet,
+    hub: createEventHub(fleet, clock, maxClients, (snapshot, staleAfter) => pageState(snapshot, { staleAfter, isPublic })),
+    path: '/page/events',
+  })
+  registerCards(app, fleet, past)
+}
+
+/** More servers are not asked for at once. */
+const maxCards = 100
+
+/** `/page/cards?servers=a,b`: the past of each, as cards show it. */
+function registerCards(app: FastifyInstance, fleet: Fleet, past: PagePast): void {
+  app.get('/page/cards', hidden, (request, reply) => {
+    const { servers } = request.query as { readonly servers?: unknown }
+    const names = (typeof servers === 'string' ? servers : '').split(',').map(decode).slice(0, maxCards)
+    const found = names.flatMap((name) => (fleet.get(name) === undefined ? [] : [[name, past.card(name)] as const]))
+    reply.header('cache-control', 'no-store').send({ servers: Object.fromEntries(found), peak: past.peakToday() ?? null })
+  })
+}
+
+const settingsOf = (settings: ReadonlyMap<string, ServerSettings>, { server }: Watcher): ServerSettings =>
+  settings.get(server) ?? { name: server, sources: {} }
+
+/** Names are encoded each by itself, so that a comma in one does not part it. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const entryPoints = ({ metricsPath }: PageOptions) => ({
+  page: '/',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  metrics: metricsPath ?? null,
+  servers: '/api/v1/servers',
+  events: '/api/v1/events',
+})
+
+function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyReply {
+  reply.headers({
+    ...securityHeaders,
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    vary: 'Accept, Accept-Encoding',
+  })
+  if (coding !== 'identity') reply.header('content-encoding', coding)
+  return reply.send(body)
+}
+
+function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): string {
+  const totals = totalsOf(page.servers, context)
+  const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
+  const cards = page.servers.slice(0, firstCards).map((server) => h('li', {}, viewCard(server, past.card(server.name), context)))
+  const body: ViewElement[] = [
+    viewHeader(context),
+    h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
+    h(
+      'main',
+      { id: 'main' },
+      h('h1', { class: 'hidden' }, context.texts.servers),
+      h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
+      viewControls(groups, context),
+      h('div', { id: 'cards' }, h('ul', { class: 'cards' }, cards)),
+      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(page.servers, context)),
+    ),
+    h('div', { id: 'tip', role: 'tooltip', hidden: true }),
+  ]
+  const title = pageTitle(totals, context.title)
+  return renderDocument({ title, down: totals.down, body, data: page, assets, entry: 'page' }, context)
+}
+
+function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): string {
+  const { server } = details
+  const totals = totalsOf([server], context)
+  const body: ViewElement[] = [
+    viewHeader(context),
+    h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
+    h(
+      'main',
+      { id: 'main' },
+      h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${context.texts.backToServers}`)),
+      h('div', { id: 'head' }, viewServerHead(details, context)),
+      h('div', { id: 'charts' }),
+      h('div', { id: 'body' }, viewServerBody(details, context)),
+      h('div', { id: 'share' }, viewShare(base, server.name, context)),
+    ),
+    h('div', { id: 'tip', role: 'tooltip', hidden: true }),
+  ]
+  const title = pageTitle(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
+  const data = { kind: 'server', at: context.now, details } as const
+  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'server' }, context)
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../game/fleet.ts'
+import type { History } from '../history/history.ts'
+import type { CardHistory, FleetPage, ServerDetails, Session } from './view/types.ts'
+
+/** What the page shows of the past. */
+export interface PagePast {
+  card(server: string): CardHistory
+  record(server: string): NonNullable<ServerDetails['record']> | undefined
+  /** Newest first. */
+  sessions(server: string): readonly Session[]
+  /** Most players of all servers at once since midnight UTC. */
+  peakToday(): NonNullable<FleetPage['peak']> | undefined
+  close(): void
+}
+
+const dayMs = 86_400_000
+const minute = 60_000
+const shownDays = 90
+/** Points of the curve of a day. */
+const points = 96
+
+/** Each two quarters of an hour as one half: the mean of what is known. */
+const halves = (quarters: readonly (number | null)[]): readonly (number | null)[] =>
+  Array.from({ length: quarters.length / 2 }, (_, index) => {
+    const known = quarters.slice(2 * index, 2 * index + 2).filter((value) => value !== null)
+    return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
+  })
+
+type Peak = NonNullable<FleetPage['peak']>
+
+const dayOf = (at: number): number => Math.floor(at / dayMs)
+
+/** The most players of all servers at once on the day of `now`, as it was recorded. One server a turn of the event loop. */
+async function recordedPeak(fleet: Fleet, history: History, now: number, isClosed: () => boolean): Promise<Peak | undefined> {
+  const totals = new Map<number, number>()
+  for (const { server } of fleet.watchers) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (isClosed()) return undefined
+    const { from, step, series } = history.range(server, { names: ['players'], range: dayMs, points: dayMs / minute })
+    for (const [index, mean] of (series.players?.mean ?? []).entries()) {
+      const at = from + index * step
+      if (mean !== null && dayOf(at) === dayOf(now)) totals.set(at, (totals.get(at) ?? 0) + mean)
+    }
+  }
+  let peak: Peak | undefined
+  for (const [at, total] of totals) if (total > (peak?.players ?? -1)) peak = { players: Math.round(total), at }
+  return peak
+}
+
+/** The past of the servers from their history, and the peak of all of them from their snapshots. */
+export function createPagePast(fleet: Fleet, history: History, clock: Clock): PagePast {
+  const online = new Map<string, number>()
+  let total = 0
+  let peak: Peak | undefined
+  let closed = false
+
+  function count(server: string, players: number): void {
+    total += players - (online.get(server) ?? 0)
+    online.set(server, players)
+    const at = Math.round(clock.wall())
+    if (peak === undefined || dayOf(peak.at) !== dayOf(at) || total > peak.players) peak = { players: total, at }
+  }
+
+  const unsubscribe = fleet.subscribe(({ server, up, fields }) => {
+    const players = up === true ? fields.playersOnline?.value : 0
+    if (players !== undefined && up !== undefined) count(server, players)
+  })
+  recordedPeak(fleet, history, clock.wall(), () => closed).then((recorded) => {
+    if (recorded !== undefined && (peak === undefined || recorded.players > peak.players)) peak = recorded
+  })
+
+  return {
+    card(server) {
+      const { days } = history.uptime(server, shownDays)
+      const { from, to, up } = history.recentUptime(server)
+      const { series } = history.range(server, { names: ['players'], range: dayMs, points })
+      return {
+        days: days.map(({ date, up, known }) => ({ date, up, known })),
+        parts: halves(up),
+        players: series.players?.mean ?? [],
+        from,
+        to,
+      }
+    },
+    record(server) {
+      const { players, at } = history.uptime(server, 1).record
+      return players === null || at === null ? undefined : { players, at }
+    },
+    sessions: (server) =>
+      history.sessions(server).map(({ name, id, from, to, isOnline }) => ({
+        player: { ID: id ?? '', NAME: name },
+        from: from ?? null,
+        to: to ?? null,
+        isOnline,
+      })),
+    peakToday: () => (peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined),
+    close() {
+      closed = true
+      unsubscribe()
+    },
+  }
+}

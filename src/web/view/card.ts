@@ -1,0 +1,117 @@
+import { cleanName, cleanText } from './clean-text.ts'
+import { apiPath, serverPath, type ViewContext } from './context.ts'
+import type { Format } from './format.ts'
+import { type Health, healthOf, tickLight } from './health.ts'
+import { viewMotd } from './motd.ts'
+import { h, type ViewElement } from './node.ts'
+import { viewSparkline } from './sparkline.ts'
+import type { CardHistory, PageServer } from './types.ts'
+import { viewDays, viewHours } from './uptime.ts'
+
+/** A state in words with its colour; the shape of the mark differs too, for readers who do not see the colour. */
+export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement =>
+  h('span', { class: `badge ${name}` }, h('span', { class: 'mark', 'aria-hidden': 'true' }), texts.states[name])
+
+/** The picture is only asked for where there is one: a failed request is an error to the browser. */
+export function viewIcon({ name, state }: PageServer, { root }: ViewContext, size = 44): ViewElement {
+  if (state.up === true)
+    return h('img', { class: 'icon', src: `${apiPath(root, name)}/favicon?size=64`, width: size, height: size, alt: '' })
+  const letter = [...cleanName(name)][0]?.toUpperCase() ?? ''
+  return h('span', { class: 'icon letter', 'aria-hidden': 'true' }, letter)
+}
+
+/** `Paper 1.21.11`, as far as it is known. */
+export function softwareText({ state }: PageServer): string {
+  const { software, version } = state
+  const name = software === null || software === 'vanilla' ? '' : cleanText(software)
+  return `${name} ${cleanText(version ?? '')}`.trim()
+}
+
+/** Milliseconds; below 10 with a digit after the point. */
+export const latencyText = (ms: number, format: Format): string => (ms < 9.95 ? format.decimal(ms) : format.integer(ms))
+
+const value = (text: string | undefined, unit: string): ViewElement =>
+  h('div', { class: 'value' }, h('b', {}, text ?? '–'), ' ', h('span', {}, unit))
+
+function viewPlayers(server: PageServer, { texts, format }: ViewContext): ViewElement {
+  const { online, max } = server.state
+  const share = online !== null && max !== null && max > 0 ? Math.min(1, online / max) : 0
+  const label =
+    online === null ? texts.card.players : texts.card.playersOf(format.integer(online), max === null ? '–' : format.integer(max))
+  return h(
+    'div',
+    { class: 'players' },
+    h(
+      'div',
+      { class: 'line' },
+      h('span', {}, texts.card.players),
+      h('span', {}, h('b', {}, online === null ? '–' : format.integer(online)), max === null ? '' : ` / ${format.integer(max)}`),
+    ),
+    h(
+      'svg',
+      { class: 'bar', viewBox: '0 0 100 1', preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
+      h('rect', { class: 'fill', width: (share * 100).toFixed(1), height: 1 }),
+    ),
+  )
+}
+
+function viewTicks(server: PageServer, context: ViewContext): ViewElement {
+  const { texts, format } = context
+  const { tickRate, tickTimeMean, latency } = server.state
+  const { light, reason } = tickLight(server, texts, format)
+  const number = (value: number | null) => (value === null ? undefined : format.decimal(value))
+  return h(
+    'div',
+    { class: 'ticks' },
+    h(
+      'div',
+      { class: 'values' },
+      value(number(tickRate), texts.card.rate),
+      value(number(tickTimeMean), texts.card.mean),
+      value(latency === null ? undefined : latencyText(latency, format), texts.card.latency),
+    ),
+    h('p', { class: `light ${light}` }, h('span', { class: 'lamp', 'aria-hidden': 'true' }), reason),
+  )
+}
+
+/** The head of a card, which is there also while the card is out of view: so a search of the browser finds it. */
+export const cardTitle = (server: PageServer, { root }: ViewContext): ViewElement =>
+  h('h3', {}, h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))))
+
+/** A server's card. @param history absent until it is loaded */
+export function viewCard(server: PageServer, history: CardHistory | undefined, context: ViewContext): ViewElement {
+  const { texts, format } = context
+  const health = healthOf(server, texts, format)
+  const software = softwareText(server)
+  const name = cleanName(server.name)
+  return h(
+    'article',
+    { class: `card ${health.name}` },
+    h(
+      'header',
+      {},
+      viewIcon(server, context),
+      h(
+        'div',
+        { class: 'title' },
+        cardTitle(server, context),
+        h('p', { class: 'software' }, software || (server.address === null ? ' ' : h('bdi', {}, cleanText(server.address)))),
+      ),
+      viewBadge(health, context),
+    ),
+    health.needsAttention || health.name === 'unknown'
+      ? h('p', { class: `reason ${health.name}` }, health.reason)
+      : (viewMotd(server) ?? h('p', { class: 'motd' })),
+    viewPlayers(server, context),
+    viewTicks(server, context),
+    history === undefined
+      ? h('div', { class: 'past', 'aria-busy': 'true' })
+      : h(
+          'div',
+          { class: 'past' },
+          viewSparkline(name, history.players, context),
+          viewHours(name, history, context),
+          viewDays(name, history, context),
+        ),
+  )
+}

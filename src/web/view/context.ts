@@ -1,0 +1,16 @@
+import type { Format } from './format.ts'
+import type { Texts } from './texts.ts'
+
+/** What every view needs besides what it shows. */
+export interface ViewContext {
+  readonly texts: Texts
+  readonly format: Format
+  /** Unix milliseconds. */
+  readonly now: number
+  /** From the page to the root of the service: empty or `../`. Every URL is relative, so that any prefix works. */
+  readonly root: string
+  readonly title: string
+}
+
+export const serverPath = (root: string, name: string): string => `${root}servers/${encodeURIComponent(name)}`
+export const apiPath = (root: string, name: string): string => `${root}api/v1/servers/${encodeURIComponent(name)}`

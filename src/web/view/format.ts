@@ -1,0 +1,68 @@
+/** Numbers and times as the reader's locale writes them. */
+export interface Format {
+  integer(value: number): string
+  /** One digit after the point. */
+  decimal(value: number): string
+  /** 0 to 1 as percent. Never rounded up to 100 %. */
+  percent(part: number): string
+  /** Hours and minutes. */
+  time(at: number): string
+  dateTime(at: number): string
+  /** Day and month. */
+  day(at: number): string
+  /** @param date `2026-11-21`, UTC */
+  date(date: string): string
+  relative(at: number, now: number): string
+  /** @param ms milliseconds */
+  duration(ms: number): string
+}
+
+const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** @param zone IANA time zone; default the reader's */
+export function createFormat(locale: string | readonly string[], zone?: string): Format {
+  const options = { ...(zone !== undefined && { timeZone: zone }) }
+  const locales = locale as string | string[]
+  const integer = new Intl.NumberFormat(locales, { maximumFractionDigits: 0 })
+  const decimal = new Intl.NumberFormat(locales, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const percent = new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 2 })
+  const time = new Intl.DateTimeFormat(locales, { ...options, hour: '2-digit', minute: '2-digit' })
+  const day = new Intl.DateTimeFormat(locales, { ...options, day: 'numeric', month: 'short' })
+  const dateTime = new Intl.DateTimeFormat(locales, { ...options, dateStyle: 'medium', timeStyle: 'short' })
+  const date = new Intl.DateTimeFormat(locales, { timeZone: 'UTC', dateStyle: 'medium' })
+  const now = new Intl.RelativeTimeFormat(locales, { numeric: 'auto' }).format(0, 'second')
+  const relative = new Intl.RelativeTimeFormat(locales, { numeric: 'always', style: 'long' })
+  const unitNumber = (unit: string) =>
+    new Intl.NumberFormat(locales, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 })
+  const durations = new Map(units.map(([unit]) => [unit, unitNumber(unit)]))
+  return {
+    integer: (value) => integer.format(value),
+    decimal: (value) => decimal.format(value),
+    percent: (part) => percent.format(Math.floor(part * 10_000) / 10_000),
+    time: (at) => time.format(at),
+    day: (at) => day.format(at),
+    dateTime: (at) => dateTime.format(at),
+    date: (text) => date.format(Date.parse(`${text}T00:00:00Z`)),
+    relative(at, present) {
+      const elapsed = Math.max(0, present - at)
+      if (elapsed < 5_000) return now
+      const [unit, ms] = units.find(([, ms]) => elapsed >= ms) ?? ['second', 1_000]
+      return relative.format(-Math.floor(elapsed / ms), unit)
+    },
+    duration(ms) {
+      const parts = []
+      let rest = Math.max(1_000, ms)
+      for (const [unit, length] of units) {
+        const count = Math.floor(rest / length)
+        rest -= count * length
+        if (count > 0 && parts.length < 2) parts.push(durations.get(unit)?.format(count) ?? '')
+      }
+      return parts.join(' ')
+    },
+  }
+}

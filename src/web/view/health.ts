@@ -1,0 +1,92 @@
+import type { Format } from './format.ts'
+import type { Texts } from './texts.ts'
+import type { PageServer } from './types.ts'
+
+/** How a server is, worst first. Everything before `frozen` needs attention. */
+export const healthNames = ['down', 'hung', 'lagging', 'limited', 'unknown', 'frozen', 'paused', 'up'] as const
+export type HealthName = (typeof healthNames)[number]
+
+export interface Health {
+  readonly name: HealthName
+  /** Position in `healthNames`. */
+  readonly rank: number
+  readonly needsAttention: boolean
+  /** Why, in plain words. */
+  readonly reason: string
+}
+
+/** A server below this part of the ticks it aims at lags. */
+const laggingBelow = 0.95
+/** Mean tick times above this part of the time there is are close to the limit. */
+const tightAbove = 0.8
+
+/** Milliseconds that a tick may take, and ticks per second aimed at. */
+export function tickBudget({ tickRateTarget }: PageServer): { readonly target: number; readonly budget: number } {
+  const target = tickRateTarget !== null && tickRateTarget > 0 ? tickRateTarget : 20
+  return { target, budget: 1000 / target }
+}
+
+function lagReason(server: PageServer, texts: Texts, format: Format): string | undefined {
+  const { tickRate, tickTimeMean } = server.state
+  const { target, budget } = tickBudget(server)
+  if (tickRate !== null && tickRate < target * laggingBelow)
+    return texts.reason.lowRate(format.decimal(tickRate), format.integer(target))
+  if (tickTimeMean !== null && tickTimeMean > budget)
+    return texts.reason.longTicks(format.decimal(tickTimeMean), format.integer(budget))
+  return undefined
+}
+
+/**
+ * By server, which is another object whenever something of it changes: of a thousand servers one changes at a time. A page has one
+ * language.
+ */
+const known = new WeakMap<PageServer, Health>()
+
+/** How a server is, with its reason. */
+export function healthOf(server: PageServer, texts: Texts, format: Format): Health {
+  const before = known.get(server)
+  if (before !== undefined) return before
+  const [name, reason] = classify(server, texts, format)
+  const rank = healthNames.indexOf(name)
+  const health = { name, rank, needsAttention: rank < healthNames.indexOf('unknown'), reason }
+  known.set(server, health)
+  return health
+}
+
+function classify(server: PageServer, texts: Texts, format: Format): readonly [HealthName, string] {
+  const { state, error, failing } = server
+  const why = (code: string) => texts.reasons[code] ?? code
+  if (state.up === null) return ['unknown', texts.reason.unknown]
+  if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]
+  if (state.responsive === false) return ['hung', texts.reason.hung]
+  // Ticks that stand still are not slow ones.
+  const lag = state.frozen === true || state.paused === true ? undefined : lagReason(server, texts, format)
+  if (lag !== undefined) return ['lagging', lag]
+  const [failure] = failing
+  if (failure !== undefined) return ['limited', texts.reason.limited(failure.source, why(failure.error))]
+  if (state.frozen === true) return ['frozen', texts.reason.frozen]
+  if (state.paused === true) return ['paused', texts.reason.paused]
+  return ['up', texts.reason.up]
+}
+
+export type Light = 'good' | 'tight' | 'bad' | 'off'
+
+/** The traffic light of a server's ticks, and what it says. */
+export function tickLight(server: PageServer, texts: Texts, format: Format): { readonly light: Light; readonly reason: string } {
+  const { state } = server
+  const { tickRate, tickTimeMean, tickTimeP99 } = state
+  const { target, budget } = tickBudget(server)
+  const limit = format.integer(budget)
+  if (state.up === false) return { light: 'off', reason: texts.ticks.down }
+  if (state.up !== true || (tickRate === null && tickTimeMean === null)) return { light: 'off', reason: texts.ticks.unknown }
+  if (state.frozen === true || state.paused === true) return { light: 'off', reason: texts.ticks.stopped }
+  const lag = lagReason(server, texts, format)
+  if (lag !== undefined) return { light: 'bad', reason: lag }
+  if (tickTimeMean !== null && tickTimeMean > budget * tightAbove)
+    return { light: 'tight', reason: texts.ticks.tight(format.decimal(tickTimeMean), limit) }
+  if (tickTimeP99 !== null && tickTimeP99 > budget)
+    return { light: 'tight', reason: texts.ticks.spikes(format.decimal(tickTimeP99), limit) }
+  if (tickTimeMean === null)
+    return { light: 'good', reason: texts.ticks.goodRate(format.decimal(tickRate ?? 0), format.integer(target)) }
+  return { light: 'good', reason: texts.ticks.good(format.decimal(tickTimeMean), limit) }
+}

@@ -1,0 +1,26 @@
+import { h, type ViewElement } from './node.ts'
+
+/** Rows of 16 pixels of a watchtower: the mark of the page, as the default icon of a server. */
+const tower = [
+  [
+    '#5b6b80',
+    'M2 1h1v1h2v-1h2v1h2v-1h2v1h2v-1h1v2h-12zM2 3h1v1h-1zM13 3h1v1h-1zM3 4h1v5h-1zM12 4h1v5h-1zM4 9h1v5h-1zM11 9h1v5h-1zM2 14h3v1h-3zM11 14h3v1h-3z',
+  ],
+  ['#9fb0c6', 'M3 3h10v1h-10zM4 4h8v5h-8zM5 9h6v6h-6z'],
+  ['#facc15', 'M7 4h2v3h-2z'],
+  ['#4d7c0f', 'M1 15h14v1h-14z'],
+] as const
+
+/** The mark of the service as an SVG document, with a dot where something is wrong. @param alert how many servers are down */
+export function faviconSvg(alert: number): string {
+  const dot = alert > 0 ? '<circle cx="12" cy="4" r="4" fill="#e5484d" stroke="#fff" stroke-width="1"/>' : ''
+  const paths = tower.map(([fill, d]) => `<path fill="${fill}" d="${d}"/>`).join('')
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" shape-rendering="crispEdges">${paths}<g shape-rendering="auto">${dot}</g></svg>`
+}
+
+export const viewLogo = (): ViewElement =>
+  h(
+    'svg',
+    { class: 'logo', viewBox: '0 0 16 16', width: 28, height: 28, 'aria-hidden': 'true', 'shape-rendering': 'crispEdges' },
+    tower.map(([fill, d]) => h('path', { fill, d })),
+  )

@@ -1,0 +1,70 @@
+import { parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
+import { cleanText } from './clean-text.ts'
+import { h, type ViewElement } from './node.ts'
+import type { PageServer } from './types.ts'
+
+const maxLines = 2
+const maxLength = 160
+
+const formatClasses: Readonly<Record<string, string>> = { l: 'b', o: 'i', n: 'u', m: 's', k: 'k' }
+
+const channel = (value: number): number => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+
+function luminance(rgb: readonly number[]): number {
+  const [r = 0, g = 0, b = 0] = rgb.map((value) => channel(value / 255))
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/** Luminance that reads on the dark ground of the message with a contrast of 4.5. */
+const legible = 0.24
+
+/** A colour made lighter until it can be read on the dark ground. */
+export function legibleColor(hex: string): string {
+  const rgb = [1, 3, 5].map((from) => Number.parseInt(hex.slice(from, from + 2), 16))
+  let shown = rgb
+  for (let white = 0; luminance(shown) < legible && white < 1; white += 0.05)
+    shown = rgb.map((value) => Math.round(value + (255 - value) * white))
+  return `#${shown.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
+function viewRun({ text, color, formats }: TextRun): ViewElement {
+  const classes = [...formats].map((format) => formatClasses[format])
+  if (color !== undefined && !color.startsWith('#')) classes.push(`c${color}`)
+  return h(
+    'span',
+    {
+      ...(classes.length > 0 && { class: classes.join(' ') }),
+      ...(color?.startsWith('#') && { style: { color: legibleColor(color) } }),
+    },
+    text,
+  )
+}
+
+/** At most two lines, as the game's server list shows them. */
+function lines(runs: readonly TextRun[]): TextRun[][] {
+  const found: TextRun[][] = [[]]
+  let left = maxLength
+  for (const run of runs) {
+    for (const [index, piece] of run.text.split('\n').entries()) {
+      if (index > 0) found.push([])
+      // Cleaned per line: a line break would become a space.
+      const text = cleanText(piece).slice(0, left)
+      left -= text.length
+      if (text !== '') found.at(-1)?.push({ ...run, text })
+    }
+  }
+  return found.slice(0, maxLines)
+}
+
+/** The message of the day in its colours; nothing where it is unknown. */
+export function viewMotd({ formattedMotd, state }: PageServer): ViewElement | undefined {
+  if (state.motd === null) return undefined
+  const runs = parseTextRuns(formattedMotd ?? state.motd)
+  const isCurrent = runs.map(({ text }) => text).join('') === state.motd
+  const shown = lines(isCurrent ? runs : parseTextRuns(state.motd))
+  return h(
+    'p',
+    { class: 'motd' },
+    shown.map((line) => h('bdi', {}, line.map(viewRun))),
+  )
+}

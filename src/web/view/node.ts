@@ -1,0 +1,58 @@
+/**
+ * What a view returns: made into HTML on the server and into elements in the browser, so that both show the same. Texts are
+ * always text; there is no way to put markup in.
+ */
+export interface ViewElement {
+  readonly tag: string
+  readonly attributes: Attributes
+  readonly children: readonly ViewNode[]
+}
+export type ViewNode = ViewElement | string
+
+type Value = string | number | boolean | null | undefined
+/** False, null and undefined: not there; true: there without a value. */
+export interface Attributes {
+  readonly [name: string]: Value | Readonly<Record<string, string>>
+  /** Set by the browser's code alone: the content security policy allows no styles in HTML. */
+  readonly style?: Readonly<Record<string, string>>
+}
+
+export type Child = ViewNode | number | null | undefined | false | readonly Child[]
+
+function flatten(children: readonly Child[], into: ViewNode[]): ViewNode[] {
+  for (const child of children) {
+    if (Array.isArray(child)) flatten(child, into)
+    else if (child !== null && child !== undefined && child !== false && child !== '')
+      into.push(typeof child === 'number' ? String(child) : (child as ViewNode))
+  }
+  return into
+}
+
+export const h = (tag: string, attributes: Attributes = {}, ...children: readonly Child[]): ViewElement => ({
+  tag,
+  attributes,
+  children: flatten(children, []),
+})
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '')
+
+const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta'])
+
+/** The attributes that are there, as texts. */
+export function attributesOf({ attributes }: ViewElement): readonly (readonly [string, string])[] {
+  return Object.entries(attributes).flatMap(([name, value]) =>
+    value === false || value === null || value === undefined || typeof value === 'object'
+      ? []
+      : [[name, value === true ? '' : String(value)] as const],
+  )
+}
+
+export function toHtml(node: ViewNode): string {
+  if (typeof node === 'string') return escapeHtml(node)
+  const attributes = attributesOf(node)
+    .map(([name, value]) => ` ${name}="${escapeHtml(value)}"`)
+    .join('')
+  const open = `<${node.tag}${attributes}>`
+  return voidTags.has(node.tag) ? open : `${open}${node.children.map(toHtml).join('')}</${node.tag}>`
+}

@@ -1,0 +1,72 @@
+import { cleanName } from './clean-text.ts'
+import type { ViewContext } from './context.ts'
+import { h, type ViewElement } from './node.ts'
+import { viewRelative } from './relative.ts'
+import type { ListedPlayer, ServerDetails, Session } from './types.ts'
+
+/** More visits than these are not shown. */
+const maxRecent = 40
+
+/** A player's head, of those whose UUID is known. */
+const viewHead = ({ ID }: ListedPlayer, { root }: ViewContext): ViewElement =>
+  ID === ''
+    ? h('span', { class: 'face', 'aria-hidden': 'true' })
+    : h('img', {
+        class: 'face',
+        src: `${root}api/v1/players/${encodeURIComponent(ID)}/head.png?size=32`,
+        width: 24,
+        height: 24,
+        alt: '',
+        loading: 'lazy',
+      })
+
+const viewName = ({ NAME }: ListedPlayer): ViewElement => h('bdi', { class: 'name' }, cleanName(NAME))
+
+/** Who is online, and since when where that is known. Nothing where the page hides names. */
+export function viewPlayers({ server, sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
+  const { texts } = context
+  const { players, online, up } = server.state
+  if (sessions === null) return undefined
+  const since = new Map(
+    sessions.flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
+  )
+  const none = up === true && online === 0 ? texts.server.nobody : texts.server.noList
+  return h(
+    'section',
+    { class: 'panel' },
+    h('h2', {}, texts.server.playersOnline),
+    players === null || players.length === 0
+      ? h('p', { class: 'none' }, none)
+      : h(
+          'ul',
+          { class: 'faces', tabindex: 0 },
+          players.map((player) => {
+            const from = since.get(player.NAME)
+            return h('li', {}, viewHead(player, context), viewName(player), from !== undefined && viewRelative(from, context))
+          }),
+        ),
+  )
+}
+
+/** Who was here and for how long. */
+export function viewRecent({ sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
+  const { texts } = context
+  const ended = (sessions ?? []).filter(({ isOnline }) => !isOnline).slice(0, maxRecent)
+  if (ended.length === 0) return undefined
+  return h(
+    'section',
+    { class: 'panel' },
+    h('h2', {}, texts.server.recent),
+    h(
+      'ul',
+      { class: 'faces', tabindex: 0 },
+      ended.map((session) => viewVisit(session, context)),
+    ),
+  )
+}
+
+function viewVisit({ player, from, to }: Session, context: ViewContext): ViewElement {
+  const { texts, format } = context
+  const length = from === null || to === null ? '' : texts.server.stayed(format.duration(to - from))
+  return h('li', {}, viewHead(player, context), viewName(player), h('span', {}, length), to !== null && viewRelative(to, context))
+}

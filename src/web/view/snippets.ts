@@ -1,0 +1,51 @@
+import { cleanName } from './clean-text.ts'
+import type { Texts } from './texts.ts'
+
+export type SnippetName = keyof Texts['server']['snippets']
+
+/** A text as a YAML string in double quotes: JSON is YAML. */
+const quote = (text: string): string => JSON.stringify(text)
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const attribute = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
+
+/**
+ * What to copy to show a server elsewhere.
+ * @param base URL of the service, with a slash at its end
+ */
+export function snippetsOf(base: string, name: string): readonly (readonly [SnippetName, string])[] {
+  const api = `${base}api/v1/servers/${encodeURIComponent(name)}`
+  const page = `${base}servers/${encodeURIComponent(name)}`
+  const { protocol, host, pathname } = new URL(base)
+  const label = cleanName(name)
+  const markdown = label.replace(/[\\[\]]/g, '\\$&')
+  return [
+    [
+      'prometheus',
+      [
+        '- job_name: tickwarden',
+        `  scheme: ${protocol.replace(':', '')}`,
+        `  metrics_path: ${pathname}metrics`,
+        '  static_configs:',
+        `    - targets: [${quote(host)}]`,
+      ].join('\n'),
+    ],
+    ['grafana', `/d/tickwarden-server/?var-server=${encodeURIComponent(name)}`],
+    ['banner', `<a href="${page}"><img src="${api}/banner.png" alt="${attribute(label)}"></a>`],
+    ['badge', `[![${markdown}](${api}/badge.svg)](${page})`],
+    [
+      'homeAssistant',
+      [
+        'rest:',
+        `  - resource: ${quote(`${api}/getall`)}`,
+        '    scan_interval: 30',
+        '    sensor:',
+        `      - name: ${quote(`${label} players`)}`,
+        '        value_template: "{{ value_json.METADATA.PLAYERS.ONLINE }}"',
+        `      - name: ${quote(`${label} tick time`)}`,
+        '        value_template: "{{ value_json.TICK_TIME }}"',
+        '        unit_of_measurement: ms',
+      ].join('\n'),
+    ],
+  ]
+}

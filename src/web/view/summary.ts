@@ -1,0 +1,90 @@
+import { cleanName } from './clean-text.ts'
+import { serverPath, type ViewContext } from './context.ts'
+import { type Health, healthOf } from './health.ts'
+import { h, type ViewElement } from './node.ts'
+import type { FleetPage, PageServer } from './types.ts'
+
+/** More servers than these are counted, not listed. */
+const maxListed = 12
+
+export interface Totals {
+  readonly all: number
+  readonly up: number
+  /** Servers that are down, for the title and the icon. */
+  readonly down: number
+  /** Null where no server's count is known. */
+  readonly players: number | null
+  readonly slots: number
+  /** Worst first. */
+  readonly attention: readonly { readonly server: PageServer; readonly health: Health }[]
+}
+
+export function totalsOf(servers: readonly PageServer[], { texts, format }: ViewContext): Totals {
+  const rated = servers.map((server) => ({ server, health: healthOf(server, texts, format) }))
+  const counts = servers.flatMap(({ state }) => (state.up === true && state.online !== null ? [state.online] : []))
+  return {
+    all: servers.length,
+    up: servers.filter(({ state }) => state.up === true).length,
+    down: servers.filter(({ state }) => state.up === false).length,
+    players: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
+    slots: servers.reduce((sum, { state }) => sum + (state.up === true ? (state.max ?? 0) : 0), 0),
+    attention: rated.filter(({ health }) => health.needsAttention).sort((a, b) => a.health.rank - b.health.rank),
+  }
+}
+
+const tile = (name: string, label: string, big: string, small: string): ViewElement =>
+  h('div', { class: `tile ${name}` }, h('dt', {}, label), h('dd', {}, h('b', {}, big), ' ', h('span', {}, small)))
+
+/** What stands at the top of the page. */
+export function viewSummary(totals: Totals, peak: FleetPage['peak'], context: ViewContext): ViewElement {
+  const { texts, format } = context
+  const { summary } = texts
+  const { all, up, players, slots, attention } = totals
+  const tone = totals.down > 0 ? 'down' : attention.length > 0 ? 'lagging' : 'up'
+  return h(
+    'section',
+    { class: 'summary', 'aria-label': summary.label },
+    h(
+      'dl',
+      { class: 'tiles' },
+      tile(up === all ? 'up' : 'down', summary.up, format.integer(up), `/ ${format.integer(all)}`),
+      tile(
+        'plain',
+        summary.players,
+        players === null ? '–' : format.integer(players),
+        slots > 0 ? summary.slots(format.integer(slots)) : '',
+      ),
+      tile(
+        'plain',
+        summary.peak,
+        peak === null ? '–' : format.integer(peak.players),
+        peak === null ? summary.noPeak : summary.at(format.time(peak.at)),
+      ),
+      tile(tone, summary.attention, format.integer(attention.length), attention.length === 0 ? summary.none : ''),
+    ),
+    attention.length > 0 &&
+      h(
+        'ul',
+        { class: 'attention', 'aria-label': summary.attentionList },
+        attention.slice(0, maxListed).map(({ server, health }) => viewAttention(server, health, context)),
+        attention.length > maxListed && h('li', { class: 'more' }, summary.more(format.integer(attention.length - maxListed))),
+      ),
+  )
+}
+
+const viewAttention = (server: PageServer, { name, reason }: Health, { texts, root }: ViewContext): ViewElement =>
+  h(
+    'li',
+    { class: name },
+    h(
+      'a',
+      { href: serverPath(root, server.name) },
+      h('span', { class: 'mark', 'aria-hidden': 'true' }),
+      h('b', {}, h('bdi', {}, cleanName(server.name))),
+      h('span', { class: 'what' }, texts.states[name]),
+      h('span', { class: 'why' }, reason),
+    ),
+  )
+
+/** The title of the browser's tab: how many are down comes first. */
+export const pageTitle = ({ down }: Totals, title: string): string => `${down > 0 ? `(${down}) ` : ''}${cleanName(title)}`

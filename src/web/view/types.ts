@@ -1,0 +1,109 @@
+/** What the page knows of one server. `null` where a value is unknown. */
+export interface ServerState {
+  readonly up: boolean | null
+  readonly online: number | null
+  readonly max: number | null
+  /** Null where no source has the full list, and where the page hides names. */
+  readonly players: readonly ListedPlayer[] | null
+  readonly version: string | null
+  readonly software: string | null
+  readonly motd: string | null
+  /** Ticks per second. */
+  readonly tickRate: number | null
+  /** Milliseconds per tick. */
+  readonly tickTimeMean: number | null
+  readonly tickTimeP99: number | null
+  readonly paused: boolean | null
+  readonly frozen: boolean | null
+  /** Milliseconds. */
+  readonly latency: number | null
+  /** False: the server accepts connections, but its main thread does not answer. */
+  readonly responsive?: boolean | null
+}
+
+export interface ListedPlayer {
+  readonly ID: string
+  readonly NAME: string
+}
+
+export interface PageServer {
+  readonly name: string
+  readonly group: string | null
+  /** Null where the page hides addresses. */
+  readonly address: string | null
+  readonly state: ServerState
+  /** The message of the day with its formatting codes. */
+  readonly formattedMotd: string | null
+  /** What the server aims at, in ticks per second; null: 20. */
+  readonly tickRateTarget: number | null
+  /** While down: why, as the code of a source's error. */
+  readonly error: string | null
+  /** While up: sources that fail, with the code of their error. Empty where the page hides sources. */
+  readonly failing: readonly { readonly source: string; readonly error: string }[]
+  /** Unix milliseconds of the last contact. */
+  readonly lastContact: number | null
+}
+
+/** The past of one server, as a card shows it. */
+export interface CardHistory {
+  /** UTC days, oldest first; the last is today. `up` is the part of the known time, null: nothing is known. */
+  readonly days: readonly { readonly date: string; readonly up: number | null; readonly known: number }[]
+  /** The last 24 hours in equal parts, oldest first. */
+  readonly parts: readonly (number | null)[]
+  readonly players: readonly (number | null)[]
+  /** Unix milliseconds of the start and end of `parts` and `players`. */
+  readonly from: number
+  readonly to: number
+}
+
+export interface FleetPage {
+  readonly kind: 'fleet'
+  /** Unix milliseconds at which this was made. */
+  readonly at: number
+  readonly servers: readonly PageServer[]
+  readonly peak: { readonly players: number; readonly at: number } | null
+}
+
+export interface SourceRow {
+  readonly source: string
+  readonly state: string
+  readonly target: string | null
+  /** `at`: Unix milliseconds. */
+  readonly lastError: { readonly code: string; readonly message: string; readonly at: number } | null
+}
+
+/** What a source that is off or fails would give. */
+export interface SourceHint {
+  readonly source: string
+  /** The settings that switch it on. */
+  readonly set: string
+  readonly gives: readonly string[]
+}
+
+export interface Session {
+  readonly player: ListedPlayer
+  /** Unix milliseconds; null where nobody watched when the player came, or left. */
+  readonly from: number | null
+  readonly to: number | null
+  readonly isOnline: boolean
+}
+
+export interface ServerDetails {
+  readonly server: PageServer
+  readonly history: CardHistory | null
+  readonly record: { readonly players: number; readonly at: number } | null
+  /** Newest first; null where the page hides names. */
+  readonly sessions: readonly Session[] | null
+  /** Null where the page hides sources. */
+  readonly sources: readonly SourceRow[] | null
+  /** For each unknown value what would give it; null where the page hides sources. */
+  readonly hints: readonly SourceHint[] | null
+}
+
+export interface ServerPage {
+  readonly kind: 'server'
+  readonly at: number
+  readonly details: ServerDetails
+}
+
+export type PageData = FleetPage | ServerPage

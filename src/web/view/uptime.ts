@@ -1,0 +1,63 @@
+import type { ViewContext } from './context.ts'
+import { h, type ViewElement } from './node.ts'
+import type { CardHistory } from './types.ts'
+
+/** How a part of the time was: the class of its cell. */
+export function uptimeLevel(up: number | null): string {
+  if (up === null) return 'none'
+  if (up >= 0.999) return 'full'
+  if (up >= 0.99) return 'good'
+  return up >= 0.9 ? 'some' : 'poor'
+}
+
+/** A cell is a button so that a finger or the keyboard reaches its label; arrow keys move within a bar. */
+const cell = (level: string, label: string, isLast: boolean): ViewElement =>
+  h('button', { type: 'button', class: `cell ${level}`, 'aria-label': label, 'data-tip': label, tabindex: isLast ? 0 : -1 })
+
+/** The mean of the days, each by how much of it is known; null where nothing is. */
+export function meanUptime(days: CardHistory['days']): number | null {
+  const known = days.filter((day) => day.up !== null)
+  const weight = known.reduce((sum, day) => sum + day.known, 0)
+  return weight === 0 ? null : known.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / weight
+}
+
+const mean = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length
+}
+
+const row = (title: string, total: string, bar: ViewElement): ViewElement =>
+  h('div', { class: 'uptime' }, h('div', { class: 'line' }, h('span', {}, title), h('span', { class: 'strong' }, total)), bar)
+
+export function viewDays(name: string, { days }: CardHistory, { texts, format }: ViewContext): ViewElement {
+  const { card } = texts
+  const count = format.integer(days.length)
+  const total = meanUptime(days)
+  const cells = days.map(({ date, up, known }, index) => {
+    const day = format.date(date)
+    const label = up === null ? card.dayUnknown(day) : card.day(day, format.percent(up))
+    const partly = up !== null && known < 0.995 ? `, ${card.partlyKnown(format.percent(known))}` : ''
+    return cell(uptimeLevel(up), label + partly, index === days.length - 1)
+  })
+  return row(
+    card.days(count),
+    total === null ? card.unknownUptime : card.uptime(format.percent(total)),
+    h('div', { class: 'cells', role: 'group', 'aria-label': card.uptimeOfDays(name, count) }, cells),
+  )
+}
+
+export function viewHours(name: string, { parts, from, to }: CardHistory, { texts, format }: ViewContext): ViewElement {
+  const { card } = texts
+  const step = (to - from) / parts.length
+  const total = mean(parts)
+  const cells = parts.map((up, index) => {
+    const [begin, end] = [format.time(from + index * step), format.time(from + (index + 1) * step)]
+    const label = up === null ? card.partUnknown(begin, end) : card.part(begin, end, format.percent(up))
+    return cell(uptimeLevel(up), label, index === parts.length - 1)
+  })
+  return row(
+    card.hours,
+    total === null ? card.unknownUptime : card.uptime(format.percent(total)),
+    h('div', { class: 'cells', role: 'group', 'aria-label': card.uptimeOfHours(name) }, cells),
+  )
+}

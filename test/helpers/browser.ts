@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module'
+import { onTestFinished } from 'vitest'
+
+type Playwright = typeof import('../tools/node_modules/playwright-core/index.js')
+export type Browser = Awaited<ReturnType<Playwright['chromium']['launch']>>
+export type Page = Awaited<ReturnType<Browser['newPage']>>
+
+const tools = createRequire(new URL('../tools/package.json', import.meta.url))
+
+/** Debian's Chromium, without what it does by itself over the network. */
+export function launchBrowser(): Promise<Browser> {
+  const { chromium } = tools('playwright-core') as Playwright
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  })
+}
+
+export interface OpenOptions {
+  readonly width?: number
+  readonly scheme?: 'light' | 'dark'
+  readonly script?: boolean
+  /** Errors of the console that belong to the test. */
+  readonly mayFail?: () => boolean
+}
+
+/** A page in a fresh context, and everything that went wrong in it. */
+export async function openPage(browser: Browser, { width = 1440, scheme = 'light', script = true, mayFail }: OpenOptions = {}) {
+  const options = {
+    viewport: { width, height: 900 },
+    colorScheme: scheme,
+    javaScriptEnabled: script,
+    reducedMotion: 'reduce',
+  } as const
+  const context = await browser.newContext(options)
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const problems: string[] = []
+  const report = (text: string) => {
+    if (!mayFail?.()) problems.push(text)
+  }
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) report(`console: ${message.text()} ${message.location().url}`)
+  })
+  page.on('pageerror', (error) => report(`error: ${error.message}`))
+  page.on('requestfailed', (request) => report(`failed: ${request.url()} ${request.failure()?.errorText}`))
+  page.on('request', (request) => {
+    if (!request.url().startsWith('http://127.0.0.1:')) report(`elsewhere: ${request.url()}`)
+  })
+  return { page, problems }
+}
+
+interface Violation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+}
+
+/** What axe-core finds wrong in a page. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  // Past the content security policy of the page, which allows no inline script.
+  const source = await import('node:fs').then(({ readFileSync }) => readFileSync(tools.resolve('axe-core/axe.min.js'), 'utf8'))
+  await page.evaluate(source)
+  const found = await page.evaluate<Violation[]>('axe.run(document).then(({ violations }) => violations)')
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)
+}

@@ -1,0 +1,152 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
+import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+const screenshots = join(import.meta.dirname, '..', 'screenshots')
+const card = (page: Page, name: string) => page.locator('article.card', { has: page.getByRole('heading', { name, exact: true }) })
+
+describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
+  let fleet: DemoFleet
+  let browser: Browser
+
+  beforeAll(async () => {
+    mkdirSync(screenshots, { recursive: true })
+    ;[fleet, browser] = await Promise.all([startDemoFleet(), launchBrowser()])
+    await fleet.servers.archive.close()
+    await until(async () => (await (await fetch(`${fleet.url}/metrics`)).text()).includes('minecraft_up{server="archive"} 0'))
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await fleet?.close()
+  })
+
+  it.each([360, 768, 1440].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const)))(
+    'has no error, blocked request or barrier at %i px, %s',
+    async (width, scheme) => {
+      const { page, problems } = await openPage(browser, { width, scheme })
+      await page.goto(fleet.url)
+      await page.locator('#connection[data-state=live]').waitFor()
+      await card(page, 'creative').getByText('Lagging').waitFor()
+      await page.locator('.cells').first().waitFor()
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      expect(await violationsOf(page)).toEqual([])
+      await page.screenshot({ path: join(screenshots, `fleet-${width}-${scheme}.png`), fullPage: true })
+      expect(problems).toEqual([])
+    },
+  )
+
+  it.each([
+    [360, 'dark'],
+    [1440, 'light'],
+  ] as const)('shows one server without error or barrier at %i px, %s', async (width, scheme) => {
+    const { page, problems } = await openPage(browser, { width, scheme })
+    await page.goto(`${fleet.url}/servers/survival`)
+    await page.locator('#connection[data-state=live]').waitFor()
+    await page.locator('.plot canvas').nth(3).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(await violationsOf(page)).toEqual([])
+    await page.screenshot({ path: join(screenshots, `server-${width}-${scheme}.png`), fullPage: true })
+    expect(problems).toEqual([])
+  })
+
+  it('shows a player who joins, on the card and in the view of the server', async () => {
+    const [fleetView, serverView] = [await openPage(browser), await openPage(browser)]
+    await Promise.all([fleetView.page.goto(fleet.url), serverView.page.goto(`${fleet.url}/servers/lobby`)])
+    for (const { page } of [fleetView, serverView]) await page.locator('#connection[data-state=live]').waitFor()
+    await card(fleetView.page, 'lobby').getByLabel('2 of 20 players').waitFor()
+    const joined = Date.now()
+    fleet.servers.lobby.world.join('Newcomer')
+    await Promise.all([
+      card(fleetView.page, 'lobby').getByLabel('3 of 20 players').waitFor(),
+      serverView.page.getByText('Newcomer', { exact: true }).waitFor(),
+    ])
+    console.info(`a join was shown after ${Date.now() - joined} ms`)
+    fleet.servers.lobby.world.leave('Newcomer')
+    await card(fleetView.page, 'lobby').getByLabel('2 of 20 players').waitFor()
+  })
+
+  it('shows a server that dies as down with its reason, first in the summary and in the title', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(fleet.url)
+    await page.locator('#connection[data-state=live]').waitFor()
+    await card(page, 'skyblock').getByText('Paused', { exact: true }).waitFor()
+    await fleet.servers.skyblock.close()
+    await card(page, 'skyblock').getByText('connection refused').waitFor()
+    await page.getByRole('list', { name: 'Servers that need attention' }).getByText('skyblock').waitFor()
+    await until(async () => (await page.title()) === '(2) Tickwarden')
+    expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon-alert.svg')
+  })
+
+  it('says that it reconnects while the service is away, and recovers', async () => {
+    let isAway = false
+    const { page, problems } = await openPage(browser, { mayFail: () => isAway })
+    await page.goto(fleet.url)
+    await page.locator('#connection[data-state=live]').waitFor()
+    isAway = true
+    await fleet.stopService()
+    await page.locator('#connection').getByText('Reconnecting').waitFor()
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+    await fleet.startService()
+    await page.locator('#connection').getByText('Live').waitFor()
+    await page.getByRole('alert').waitFor({ state: 'hidden' })
+    isAway = false
+    fleet.servers.lobby.world.join('Returner')
+    await card(page, 'lobby').getByLabel('3 of 20 players').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('has everything in plain HTML without JavaScript', async () => {
+    const { page, problems } = await openPage(browser, { script: false })
+    await page.goto(fleet.url)
+    const row = page.getByRole('row', { name: /creative/ })
+    await row.getByText('Lagging').waitFor()
+    expect(await page.getByRole('row').count()).toBe(7)
+    expect(await page.locator('.controls').isVisible()).toBe(false)
+    await page.screenshot({ path: join(screenshots, 'plain.png'), fullPage: true })
+    await row.getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: 'creative' }).waitFor()
+    await page.getByRole('heading', { name: 'Sources' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('is used with the keyboard: search, filters, and the cells of a bar', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(fleet.url)
+    await page.locator('#connection[data-state=live]').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('creat')
+    await page.getByText('1 of 6 servers').waitFor()
+    expect(await page.locator('article.card').count()).toBe(1)
+    expect(new URL(page.url()).search).toBe('?q=creat')
+    const cells = card(page, 'creative').getByRole('group', { name: /90 days/ })
+    await cells.getByRole('button').last().focus()
+    await page.getByRole('tooltip').getByText(/up/).waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await page.getByRole('tooltip').getByText('not watched').waitFor()
+    await page.keyboard.press('Home')
+    expect(
+      await cells
+        .getByRole('button')
+        .first()
+        .evaluate((cell) => cell === document.activeElement),
+    ).toBe(true)
+    await page.reload()
+    await page.getByText('1 of 6 servers').waitFor()
+  })
+
+  it('changes between light and dark by its switch and remembers it', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(fleet.url)
+    const ground = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+    const light = await ground()
+    await page.getByLabel('Theme').selectOption('dark')
+    const dark = await ground()
+    expect(dark).not.toBe(light)
+    await page.reload()
+    expect(await ground()).toBe(dark)
+  })
+})

@@ -1,0 +1,227 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { SourceError } from '../../src/game/errors.ts'
+import { exampleServer } from '../helpers/example-server.ts'
+import type { Script } from '../helpers/fake-fleet.ts'
+import { buildTestApp } from '../helpers/test-app.ts'
+
+const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+const player = { name: 'Secretive', id: '29a8c5e0-45a6-3f75-83d5-b3c462475dcf' }
+const full: Script = {
+  status: {
+    edition: 'java',
+    version: '1.21.11',
+    motd: 'Hello there',
+    formattedMotd: '§6Hello §#12ab34there',
+    playersOnline: 1,
+    playersMax: 20,
+    players: { players: [player], complete: true },
+    latency: 0.012,
+  },
+  rcon: { tickRate: 12.5, tickDurationMean: 0.08, tickRateTarget: 20 },
+}
+const text = async (response: Promise<Response>) => (await response).text()
+
+function dataOf(html: string) {
+  const [, json = ''] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html) ?? []
+  return JSON.parse(json)
+}
+
+describe('/', () => {
+  it('is the page for a browser, and whatever asks for anything else', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
+    for (const headers of [browser, { accept: '*/*' }, {}, { accept: 'image/png' }] as Record<string, string>[]) {
+      const response = await get('/', headers)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    }
+  })
+
+  it('is the list of entry points for a client that wants JSON', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
+    const response = await get('/', { accept: 'application/json' })
+    expect(await response.json()).toEqual({
+      page: '/',
+      docs: '/docs',
+      openapi: '/openapi.json',
+      metrics: '/metrics',
+      servers: '/api/v1/servers',
+      events: '/api/v1/events',
+    })
+  })
+
+  it('names no metrics where another address serves them', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer }, env: { METRICS_LISTEN: '127.0.0.1:9999' } })
+    expect(await (await get('/', { accept: 'application/json' })).json()).toMatchObject({ metrics: null })
+  })
+
+  it('holds the values of each server in HTML, with the reason of what is wrong', async () => {
+    const { get } = await buildTestApp({
+      scripts: { survival: full, dead: { status: new SourceError('refused', 'dead.test:25565: connection refused') } },
+    })
+    const html = await text(get('/', browser))
+    expect(html).toContain('<title>(1) Tickwarden</title>')
+    expect(html).toMatch(/survival.*12\.5 of 20 ticks per second/s)
+    expect(html).toMatch(/dead.*connection refused/s)
+    expect(await text(get('/servers/survival', browser))).toContain('<span class="c6">Hello </span>')
+    const [survival, dead] = dataOf(html).servers
+    expect(survival).toMatchObject({ name: 'survival', state: { up: true, online: 1, tickRate: 12.5, tickTimeMean: 80 } })
+    expect(dead).toMatchObject({ state: { up: false, online: null }, error: 'refused' })
+  })
+
+  it('lets nothing run or load that is not its own', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
+    for (const path of ['/', '/servers/Server']) {
+      const response = await get(path, browser)
+      const policy = response.headers.get('content-security-policy') ?? ''
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).not.toMatch(/unsafe|data:|\*|http/)
+      const html = await response.text()
+      expect(html).not.toMatch(/ style=| on\w+=|<style|<script>|src="(https?:)?\/\//)
+    }
+  })
+
+  it('uses URLs that hold behind any path of a reverse proxy', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
+    for (const [path, root] of [
+      ['/', ''],
+      ['/servers/Server', '../'],
+      ['/servers/Server/', '../../'],
+    ] as const) {
+      const html = await text(get(path, browser))
+      const urls = [...html.matchAll(/ (?:href|src)="([^"#]*)"/g)].map(([, url = '']) => url)
+      expect(urls.length).toBeGreaterThan(4)
+      expect(urls.filter((url) => !url.startsWith(root) || url.startsWith('/'))).toEqual([])
+      expect(urls).toContain(`${root}page/manifest.webmanifest`)
+    }
+  })
+
+  it('has no server', async () => {
+    const { get } = await buildTestApp({ scripts: {} })
+    expect((await get('/', browser)).status).toBe(200)
+    expect((await get('/servers/none', browser)).status).toBe(404)
+  })
+})
+
+describe('names and messages of others', () => {
+  const hostile = '"><img src=x onerror=alert(1)>\u202e</script>\u200b\u0007<!--'
+  const shown = '&quot;&gt;&lt;img src=x onerror=alert(1)&gt;'
+
+  it('are text everywhere', async () => {
+    const server: Script = {
+      status: {
+        ...full.status,
+        motd: hostile,
+        formattedMotd: `§c${hostile}`,
+        version: hostile,
+        software: hostile,
+        players: { players: [{ name: hostile }], complete: true },
+      },
+    }
+    const name = hostile.replaceAll('/', '|')
+    const { get } = await buildTestApp({ scripts: { [name]: server }, env: { PAGE_TITLE: hostile, MC_GROUP: hostile } })
+    for (const path of ['/', `/servers/${encodeURIComponent(name)}`]) {
+      const html = await text(get(path, browser))
+      expect(html).toContain(shown)
+      const [markup = '', data = ''] = html.split('<script type="application/json"')
+      expect(markup).not.toMatch(/<img src=x|<!--|[\u202e\u200b\u0007]/)
+      expect(data.match(/<\/?script/g)).toEqual(['</script'])
+      expect(data).not.toContain('<!--')
+      expect(dataOf(html).kind).toMatch(/fleet|server/)
+    }
+    const manifest = await (await get('/page/manifest.webmanifest')).json()
+    expect(manifest.name).not.toMatch(/[\u202e\u200b\u0007]/)
+  })
+})
+
+describe('PAGE_PUBLIC=false', () => {
+  it('leaves addresses, names of players and sources out of everything that the page loads', async () => {
+    const scripts = { survival: { ...full, query: new SourceError('timeout', 'survival.test:25565: no answer') } }
+    const { get, app, url } = await buildTestApp({ scripts, env: { PAGE_PUBLIC: 'false' } })
+    const controller = new AbortController()
+    const events = await fetch(`${url}/page/events`, { signal: controller.signal })
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
+    const { value: stream = '' } = await reader.read()
+    controller.abort()
+    const bodies = [
+      await text(get('/', browser)),
+      await text(get('/servers/survival', browser)),
+      await text(get('/page/servers/survival')),
+      await text(get('/page/cards?servers=survival')),
+      stream,
+    ]
+    expect(stream).toContain('"online":1')
+    for (const body of bodies) expect(body).not.toMatch(/Secretive|29a8c5e0|survival\.test|MC_RCON|timeout/)
+    expect(app.hasRoute({ method: 'GET', url: '/page/events' })).toBe(true)
+    const open = await buildTestApp({ scripts })
+    expect(await text(open.get('/servers/survival', browser))).toMatch(/Secretive.*survival\.test/s)
+  })
+})
+
+describe('/page', () => {
+  it('serves its files compressed, for ever, and under names of their content', async () => {
+    const { get, app } = await buildTestApp({ scripts: { Server: exampleServer } })
+    const html = await text(get('/', browser))
+    const files = [...html.matchAll(/"(page\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+    expect(files.map((path) => path.replace(/-\w{8}\./, '.'))).toEqual([
+      'page/assets/page.css',
+      'page/assets/page.js',
+      'page/assets/plain.css',
+    ])
+    for (const file of files) {
+      const plain = await app.inject({ url: `/${file}` })
+      expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+      const br = await app.inject({ url: `/${file}`, headers: { 'accept-encoding': 'gzip, br' } })
+      expect(br.headers['content-encoding']).toBe('br')
+      expect(brotliDecompressSync(br.rawPayload)).toEqual(plain.rawPayload)
+      const gz = await app.inject({ url: `/${file}`, headers: { 'accept-encoding': 'gzip, br;q=0' } })
+      expect(gunzipSync(gz.rawPayload)).toEqual(plain.rawPayload)
+    }
+    expect((await get('/page/assets/none.js')).status).toBe(404)
+  })
+
+  it('weighs less than 90 KB in all, both views and their data together', async () => {
+    const { app } = await buildTestApp({ scripts: { Server: exampleServer } })
+    const headers = { ...browser, 'accept-encoding': 'gzip' }
+    const pages = await Promise.all(['/', '/servers/Server'].map((url) => app.inject({ url, headers })))
+    const files = new Set(
+      pages.flatMap(({ rawPayload }) =>
+        [
+          ...gunzipSync(rawPayload)
+            .toString()
+            .matchAll(/"[./]*(page\/(?:assets\/|icon|manifest)[^"]+)"/g),
+        ].map(([, path]) => path),
+      ),
+    )
+    const loaded = await Promise.all([...files].map((path) => app.inject({ url: `/${path}`, headers })))
+    const bytes = [...pages, ...loaded].reduce((sum, { rawPayload }) => sum + rawPayload.length, 0)
+    console.info(`the page weighs ${bytes} bytes with gzip`)
+    expect(bytes).toBeLessThan(90_000)
+  })
+
+  it('has a manifest with icons that exist', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer }, env: { PAGE_TITLE: 'My network' } })
+    const response = await get('/page/manifest.webmanifest')
+    expect(response.headers.get('content-type')).toContain('application/manifest+json')
+    const { name, icons } = (await response.json()) as { name: string; icons: { src: string; type: string }[] }
+    expect(name).toBe('My network')
+    for (const { src, type } of icons) {
+      const icon = await get(`/page/${src}`)
+      expect([icon.status, icon.headers.get('content-type')]).toEqual([200, type])
+    }
+  })
+
+  it('gives the past of servers whose names hold commas', async () => {
+    const { get } = await buildTestApp({ scripts: { 'a,b': full, c: full } })
+    const names = ['a,b', 'c', 'none'].map(encodeURIComponent).join(',')
+    const { servers } = (await (await get(`/page/cards?servers=${encodeURIComponent(names)}`)).json()) as {
+      servers: Record<string, { days: object[]; parts: unknown[]; players: unknown[] }>
+    }
+    expect(Object.keys(servers)).toEqual(['a,b', 'c'])
+    expect(servers.c?.days).toHaveLength(90)
+    expect(servers.c?.parts).toHaveLength(48)
+    expect(servers.c?.players).toHaveLength(96)
+  })
+})
