@@ -327,6 +327,7 @@ export const settings = {
   ...history,
   ...live,
   ...pictures,
+  ...page,
   ...http,
   ...log,
 } as const
