@@ -21,7 +21,18 @@ export const HistoryReply = Type.Object(
       ),
     ),
   },
-  { title: 'History' },
+  {
+    title: 'History',
+    examples: [
+      {
+        server: 'survival',
+        from: 1795269000000,
+        to: 1795269600000,
+        step: 300000,
+        series: { players: { min: [2, null], mean: [2.5, null], max: [3, null] } },
+      },
+    ],
+  },
 )
 
 export const UptimeReply = Type.Object(
@@ -46,7 +57,17 @@ export const UptimeReply = Type.Object(
       at: momentOrNull('Unix milliseconds'),
     }),
   },
-  { title: 'Uptime' },
+  {
+    title: 'Uptime',
+    examples: [
+      {
+        server: 'survival',
+        since: 1787493600000,
+        days: [{ date: '2026-11-21', up: 0.998, known: 0.97, players: { mean: 3.2, max: 14, maxAt: 1795269600000 } }],
+        record: { players: 61, at: 1795269600000 },
+      },
+    ],
+  },
 )
 
 export const SessionsReply = Type.Object(
@@ -62,5 +83,20 @@ export const SessionsReply = Type.Object(
       { description: 'Only where a source has the full list of players; newest first' },
     ),
   },
-  { title: 'Sessions' },
+  {
+    title: 'Sessions',
+    examples: [
+      {
+        server: 'survival',
+        sessions: [
+          {
+            player: { ID: '069a79f4-44e9-4726-a5be-fca90e38aaf5', NAME: 'Notch' },
+            from: 1795269000000,
+            to: 1795269600000,
+            online: false,
+          },
+        ],
+      },
+    ],
+  },
 )

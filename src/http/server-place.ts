@@ -7,7 +7,7 @@ import { shown } from './parameters.ts'
 
 export const apiRoot = '/api/v1'
 
-const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server' }) })
+const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server', examples: ['survival'] }) })
 
 /** One of the two paths under which each route of a server exists. */
 export interface ServerPlace {

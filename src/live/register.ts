@@ -69,7 +69,10 @@ const schema = {
   }),
   headers: Type.Object({
     'last-event-id': Type.Optional(
-      Type.String({ description: 'Id of the last event seen; the events after it are sent while they are remembered' }),
+      Type.String({
+        description: 'Id of the last event seen; the events after it are sent while they are remembered',
+        examples: ['42'],
+      }),
     ),
   }),
   response: {

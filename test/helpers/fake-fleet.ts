@@ -30,23 +30,25 @@ export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFl
     clock,
     log: silentLog,
     random: () => 0,
-    createSources: ({ name: server }) => ({
-      list: () =>
-        (Object.keys(scripts[server] ?? {}) as SourceName[]).map(
-          (name): Source => ({
-            name,
-            target: `${server}.test:${name}`,
-            async poll() {
-              const said = scripts[server]?.[name]
-              if (said === undefined || said instanceof SourceError)
-                throw said ?? new SourceError('internal', `${server}: no script for ${name}`)
-              return { source: name, at: clock.now(), fields: said }
-            },
-            close() {},
-          }),
-        ),
-      close() {},
-    }),
+    createSources: ({ name: server }) => {
+      const made = new Map<SourceName, Source>()
+      const sourceOf = (name: SourceName): Source => {
+        const source: Source = made.get(name) ?? {
+          name,
+          target: `${server}.test:${name}`,
+          async poll() {
+            const said = scripts[server]?.[name]
+            if (said === undefined || said instanceof SourceError)
+              throw said ?? new SourceError('internal', `${server}: no script for ${name}`)
+            return { source: name, at: clock.now(), fields: said }
+          },
+          close() {},
+        }
+        made.set(name, source)
+        return source
+      }
+      return { list: () => (Object.keys(scripts[server] ?? {}) as SourceName[]).map(sourceOf), close() {} }
+    },
   })
   return {
     ...fleet,

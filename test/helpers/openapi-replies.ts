@@ -8,7 +8,7 @@ import { buildTestApp, type TestApp } from './test-app.ts'
 
 export interface Parameter {
   readonly name: string
-  readonly in: 'query' | 'path'
+  readonly in: 'query' | 'path' | 'header'
   readonly example?: unknown
   readonly schema: Readonly<Record<string, unknown>>
 }
@@ -74,7 +74,8 @@ export function callsOf({ services, document }: Awaited<ReturnType<typeof startS
   const paths = Object.entries(document.paths).filter(([path]) => !/^\/v1\/run\/(kcomebacks|projects)$/.test(path))
   return services.flatMap(({ url }, service) =>
     paths.flatMap(([path, { get }]) => {
-      const given = Object.fromEntries((get.parameters ?? []).map(({ name, example }) => [name, example]))
+      const inUrl = (get.parameters ?? []).filter((parameter) => parameter.in !== 'header')
+      const given = Object.fromEntries(inUrl.map(({ name, example }) => [name, example]))
       const right = {
         ...given,
         ...('name' in given && { name: 'Server' }),

@@ -114,7 +114,13 @@ describe('a generated client', () => {
     const services = await startServices()
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(services.document))
     const target = join(folder, 'client_under_test')
-    const options = ['--path', join(folder, 'openapi.json'), '--output-path', target, '--meta', 'none']
+    const config = join(folder, 'config.yaml')
+    // Without this the generator takes pictures for JSON.
+    await writeFile(
+      config,
+      'content_type_overrides: { image/png: application/octet-stream, image/svg+xml: application/octet-stream }\n',
+    )
+    const options = ['--path', join(folder, 'openapi.json'), '--output-path', target, '--meta', 'none', '--config', config]
     const { stdout: warnings } = await run(python, ['-m', 'openapi_python_client', 'generate', ...options])
     expect(warnings).not.toMatch(/unsupported|unable|cannot/i)
     const calls = callsOf(services).filter(({ headers }) => headers.accept === undefined)

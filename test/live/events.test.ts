@@ -167,7 +167,7 @@ describe('the servers of a stream', () => {
     ['?servers=b,c', 404, 'NOT_FOUND', '"c"'],
     ['?servers=', 400, 'INVALID_PARAMETER', '"servers"'],
     ['?servers=b,', 400, 'INVALID_PARAMETER', '"servers"'],
-    ['?servers=%ff', 400, 'INVALID_PARAMETER', '"servers"'],
+    ['?servers=%ff', 400, 'INVALID_PARAMETER', 'valid UTF-8'],
     ['?servers=b&servers=b', 400, 'INVALID_PARAMETER', '"servers"'],
   ])('%s is %i', async (query, statusCode, code, detail) => {
     const { get } = await start({ scripts: scripts() })

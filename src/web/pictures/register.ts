@@ -63,6 +63,12 @@ function readUuid(request: FastifyRequest): string {
   return parts.join('-').toLowerCase()
 }
 
+/** The first bytes of each type, as text. */
+const examples: Readonly<Record<Picture['type'], string>> = {
+  'image/png': '\x89PNG',
+  'image/svg+xml': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+}
+
 interface PictureDocs<P extends Parameters> {
   readonly summary: string
   readonly description: string
@@ -82,7 +88,7 @@ const schemaOf = <P extends Parameters>(place: ServerPlace, docs: PictureDocs<P>
   response: {
     ...preparedReplies({
       description: docs.summary,
-      content: { [docs.type]: { schema: Type.String({ format: 'binary' }) } },
+      content: { [docs.type]: { schema: Type.String({ format: 'binary' }), example: examples[docs.type] } },
     }),
     ...problem(400, { code: 'INVALID_PARAMETER', detail: docs.mistake }),
     ...(place.params && problems(404)),
@@ -202,7 +208,12 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       type: 'image/png',
       parameters: headParameters,
       mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',
-      params: { uuid: Type.String({ description: 'UUID of the player, with or without dashes' }) },
+      params: {
+        uuid: Type.String({
+          description: 'UUID of the player, with or without dashes',
+          examples: ['069a79f4-44e9-4726-a5be-fca90e38aaf5'],
+        }),
+      },
     })
     routes.get(`${place.path}/players/:uuid/head.png`, { schema }, async (request, reply) => {
       place.watcher(request)
