@@ -1,3 +1,4 @@
+import { isAsleep } from '../../src/game/snapshot.ts'
 import { flag, type ServerFamily } from './family.ts'
 
 export const state: readonly ServerFamily[] = [
@@ -8,6 +9,14 @@ export const state: readonly ServerFamily[] = [
     labels: [],
     perPoll: true,
     read: ({ up }) => flag(up),
+  },
+  {
+    name: 'minecraft_asleep',
+    type: 'gauge',
+    help: '1 while a proxy answers for the server, which is stopped (then minecraft_up is 0), 0 while the server itself answers; absent without MC_ASLEEP_MOTD.',
+    labels: [],
+    perPoll: true,
+    read: (snapshot) => flag(isAsleep(snapshot)),
   },
   {
     name: 'minecraft_version_info',

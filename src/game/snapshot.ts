@@ -119,3 +119,10 @@ function pick(
   }
   return ofFailing
 }
+
+/** True: a proxy answers for the server, which is stopped; false: the server itself answers; undefined: unknown. */
+export function isAsleep({ sources, fields }: Pick<ServerSnapshot, 'sources' | 'fields'>): boolean | undefined {
+  const status = sources.find(({ source }) => source === 'status')
+  if (status?.error?.code === 'asleep') return true
+  return status?.state === 'ok' ? fields.asleep?.value : undefined
+}

@@ -10,6 +10,8 @@ export const status: Partial<Fields> = {
   playersOnline: 2,
   playersMax: 20,
   latency: 0.0015,
+  asleep: false,
+  rawStatus: { version: 'Paper 1.21.11', playersOnline: 2, playersMax: 20 },
 }
 
 export const rcon: Partial<Fields> = {

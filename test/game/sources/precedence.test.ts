@@ -46,6 +46,13 @@ async function readForgeStatus(): Promise<string[]> {
   return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context))
 }
 
+async function readProxyStatus(): Promise<string[]> {
+  const reply = encodeStatus(JSON.stringify({ version: { name: 'Velocity 1.7.2-26.1', protocol: 774 } }))
+  const { port, ...server } = await hostileServer((socket) => void socket.once('data', () => socket.write(reply)))
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context, { asleepMotd: 'asleep' }))
+}
+
 async function readBukkitRcon(): Promise<string[]> {
   const version =
     'This server is running CraftBukkit version 3638-Spigot-d90018e-7dafabf (MC: 1.19.3) (Implementing API version 1.19.3-R0.1-SNAPSHOT)'
@@ -99,7 +106,10 @@ const status = ({ address }: DemoServer) => createStatusSource(address, context)
 const rcon = ({ rcon }: DemoServer) => createRconSource(rcon, context)
 
 it.each<[SourceName, () => Promise<string[]>[]]>([
-  ['status', () => [readDemo({}, status), readDemo({ software: 'paper' }, status), readForgeStatus(), readBedrock()]],
+  [
+    'status',
+    () => [readDemo({}, status), readDemo({ software: 'paper' }, status), readForgeStatus(), readProxyStatus(), readBedrock()],
+  ],
   [
     'rcon',
     () => [...(['vanilla', 'paper', 'forge'] as const).map((software) => readDemo({ software }, rcon, 10)), readBukkitRcon()],
