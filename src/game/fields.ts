@@ -28,6 +28,13 @@ export interface Dimension {
   readonly tickRate: number
 }
 
+/** A server upgrades its world while it starts, before anyone can join. */
+export interface WorldUpgrade {
+  readonly state: 'running' | 'finished' | 'failed'
+  /** 0 to 1; only while it is running. */
+  readonly progress?: number
+}
+
 /** Values of the status reply as the server sent them, for readers that interpret them in their own way. */
 export interface RawStatus {
   /** With formatting codes; empty where the server sends none. */
@@ -102,6 +109,7 @@ export interface Fields {
   readonly plugins: readonly string[]
   readonly map: string
   readonly levelName: string
+  readonly worldUpgrade: WorldUpgrade
   /** How long the server took to start. */
   readonly startupDuration: number
   /** "Can't keep up!" lines since the service began to follow the log. */
@@ -170,6 +178,7 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   plugins: { label: 'the plugins' },
   map: { label: 'the map' },
   levelName: { label: 'the level name' },
+  worldUpgrade: { label: 'the upgrade of the world' },
   startupDuration: { label: 'the duration of the start', unit: 'seconds' },
   overloadWarnings: { label: 'overload warnings' },
   overloadSkippedTicks: { label: 'ticks skipped by overload', unit: 'ticks' },

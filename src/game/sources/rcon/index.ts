@@ -4,6 +4,7 @@ import type { Fields } from '../../fields.ts'
 import { defaultPorts, formatHostPort } from '../../protocol/address.ts'
 import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
+import { createMainThreadTracker } from '../main-thread-activity.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createCommandDuration } from './command-duration.ts'
 import type { RconConnection } from './connection.ts'
@@ -14,6 +15,9 @@ import { createUnansweredCommands, logRest } from './unanswered-commands.ts'
 
 /** How a command may fail that closes the connection, but does not make the replies before it worthless. */
 const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
+
+/** A server at one tick a second answers a command within this many ms: what takes longer, and is not answered at all, hangs. */
+const maxCommandMs = 1_000
 
 /**
  * RCON: the replies of the server's own commands, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
@@ -29,6 +33,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
   const planner = createCommandPlanner(unanswered, logOnce(log, target))
   const duration = createCommandDuration()
   const measureTickRate = createTickRate()
+  const thread = createMainThreadTracker()
   let lastConnection: RconConnection | undefined
 
   /** Sends the commands of one poll. @returns the fields that were read now */
@@ -47,6 +52,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       try {
         const reply = await connection.request(command, signal)
         duration.measured(clock.now() - sentAt)
+        thread.answered(sentAt, clock.now())
         Object.assign(read, take(reply))
       } catch (thrown) {
         const { code } = toSourceError(thrown, target)
@@ -58,7 +64,11 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const isSlow = tookMs < 3 * longestMs
         if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
         else if (!isSlow) unanswered.unanswered(command, clock.now())
-        if (answered === 0) throw thrown
+        if (answered === 0) {
+          const error = toSourceError(thrown, target)
+          if (code === 'timeout') thread.unanswered(sentAt, error)
+          throw error
+        }
         break
       }
       unanswered.answered(command)
@@ -105,9 +115,11 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       } catch (thrown) {
         const error = toSourceError(thrown, target)
         session.pollEnded(error)
+        thread.failed(error)
         throw error
       }
     },
+    mainThread: () => ({ ...thread.activity(), lateAfterMs: maxCommandMs }),
     resting: () => unanswered.resting(clock.now()),
     close: () => session.close(),
   }
