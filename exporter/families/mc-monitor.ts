@@ -8,9 +8,28 @@ const labels = ['server_host', 'server_port', 'server_edition', 'server_version'
 
 const statusOf = ({ sources }: ServerSnapshot): SourceState | undefined => sources.find(({ source }) => source === 'status')
 
+/** What mc-monitor reads from a status reply. It takes a count that a Java server leaves out for 0, of a Bedrock server for -1. */
+interface Reply {
+  readonly version: string
+  readonly online: number
+  readonly max: number
+  /** A Java server that does not let anyone in yet is not ready. */
+  readonly isReady: boolean
+}
+
+function replyOf({ fields }: ServerSnapshot, edition: string): Reply | undefined {
+  const raw = fields.rawStatus?.value
+  if (raw === undefined) return undefined
+  const isBedrock = edition === 'bedrock'
+  const missing = isBedrock ? -1 : 0
+  const { version, playersOnline: online = missing, playersMax: max = missing } = raw
+  return { version, online, max, isReady: isBedrock || max !== 0 }
+}
+
 /**
- * The four gauges of mc-monitor (itzg/mc-monitor), as it gives them: of the status alone, whatever else is known of the server, and
- * with version "" where the status fails.
+ * The four gauges of mc-monitor (https://github.com/itzg/mc-monitor, prom_collector.go) as it computes them: from the status alone,
+ * whatever else is known of the server, with the version as the server writes it, and "" where the status fails. It does not read
+ * servers up to 1.6.
  */
 export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilies {
   const editions = new Map(servers.map((server) => [server.name, addressOf(server)?.edition]))
@@ -24,7 +43,7 @@ export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilie
   const gauge = (
     name: string,
     help: string,
-    value: (snapshot: ServerSnapshot, status: SourceState) => number | undefined,
+    value: (reply: Reply | undefined, status: SourceState) => number | undefined,
   ): Family => ({
     name,
     type: 'gauge',
@@ -33,36 +52,30 @@ export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilie
     read(snapshot) {
       const [address, status] = [statusAddress(snapshot), statusOf(snapshot)]
       if (address === undefined || status === undefined || status.state === 'pending') return []
-      const known = value(snapshot, status)
-      if (known === undefined) return []
-      const version = status.state === 'ok' ? (snapshot.fields.version?.value ?? '') : ''
-      return [{ labels: [...address, version], value: known }]
+      const reply = status.state === 'ok' ? replyOf(snapshot, address[2]) : undefined
+      const known = value(reply, status)
+      return known === undefined ? [] : [{ labels: [...address, reply?.version ?? ''], value: known }]
     },
   })
-
-  const ifOk = (name: string, help: string, value: (snapshot: ServerSnapshot, status: SourceState) => number | undefined) =>
-    gauge(name, help, (snapshot, status) => (status.state === 'ok' ? value(snapshot, status) : undefined))
 
   return {
     identity: (snapshot) => statusAddress(snapshot)?.join(' ').toLowerCase(),
     families: [
-      gauge('minecraft_status_healthy', '1 if the status answers, 0 if not; as mc-monitor names it.', (_, { state }) =>
-        Number(state === 'ok'),
+      gauge(
+        'minecraft_status_healthy',
+        '1 if the status is read and a Java server lets players in, 0 if not; as mc-monitor names it.',
+        (reply) => Number(reply?.isReady === true),
       ),
-      ifOk(
+      gauge(
         'minecraft_status_response_time_seconds',
-        'Time that the status took, seconds; as mc-monitor names it.',
-        (_, { duration }) => duration,
+        'Time that the status took with its ping, seconds; as mc-monitor names it.',
+        (reply, { duration }) => reply && duration,
       ),
-      ifOk(
-        'minecraft_status_players_online_count',
-        'Players online; as mc-monitor names it.',
-        ({ fields }) => fields.playersOnline?.value,
+      gauge('minecraft_status_players_online_count', 'Players online; as mc-monitor names it.', (reply) =>
+        reply?.isReady ? reply.online : undefined,
       ),
-      ifOk(
-        'minecraft_status_players_max_count',
-        'Players let in at most; as mc-monitor names it.',
-        ({ fields }) => fields.playersMax?.value,
+      gauge('minecraft_status_players_max_count', 'Players that the server lets in; as mc-monitor names it.', (reply) =>
+        reply?.isReady ? reply.max : undefined,
       ),
     ],
   }

@@ -1,4 +1,5 @@
-import { flag, type ServerFamily } from './family.ts'
+import { isAsleep } from '../../src/game/snapshot.ts'
+import { flag, type ServerFamily, single } from './family.ts'
 
 export const state: readonly ServerFamily[] = [
   {
@@ -8,6 +9,38 @@ export const state: readonly ServerFamily[] = [
     labels: [],
     perPoll: true,
     read: ({ up }) => flag(up),
+  },
+  {
+    name: 'minecraft_asleep',
+    type: 'gauge',
+    help: '1 while a proxy answers for the server, which is stopped (then minecraft_up is 0), 0 while the server itself answers; absent without MC_ASLEEP_MOTD.',
+    labels: [],
+    perPoll: true,
+    read: (snapshot) => flag(isAsleep(snapshot)),
+  },
+  {
+    name: 'minecraft_main_thread_responsive',
+    type: 'gauge',
+    help: '1 if the main thread of the server answers, 0 if the server accepts connections but its main thread does not answer; absent where no source knows.',
+    labels: [],
+    perPoll: true,
+    read: ({ mainThread }) => flag(mainThread?.responsive),
+  },
+  {
+    name: 'minecraft_main_thread_delay_seconds',
+    type: 'gauge',
+    help: 'Time from the last request that runs on the main thread to its answer, seconds; while it is not answered, the time so far.',
+    labels: [],
+    perPoll: true,
+    read: ({ mainThread }) => single(mainThread?.delay),
+  },
+  {
+    name: 'minecraft_world_upgrade_progress',
+    type: 'gauge',
+    help: 'Part of the world that the server has upgraded, 0 to 1; only while it upgrades the world.',
+    labels: [],
+    perPoll: true,
+    read: ({ fields }) => single(fields.worldUpgrade?.value.state === 'running' ? fields.worldUpgrade.value.progress : undefined),
   },
   {
     name: 'minecraft_version_info',

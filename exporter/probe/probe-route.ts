@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '../../src/clock.ts'
+import { hostname as hostnameKind } from '../../src/config/kinds.ts'
 import { invalidParameter, RequestError, unavailable } from '../../src/errors.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
 import type { Network } from '../../src/game/network.ts'
@@ -9,7 +10,7 @@ import { createPhaseRecorder, type PhaseRecorder } from '../../src/game/phases.t
 import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { security } from '../../src/http/docs.ts'
-import { booleanParameter, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
+import { booleanParameter, optional, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
 import { problem } from '../../src/http/problem.ts'
 import { textType } from '../../src/http/reply.ts'
 import { serverFamilies } from '../families/index.ts'
@@ -50,6 +51,14 @@ const parameters = {
     }),
     expected: 'the name of a watched server, host, host:port or bedrock://host:port',
   },
+  hostname: optional({
+    ...textParameter({
+      description: 'Name that the handshake carries, where it is not that of the address (MC_HOSTNAME)',
+      example: 'lobby.example.org',
+      maxLength: 253,
+    }),
+    ...hostnameKind,
+  }),
   debug: withDefault(booleanParameter({ description: 'The poll step by step, as text', example: true }), false),
 }
 
@@ -80,6 +89,14 @@ const schema = {
     }),
     ...problem(503, { code: 'TOO_MANY_PROBES', detail: '64 probes are under way; PROBE_CONCURRENCY allows no more.' }),
   },
+}
+
+/** The target with another name in the handshake. */
+function withHostname(target: Target, hostname: string | undefined): Target {
+  if (hostname === undefined) return target
+  const { settings } = target
+  const { sources } = settings
+  return { ...target, settings: { ...settings, sources: { ...sources, status: { ...sources.status, hostname } } } }
 }
 
 interface Poll {
@@ -132,7 +149,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   }
 
   app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema }, async (request, reply) => {
-    const { target: text, debug: wantsDebug } = request.query
+    const { target: text, hostname, debug: wantsDebug } = request.query
     const timeout = probeTimeout(request.headers['x-prometheus-scrape-timeout-seconds'], options.timeout)
     const target = findTarget(fleet, text)
     if (target === undefined)
@@ -145,7 +162,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     try {
       const debug = wantsDebug ? createDebugLog(() => clock.now(), `Probe of ${text}, at most ${timeout / 1000} s`) : undefined
       const phases = createPhaseRecorder(clock)
-      const snapshot = await poll(target, request, { timeout, phases, debug })
+      const snapshot = await poll(withHostname(target, hostname), request, { timeout, phases, debug })
       const duration = (clock.now() - started) / 1000
       const result: Probed = { success: snapshot.up === true, duration, phases: phases.durations() }
       if (debug === undefined) {

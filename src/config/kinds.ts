@@ -12,6 +12,8 @@ import {
   parseServerAddress,
   type ServerAddress,
 } from '../game/protocol/address.ts'
+import { matchesPattern } from '../game/protocol/text-pattern.ts'
+import type { ProxyAddress, ProxyCredentials } from '../game/proxy.ts'
 
 /** A kind of setting or query parameter: parses its text, and says what it expects. */
 export interface Kind<T> {
@@ -52,6 +54,19 @@ export const integer = (min: number, max: number): Kind<number> => ({
 })
 
 export const text: Kind<string> = { expected: 'a text that is not empty', parse: (given) => given.trim() || undefined }
+
+/** A text to find in another, or a regular expression. */
+export const textPattern: Kind<string> = {
+  expected: 'a text that is not empty, or a regular expression between slashes: /asleep|starting/i',
+  parse(given) {
+    try {
+      matchesPattern(given.trim(), '')
+      return given.trim() || undefined
+    } catch {
+      return undefined
+    }
+  },
+}
 
 /** A text that can be part of a path: servers are addressed by name in the API. */
 export const serverName: Kind<string> = {
@@ -102,10 +117,34 @@ export const host: Kind<string> = {
   parse: parseHost,
 }
 
+/** A name that a handshake carries. */
+export const hostname: Kind<string> = { expected: 'a host name or IP address without a port', parse: parseHost }
+
 export const serverAddress: Kind<ServerAddress> = {
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
   parse: parseServerAddress,
   format: formatServerAddress,
+}
+
+/** A proxy without the user name and password, which a URL would show in every message. */
+export const proxyAddress: Kind<ProxyAddress> = {
+  expected: 'socks5://host:port or http://host:port (port 1080 or 3128 if none is given) without a user name',
+  parse(given) {
+    const [, protocol, address = ''] = /^(socks5|http):\/\/([^/]+)\/?$/.exec(given) ?? []
+    if (protocol !== 'socks5' && protocol !== 'http') return undefined
+    const parsed = parseHostPort(address, protocol === 'socks5' ? 1080 : 3128)
+    return parsed && { protocol, ...parsed }
+  },
+  format: ({ protocol, ...address }) => `${protocol}://${formatHostPort(address)}`,
+}
+
+export const proxyCredentials: Kind<ProxyCredentials> = {
+  expected: 'user:password, each of 1 to 255 bytes',
+  parse(given) {
+    const [, user = '', password = ''] = /^([^:]+):(.+)$/s.exec(given.trim()) ?? []
+    const fits = [user, password].every((part) => part !== '' && Buffer.byteLength(part) <= 255)
+    return fits ? { user, password } : undefined
+  },
 }
 
 /** @param protocols with colon: `https:` */

@@ -12,6 +12,7 @@ export type SourceErrorCode =
   | 'auth'
   | 'tls'
   | 'unsupported'
+  | 'asleep'
   | 'aborted'
   | 'internal'
 

@@ -28,6 +28,21 @@ export interface Dimension {
   readonly tickRate: number
 }
 
+/** A server upgrades its world while it starts, before anyone can join. */
+export interface WorldUpgrade {
+  readonly state: 'running' | 'finished' | 'failed'
+  /** 0 to 1; only while it is running. */
+  readonly progress?: number
+}
+
+/** Values of the status reply as the server sent them, for readers that interpret them in their own way. */
+export interface RawStatus {
+  /** With formatting codes; empty where the server sends none. */
+  readonly version: string
+  readonly playersOnline?: number
+  readonly playersMax?: number
+}
+
 /**
  * Everything a source can know of a server, each absent where unknown. Durations are seconds unless stated otherwise.
  * A name here is a key of `fieldDescriptions`, of the precedence table in `snapshot.ts` and of `/api/v1/sources`.
@@ -41,6 +56,10 @@ export interface Fields {
   readonly protocol: number
   /** The server software as it names itself: `Paper`, `vanilla`, `Velocity`. */
   readonly software: string
+  /** Other servers are behind it. */
+  readonly proxy: boolean
+  /** The versions of the clients that a proxy accepts, as it writes them: `1.7.2-26.1`. */
+  readonly acceptedVersions: string
   /** `Fabric`, `Quilt`, `Forge`, `NeoForge`, `Paper` ...; `vanilla` where known to be. */
   readonly loader: string
   /** Number only. */
@@ -62,6 +81,9 @@ export interface Fields {
   readonly port: number
   /** Round trip of the protocol's own ping. */
   readonly latency: number
+  /** A proxy answers for a server that is stopped. Only false: while it is true, the server is not reached. */
+  readonly asleep: boolean
+  readonly rawStatus: RawStatus
   readonly tickCount: TickCount
   readonly tickDurationMean: number
   readonly tickDurationP50: number
@@ -87,6 +109,7 @@ export interface Fields {
   readonly plugins: readonly string[]
   readonly map: string
   readonly levelName: string
+  readonly worldUpgrade: WorldUpgrade
   /** How long the server took to start. */
   readonly startupDuration: number
   /** "Can't keep up!" lines since the service began to follow the log. */
@@ -117,6 +140,8 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   version: { label: 'the game version' },
   protocol: { label: 'the protocol version' },
   software: { label: 'the server software' },
+  proxy: { label: 'whether it is a proxy' },
+  acceptedVersions: { label: 'the versions that a proxy accepts' },
   loader: { label: 'the loader' },
   loaderVersion: { label: 'the loader version' },
   motd: { label: 'the message of the day' },
@@ -130,6 +155,8 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   ip: { label: 'the address' },
   port: { label: 'the port' },
   latency: { label: 'the latency', unit: 'seconds' },
+  asleep: { label: 'whether the server is asleep' },
+  rawStatus: { label: 'the status as the server sent it' },
   tickCount: { label: 'ticks', unit: 'ticks' },
   tickDurationMean: { label: 'tick times', unit: 'seconds' },
   tickDurationP50: { label: 'tick time percentiles', unit: 'seconds' },
@@ -151,6 +178,7 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   plugins: { label: 'the plugins' },
   map: { label: 'the map' },
   levelName: { label: 'the level name' },
+  worldUpgrade: { label: 'the upgrade of the world' },
   startupDuration: { label: 'the duration of the start', unit: 'seconds' },
   overloadWarnings: { label: 'overload warnings' },
   overloadSkippedTicks: { label: 'ticks skipped by overload', unit: 'ticks' },

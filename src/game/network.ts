@@ -15,6 +15,8 @@ export interface Network {
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
   /** A TCP socket that connects to whichever of the addresses answers first. */
   connect(addresses: readonly LookupAddress[], port: number): net.Socket
+  /** True: no UDP goes where its connections go. */
+  readonly tcpOnly?: true
 }
 
 export interface CachingNetwork extends Network {

@@ -1,4 +1,4 @@
-import { serverName, text } from '../config/kinds.ts'
+import { proxyAddress, proxyCredentials, serverName, text } from '../config/kinds.ts'
 import type { GivenValues, SettingTable } from '../config/setting.ts'
 import type { ServerAddress } from './protocol/address.ts'
 import type { sources } from './sources/index.ts'
@@ -17,6 +17,14 @@ export type GivenSources = { readonly [D in Descriptor as D['name']]?: Partial<S
 export const serverSettings = {
   name: { env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' },
   group: { env: 'MC_GROUP', file: 'group', kind: text, meaning: 'heading it is shown under on the status page' },
+  via: { env: 'MC_VIA', file: 'via', kind: proxyAddress, meaning: 'proxy through which the server is reached over TCP' },
+  viaCredentials: {
+    env: 'MC_VIA_CREDENTIALS',
+    file: 'viaCredentials',
+    kind: proxyCredentials,
+    secret: true,
+    meaning: 'user name and password that the proxy asks for, as user:password',
+  },
 } as const satisfies SettingTable
 
 /** What the configuration says of one game server. */

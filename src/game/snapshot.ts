@@ -29,6 +29,14 @@ export interface SourceState {
   readonly resting?: readonly RestingCommand[]
 }
 
+/** The thread of the server that computes the ticks. */
+export interface MainThread {
+  /** False: it does not answer, although the server accepts connections. */
+  readonly responsive: boolean
+  /** Seconds from the last request to its answer; of one that is not answered: so far. */
+  readonly delay: number
+}
+
 /** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
 export interface ServerSnapshot {
   readonly server: string
@@ -40,6 +48,8 @@ export interface ServerSnapshot {
   readonly up?: boolean
   /** Monotonic and Unix milliseconds of the last contact (poll or event). */
   readonly lastContact?: { readonly at: number; readonly wall: number }
+  /** Absent while the server is down, and where no source knows. */
+  readonly mainThread?: MainThread
   /** Seconds the whole last poll took. */
   readonly pollDuration?: number
   /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */
@@ -118,4 +128,11 @@ function pick(
     }
   }
   return ofFailing
+}
+
+/** True: a proxy answers for the server, which is stopped; false: the server itself answers; undefined: unknown. */
+export function isAsleep({ sources, fields }: Pick<ServerSnapshot, 'sources' | 'fields'>): boolean | undefined {
+  const status = sources.find(({ source }) => source === 'status')
+  if (status?.error?.code === 'asleep') return true
+  return status?.state === 'ok' ? fields.asleep?.value : undefined
 }

@@ -4,6 +4,7 @@ import type { FieldName } from '../game/fields.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { Watcher } from '../game/watcher/index.ts'
+import { describeState } from './server-state.ts'
 
 /** Milliseconds since the server was last reached; undefined where it never was. */
 export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | undefined =>
@@ -19,8 +20,14 @@ export function current(watcher: Watcher, clock: Clock): { readonly snapshot: Se
   const age = ageOf(snapshot, clock)
   if (age !== undefined && age < staleAfter) return { snapshot, age }
   const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
+  const state = describeState(snapshot)
+  const isDown = ['down', 'unknown'].includes(state)
   const why = `/api/v1/servers/${encodeURIComponent(watcher.server)}/sources says why`
-  throw unavailable('SERVER_UNREACHABLE', `The server "${watcher.server}" ${since}; ${why}.`, interval / 1000)
+  throw unavailable(
+    'SERVER_UNREACHABLE',
+    `The server "${watcher.server}" ${since}${isDown ? '' : ` (${state})`}; ${why}.`,
+    interval / 1000,
+  )
 }
 
 let shown = { age: 0, text: '0.000' }

@@ -31,6 +31,11 @@ export const fullInformationExample: Static<typeof FullInformation> = {
 
 export const sourcesExample: Static<typeof Sources> = {
   server: 'survival',
+  state: 'up',
+  asleep: null,
+  mainThread: { responsive: true, delay: 0.031 },
+  worldUpgrade: null,
+  proxy: null,
   sources: [
     {
       source: 'status',

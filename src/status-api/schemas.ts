@@ -60,6 +60,47 @@ const Failure = Type.Object({ code: Type.String(), message: Type.String(), at: M
 export const Sources = Type.Object(
   {
     server: Type.String(),
+    state: Type.String({
+      description: 'up, down, asleep, hung (its main thread does not answer), unknown, or how far the upgrade of its world is',
+      examples: ['up', 'upgrading the world, 42 %'],
+    }),
+    asleep: Type.Union([Type.Boolean(), Type.Null()], {
+      description:
+        'Whether a proxy answers for the server, which is stopped; null without MC_ASLEEP_MOTD and while it is unknown',
+    }),
+    mainThread: Type.Union(
+      [
+        Type.Object({
+          responsive: Type.Boolean({ description: 'false: the server accepts connections, but its main thread does not answer' }),
+          delay: Type.Number({ description: 'Seconds from the last request to its answer; while it is not answered, so far' }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'The thread that computes the ticks; null while the server is down and where no source knows' },
+    ),
+    worldUpgrade: Type.Union(
+      [
+        Type.Object({
+          state: Type.String({ enum: ['running', 'finished', 'failed'] }),
+          progress: numberOrNull('0 to 1; null unless it is running'),
+        }),
+        Type.Null(),
+      ],
+      {
+        description:
+          'The upgrade of the world, which the server makes while it starts (26.2 and later); null where there is none',
+      },
+    ),
+    proxy: Type.Union(
+      [
+        Type.Object({
+          software: Type.String(),
+          acceptedVersions: Type.String({ description: 'Versions of the clients that it accepts; empty where it does not say' }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'The proxy that answers at the address; null where none says that it is one' },
+    ),
     sources: Type.Array(
       Type.Object({
         source: SourceName,

@@ -1,10 +1,11 @@
 import type { Static } from 'typebox'
 import { fieldNames } from '../game/fields.ts'
-import type { ServerSnapshot, SourceState } from '../game/snapshot.ts'
+import { isAsleep, type ServerSnapshot, type SourceState } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/source.ts'
 import { type SourceSituation, settingFor } from './providers.ts'
 import type { Sources } from './schemas.ts'
+import { describeState } from './server-state.ts'
 
 const moment = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
@@ -23,14 +24,20 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
 }
 
 /** The state of each source, and for each field which source gave it or which setting would. */
-export function describeSources(
-  { server, sources: sourceStates, fields }: ServerSnapshot,
-  edition: SourceSituation['edition'],
-): Static<typeof Sources> {
+export function describeSources(snapshot: ServerSnapshot, edition: SourceSituation['edition']): Static<typeof Sources> {
+  const { server, sources: sourceStates, fields, mainThread } = snapshot
+  const upgrade = fields.worldUpgrade?.value
   const states = new Map(sourceStates.map((state) => [state.source, state]))
   const failures = new Map(sourceStates.map(({ source, state, error }) => [source, state === 'failed' ? error?.code : undefined]))
   return {
     server,
+    state: describeState(snapshot),
+    asleep: isAsleep(snapshot) ?? null,
+    mainThread: mainThread ? { responsive: mainThread.responsive, delay: Number(mainThread.delay.toFixed(6)) } : null,
+    worldUpgrade: upgrade ? { state: upgrade.state, progress: upgrade.progress ?? null } : null,
+    proxy: fields.proxy?.value
+      ? { software: fields.software?.value ?? '', acceptedVersions: fields.acceptedVersions?.value ?? '' }
+      : null,
     sources: sources.map(({ name }) => describe(name, states.get(name))),
     fields: Object.fromEntries(
       fieldNames.map((name) => {

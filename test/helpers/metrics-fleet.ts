@@ -10,6 +10,8 @@ export const status: Partial<Fields> = {
   playersOnline: 2,
   playersMax: 20,
   latency: 0.0015,
+  asleep: false,
+  rawStatus: { version: 'Paper 1.21.11', playersOnline: 2, playersMax: 20 },
 }
 
 export const rcon: Partial<Fields> = {
@@ -51,6 +53,7 @@ export const fixedFleet = (): Script => ({
   'lobby "EU" \\ Größe': {
     status: { edition: 'bedrock', version: '1.21.40', protocol: 748, playersOnline: 0, playersMax: 10, latency: 0.02 },
   },
+  upgrading: { management: { worldUpgrade: { state: 'running', progress: 0.42 } } },
   down: { status: new SourceError('refused', 'down: refused'), directory },
   'half-blind': { status: { ...status, software: 'Fabric' }, rcon: new SourceError('auth', 'half-blind: wrong password') },
   odd: {

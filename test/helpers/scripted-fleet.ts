@@ -40,6 +40,9 @@ export function scriptedFleet(script: Script, clock: Clock, servers?: readonly S
             if (answer instanceof Error) throw answer
             return { source, at: clock.now(), fields: answer ?? {} }
           },
+          // RCON commands run on the main thread.
+          mainThread: () =>
+            source === 'rcon' && !(script[server]?.rcon instanceof Error) ? { answeredAt: clock.now(), delayMs: 31 } : {},
           close() {},
         }
       })

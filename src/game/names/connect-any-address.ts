@@ -32,6 +32,7 @@ export function createAnyAddress({ host, target, network, clock, phases }: AnyAd
   let answered: string | undefined
 
   return async <T>(ask: Ask<T>, signal: AbortSignal): Promise<T> => {
+    if (network.tcpOnly) throw new SourceError('unsupported', `${target}: UDP does not go through a proxy (MC_VIA)`)
     const found = await addressesOf(host, network, signal)
     phases?.end('resolve')
     const isLast = ({ address }: LookupAddress) => address === answered

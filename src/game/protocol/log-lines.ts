@@ -5,6 +5,8 @@ export type LogEvent =
   | { readonly kind: 'started'; readonly seconds: number }
   /** The server cannot keep up, and is so many ticks behind. */
   | { readonly kind: 'overload'; readonly ticks: number }
+  /** The management protocol listens on this port, which the system has chosen where it was set to 0. */
+  | { readonly kind: 'management'; readonly port: number }
   | { readonly kind: 'joined' | 'left'; readonly name: string }
 
 /**
@@ -23,6 +25,7 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
     /^Can't keep up! .*Running \d+ ?ms(?: or (\d+) ticks behind| behind, skipping (\d+) tick\(s\))/,
     ([modern, old]) => ({ kind: 'overload', ticks: Number(modern || old) }),
   ],
+  [/^Json-RPC Management connection listening on \S{1,253}:(\d{1,5})$/, ([port]) => ({ kind: 'management', port: Number(port) })],
   [/^Done \((\d+(?:[.,]\d+)?)s\)!/, ([took = '']) => ({ kind: 'started', seconds: seconds(took) })],
   // `1.21.11`, but also `1.21.11 Pre-Release 3`
   [/^Starting minecraft server version (\S[^\n]{0,59})$/i, ([version = '']) => ({ kind: 'version', version })],

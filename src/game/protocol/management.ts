@@ -112,3 +112,28 @@ export function eventParameter(params: unknown, name: string): unknown {
   const first = Array.isArray(params) ? params[0] : params
   return unwrap(first, name)
 }
+
+export interface ManagementWorldUpgrade {
+  readonly state: 'running' | 'finished' | 'failed'
+  /** 0 to 1. */
+  readonly progress?: number
+}
+
+/** The notifications of API 3.0.0 (26.2) about the upgrade of the world; undefined for another event, and for one without a progress. */
+export function parseWorldUpgrade(event: string, params: unknown): ManagementWorldUpgrade | undefined {
+  switch (event) {
+    case 'world/upgrade_started':
+      return { state: 'running', progress: 0 }
+    case 'world/upgrade_progress': {
+      const progress = eventParameter(params, 'progress')
+      const fits = typeof progress === 'number' && progress >= 0 && progress <= 1
+      return fits ? { state: 'running', progress } : undefined
+    }
+    case 'world/upgrade_finished':
+      return { state: 'finished' }
+    case 'world/upgrade_failed':
+      return { state: 'failed' }
+    default:
+      return undefined
+  }
+}

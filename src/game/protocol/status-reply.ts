@@ -5,6 +5,8 @@ import { parseVersionName } from './version-name.ts'
 
 /** Vanilla sends at most 12; some servers list everyone. */
 const maxSample = 1_000
+/** Longer than any list of versions that a proxy accepts. */
+const maxVersionName = 1_000
 /** An icon of 64x64 takes at most some 17 kB. */
 const maxFavicon = 262_144
 /** 1.19.1, and 1.19.2-rc1 among the snapshots: from these on an absent `enforcesSecureChat` means false. */
@@ -17,6 +19,8 @@ export interface StatusReply {
   readonly edition: 'java'
   readonly version?: string
   readonly software?: string
+  readonly proxy?: true
+  readonly acceptedVersions?: string
   readonly protocol?: number
   readonly loader?: string
   readonly loaderVersion?: string
@@ -27,6 +31,8 @@ export interface StatusReply {
   readonly playersMax?: number
   readonly players?: { readonly players: readonly { readonly name: string; readonly id?: string }[]; readonly complete: boolean }
   readonly secureChatEnforced?: boolean
+  /** The version and counts as they were sent, the counts also where they are negative. */
+  readonly rawStatus: { readonly version: string; readonly playersOnline?: number; readonly playersMax?: number }
 }
 
 /**
@@ -58,6 +64,11 @@ export function parseStatusReply(json: string): StatusReply {
     ...(max !== undefined && { playersMax: max }),
     ...(list && { players: list }),
     ...(enforced !== undefined && { secureChatEnforced: enforced }),
+    rawStatus: {
+      version: typeof version.name === 'string' ? version.name.slice(0, maxVersionName) : '',
+      ...(Number.isSafeInteger(players.online) && { playersOnline: Number(players.online) }),
+      ...(Number.isSafeInteger(players.max) && { playersMax: Number(players.max) }),
+    },
   }
 }
 

@@ -22,7 +22,17 @@ export interface BedrockStatus {
   readonly playersMax?: number
   /** As the server writes it: `Survival`. */
   readonly gameMode?: string
+  /** The server software, where the level name is the one that this software sends unless it is configured otherwise. */
+  readonly software?: string
 }
+
+/** Level names that say which software the server is. Vanilla servers send the name of the world. */
+const softwareByLevel: readonly (readonly [RegExp, string])[] = [
+  [/^PocketMine-MP$/, 'PocketMine-MP'],
+  [/^Powered by Nukkit\b/, 'Nukkit'],
+  [/^(?:https:\/\/)?(?:www\.)?powernukkitx?\.(?:org|com)$/i, 'PowerNukkit'],
+  [/^(?:Geyser|Another Geyser server\.)$/, 'Geyser'],
+]
 
 export interface Pong {
   /** The time of the ping that it answers; some servers send another one. */
@@ -71,6 +81,8 @@ function toStatus([, name = '', protocol = '', version, online, max, , level, ga
   const protocolNumber = toCount(protocol)
   const playersOnline = toCount(online)
   const playersMax = toCount(max)
+  const plainLevel = level?.replaceAll(/§./g, '').trim() ?? ''
+  const software = softwareByLevel.find(([pattern]) => pattern.test(plainLevel))?.[1]
   return {
     motd: level ? `${name}\n${level}` : name,
     ...(protocolNumber !== undefined && { protocol: protocolNumber }),
@@ -78,5 +90,6 @@ function toStatus([, name = '', protocol = '', version, online, max, , level, ga
     ...(playersOnline !== undefined && { playersOnline }),
     ...(playersMax !== undefined && { playersMax }),
     ...(gameMode && { gameMode }),
+    ...(software !== undefined && { software }),
   }
 }

@@ -14,7 +14,14 @@ export interface VersionName {
   readonly version?: string
   /** The word the server puts before it: `Paper`. */
   readonly software?: string
+  /** It is a proxy, known by its name: other servers are behind it. */
+  readonly proxy?: true
+  /** Of a proxy: the versions of the clients that it accepts, as it writes them: `1.7.2-26.1`, `1.8.x, 1.9.x`. */
+  readonly acceptedVersions?: string
 }
+
+/** Proxies that put their own name into the status. */
+const proxies: ReadonlySet<string> = new Set(['Velocity', 'BungeeCord', 'Waterfall', 'Travertine', 'FlameCord', 'Gate', 'Geyser'])
 
 /**
  * What a status reply's `version.name` tells. Servers write anything there (`Paper 1.21.11`, `Velocity 1.7.2-1.21.11`, `Join us!`):
@@ -25,8 +32,12 @@ export function parseVersionName(name: string): VersionName {
   const versions = [...text.matchAll(gameVersion)]
   const [first] = versions
   const software = /^([A-Za-z][A-Za-z]{2,31})(?= \d)/.exec(text)?.[1]
+  const isProxy = software !== undefined && proxies.has(software)
+  const accepted = isProxy ? /^ (\d[\d.x]*(?:(?: ?- ?|, ?)\d[\d.x]*)+)$/.exec(text.slice(software.length))?.[1] : undefined
   return {
     ...(first && versions.length === 1 && { version: first[0] }),
     ...(software !== undefined && !noSoftware.test(software) && { software }),
+    ...(isProxy && { proxy: true as const }),
+    ...(accepted !== undefined && { acceptedVersions: accepted }),
   }
 }

@@ -1,4 +1,6 @@
+import { systemNetwork } from '../network.ts'
 import type { ServerAddress } from '../protocol/address.ts'
+import { createProxyNetwork } from '../proxy.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../server.ts'
 import { sources as all } from './index.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
@@ -40,7 +42,9 @@ function accepted(descriptor: SourceDescriptor, discovered: Values): Values {
  */
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
   const address = addressOf(server)
-  const own: SourceContext = { ...context, ...(address && { address }) }
+  const { via, viaCredentials } = server
+  const proxied = via && createProxyNetwork(via, viaCredentials, context.network ?? systemNetwork)
+  const own: SourceContext = { ...context, ...(address && { address }), ...(proxied && { network: proxied }) }
   const hasDirectory = descriptors.some((source) => source.completesOthers && hasAll(source, givenTo(source, server.sources)))
   const made = new Map<SourceDescriptor, { readonly key: string; readonly source: Source }>()
   const list = () => descriptors.flatMap((descriptor) => made.get(descriptor)?.source ?? [])

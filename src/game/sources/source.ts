@@ -19,8 +19,22 @@ export interface Reading {
   readonly fields: Partial<Fields>
   /** Monotonic milliseconds at which a field was read, for each field that was not read at `at`. */
   readonly readAt?: FieldTimes
+  /** The server is not up yet, although it has sent this: it is starting. */
+  readonly isStarting?: true
   /** Milliseconds between two reads of a field, for each field that the source does not read in every poll. */
   readonly readEvery?: FieldTimes
+}
+
+/** What a source has met with that the main thread of the server sends: the thread that computes the ticks. Monotonic milliseconds. */
+export interface MainThreadActivity {
+  /** Of the last answer or event. */
+  readonly answeredAt?: number
+  /** From the last request that was answered to its answer. */
+  readonly delayMs?: number
+  /** Of the first of the requests that are not answered, over a connection that the server has accepted; absent: there is none. */
+  readonly waitingSince?: number
+  /** How long a request may be unanswered; default: three poll intervals. */
+  readonly lateAfterMs?: number
 }
 
 /** Milliseconds by field. */
@@ -51,6 +65,8 @@ export interface Source {
   poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading>
   /** Commands that are not sent at the moment, because the server did not answer them. */
   resting?(): readonly RestingCommand[]
+  /** Only of a source whose requests the main thread of the server answers. */
+  mainThread?(): MainThreadActivity
   /**
    * Only of a source that completes the settings of the others: the server's own files; undefined while there are none.
    * Rejects where they cannot be read, which the source's next poll reports.
@@ -69,6 +85,8 @@ export interface ServerFiles {
    * may not be read. The same Buffer as before as long as the file has not changed.
    */
   read(path: string): Promise<Buffer | undefined>
+  /** The port of the management protocol that the log names; undefined where it names none or cannot be read. */
+  managementPort(): Promise<number | undefined>
 }
 
 /** What every source is given. */

@@ -7,6 +7,7 @@ import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
 import { createDeadline, type Deadline, waitAtMost } from './deadline.ts'
 import { createFreshness } from './freshness.ts'
+import { judgeMainThread } from './main-thread.ts'
 import { createPlayerCounter } from './player-counter.ts'
 import { createPollRequests } from './poll-requests.ts'
 import { createReachability } from './reachability.ts'
@@ -82,14 +83,18 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   function build(fields: KnownFields): ServerSnapshot {
     const { up } = reachability
+    const now = clock.now()
+    const activities = up === true ? sources.list().flatMap((source) => source.mainThread?.() ?? []) : []
+    const mainThread = judgeMainThread(activities, { now, interval: settings.interval, staleAfter: settings.staleAfter })
     return Object.freeze({
       server,
-      at: clock.now(),
+      at: now,
       fields,
       sources: Object.freeze(sources.list().map(states.of)),
       polls: Object.freeze({ ...polls }),
       ...counter.counts(),
       ...(up !== undefined && { up }),
+      ...(mainThread && { mainThread }),
       ...(lastContact && { lastContact }),
       ...(pollDuration !== undefined && { pollDuration }),
     })
@@ -113,7 +118,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const source = sources.list().find(({ name }) => name === reading.source)
     if (closed || source === undefined) return
     freshness.addPushed(reading)
-    if (reached(source, reading.at)) recover()
+    if (!reading.isStarting && reached(source, reading.at)) recover()
     // Before the first poll has ended most is unknown: what it reads belongs to the first snapshot too.
     if (pollDuration === undefined) publishSoon()
     else publish()

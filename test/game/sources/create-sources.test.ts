@@ -1,4 +1,7 @@
-import { afterEach, expect, it } from 'vitest'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import type { GivenSources } from '../../../src/game/server.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
@@ -42,4 +45,29 @@ it('reaches RCON at the address of the server where only its password is set', (
 it('has nothing to refresh without a directory', () => {
   expect(targets({ status: { address } })).toEqual(['status mc.test:25570'])
   expect(set?.refresh).toBeUndefined()
+})
+
+it('finds the management port that the system has chosen in the log, also after a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-create-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const log = (port: number) =>
+    writeFileSync(
+      join(folder, 'logs/latest.log'),
+      `[12:00:00] [Server thread/INFO]: Json-RPC Management connection listening on localhost:${port}\n`,
+    )
+  const properties = ['server-port=25570', 'management-server-enabled=true', 'management-server-port=0']
+  properties.push(`management-server-secret=${'a'.repeat(40)}`, 'management-server-tls-enabled=false')
+  writeFileSync(join(folder, 'server.properties'), properties.join('\n'))
+  mkdirSync(join(folder, 'logs'))
+  set = createSources({ name: 'Server', sources: { directory: { path: folder } } }, context)
+  const management = async () => {
+    await set?.refresh?.()
+    return set?.list().find(({ name }) => name === 'management')?.target
+  }
+  expect(await management()).toBeUndefined()
+  log(40_001)
+  expect(await management()).toBe('ws://127.0.0.1:40001')
+  rmSync(join(folder, 'logs/latest.log'))
+  log(40_002)
+  expect(await management()).toBe('ws://127.0.0.1:40002')
 })

@@ -13,11 +13,12 @@ import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/index.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { createRconSource } from '../../../src/game/sources/rcon/index.ts'
-import type { Source, SourceName } from '../../../src/game/sources/source.ts'
+import type { Reading, Source, SourceName } from '../../../src/game/sources/source.ts'
 import { createStatusSource } from '../../../src/game/sources/status/index.ts'
 import { silentLog } from '../../../src/log.ts'
 import { bedrockServer, pong } from '../../helpers/bedrock-server.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
+import { managementServer } from '../../helpers/management-server.ts'
 import { never } from '../../helpers/never.ts'
 import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
 import { encodeStatus } from '../../helpers/status-packets.ts'
@@ -44,6 +45,26 @@ async function readForgeStatus(): Promise<string[]> {
   const { port, ...server } = await hostileServer((socket) => void socket.once('data', () => socket.write(reply)))
   onTestFinished(() => server[Symbol.asyncDispose]())
   return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context))
+}
+
+async function readProxyStatus(): Promise<string[]> {
+  const reply = encodeStatus(JSON.stringify({ version: { name: 'Velocity 1.7.2-26.1', protocol: 774 } }))
+  const { port, ...server } = await hostileServer((socket) => void socket.once('data', () => socket.write(reply)))
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context, { asleepMotd: 'asleep' }))
+}
+
+/** What is pushed while the server starts. */
+async function readWorldUpgrade(): Promise<string[]> {
+  const server = await managementServer()
+  const pushed: string[] = []
+  const push = ({ fields }: Reading) => void pushed.push(...Object.keys(fields))
+  const source = createManagementSource({ url: server.url, secret: server.secret }, { ...context, push })
+  onTestFinished(() => server.close())
+  const polled = await read(source)
+  server.notify('minecraft:notification/world/upgrade_progress', [0.5])
+  await expect.poll(() => pushed.length).toBeGreaterThan(0)
+  return [...polled, ...pushed]
 }
 
 async function readBukkitRcon(): Promise<string[]> {
@@ -99,12 +120,15 @@ const status = ({ address }: DemoServer) => createStatusSource(address, context)
 const rcon = ({ rcon }: DemoServer) => createRconSource(rcon, context)
 
 it.each<[SourceName, () => Promise<string[]>[]]>([
-  ['status', () => [readDemo({}, status), readDemo({ software: 'paper' }, status), readForgeStatus(), readBedrock()]],
+  [
+    'status',
+    () => [readDemo({}, status), readDemo({ software: 'paper' }, status), readForgeStatus(), readProxyStatus(), readBedrock()],
+  ],
   [
     'rcon',
     () => [...(['vanilla', 'paper', 'forge'] as const).map((software) => readDemo({ software }, rcon, 10)), readBukkitRcon()],
   ],
-  ['management', () => [readDemo({}, ({ management }) => createManagementSource(management!, context))]],
+  ['management', () => [readDemo({}, ({ management }) => createManagementSource(management!, context)), readWorldUpgrade()]],
   ['query', () => [readDemo({ software: 'paper' }, ({ query }) => createQuerySource(query, context))]],
   ['jmx', () => [readJmx()]],
   ['directory', () => [readDirectory()]],

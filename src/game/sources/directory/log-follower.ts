@@ -18,6 +18,7 @@ export interface LogFacts {
   readonly loaderVersion?: string
   /** Seconds. */
   readonly startupDuration?: number
+  readonly managementPort?: number
 }
 
 /** What was written since the log was followed first. */
@@ -48,6 +49,7 @@ export function createLogFollower(folder: string): LogFollower {
     if (event.kind === 'version') facts = { ...facts, version: event.version }
     else if (event.kind === 'loader') facts = { ...facts, loader: event.loader, loaderVersion: event.version }
     else if (event.kind === 'started') facts = { ...facts, startupDuration: event.seconds }
+    else if (event.kind === 'management') facts = { ...facts, managementPort: event.port }
   }
 
   function count(event: LogEvent): void {

@@ -84,12 +84,23 @@ export function createDirectoryReader(folder: string): DirectoryReader {
     return named.read().catch(() => undefined)
   }
 
+  const readManagementPort = (): Promise<number | undefined> =>
+    log.read().then(
+      (logs) => logs?.facts.managementPort,
+      () => undefined,
+    )
+
   return {
     read: () => inTurn(readAll),
     files: () =>
       inTurn(async () => {
         const found = await readProperties()
-        return found && { properties: found.properties, read: (path) => inTurn(() => readNamed(path)) }
+        if (found === undefined) return undefined
+        return {
+          properties: found.properties,
+          read: (path) => inTurn(() => readNamed(path)),
+          managementPort: () => inTurn(readManagementPort),
+        }
       }),
     close() {
       if (closed) return

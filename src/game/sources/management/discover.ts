@@ -1,13 +1,19 @@
 import { formatHostPort, type ServerAddress } from '../../protocol/address.ts'
-import { isOn, type Properties, portIn } from '../../protocol/server-properties.ts'
+import { isOn, portIn } from '../../protocol/server-properties.ts'
 import type { ServerFiles } from '../source.ts'
 import { keystoreFingerprint } from './keystore.ts'
 import type { ManagementSettings } from './settings.ts'
 
+/** Port 0, which is the default, lets the system choose one, which the server writes to its log only. */
+async function findPort({ properties, managementPort }: ServerFiles): Promise<number | undefined> {
+  const isChosen = (properties.get('management-server-port')?.trim() || '0') === '0'
+  return isChosen ? await managementPort() : portIn(properties, 'management-server-port')
+}
+
 /** Where the server's properties say that the management protocol is served. */
-function findUrl(properties: Properties, server: ServerAddress | undefined): string | undefined {
-  // Port 0 is a random one, which the server writes to its log only.
-  const port = isOn(properties, 'management-server-enabled') ? portIn(properties, 'management-server-port') : undefined
+async function findUrl(files: ServerFiles, server: ServerAddress | undefined): Promise<string | undefined> {
+  const { properties } = files
+  const port = isOn(properties, 'management-server-enabled') ? await findPort(files) : undefined
   if (port === undefined) return undefined
   const scheme = properties.get('management-server-tls-enabled')?.trim() === 'false' ? 'ws' : 'wss'
   const configured = properties.get('management-server-host')?.trim() || 'localhost'
@@ -30,7 +36,7 @@ export async function discoverManagement(
   server: ServerAddress | undefined,
 ): Promise<Partial<ManagementSettings>> {
   const secret = files.properties.get('management-server-secret')
-  const found = findUrl(files.properties, server)
+  const found = await findUrl(files, server)
   const isTrusted = given.fingerprint !== undefined || given.caFile !== undefined
   const url = given.url ?? found
   const fingerprint = !isTrusted && url?.startsWith('wss:') ? await findFingerprint(files) : undefined

@@ -1,6 +1,6 @@
 import { existingFile, fingerprint, text, url } from '../../../config/kinds.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
-import type { Fields, Player } from '../../fields.ts'
+import type { Fields, Player, WorldUpgrade } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import {
@@ -10,11 +10,13 @@ import {
   parsePlayers,
   parseSetting,
   parseStatus,
+  parseWorldUpgrade,
   type ReadingMethod,
   readingMethods,
 } from '../../protocol/management.ts'
 import { networkHints } from '../hints.ts'
-import type { ConnectBackoff, Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { createMainThreadTracker } from '../main-thread-activity.ts'
+import type { ConnectBackoff, MainThreadActivity, Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { discoverManagement } from './discover.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
 import type { ManagementSettings } from './settings.ts'
@@ -22,6 +24,7 @@ import type { ManagementSettings } from './settings.ts'
 /** Events that come faster than this are pushed as one, so that a flood of them costs little. Milliseconds. */
 const pushSpacingMs = 50
 const maxPlayers = 10_000
+const maxMissedHeartbeats = 3
 
 /** The management protocol (1.21.9 and later) over one kept connection: settings, the full player list, and events between polls. */
 export function createManagementSource(settings: ManagementSettings, context: SourceContext): Source {
@@ -48,6 +51,11 @@ class ManagementSource implements Source {
   #hasMoved = false
   #lastPush = Number.NEGATIVE_INFINITY
   #cancelPush: (() => void) | undefined
+  readonly #thread = createMainThreadTracker()
+  #heartbeatAt: number | undefined
+  #worldUpgrade: WorldUpgrade['state'] | undefined
+  /** Milliseconds between the last two heartbeats. */
+  #heartbeatMs: number | undefined
 
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
@@ -62,9 +70,21 @@ class ManagementSource implements Source {
     signal.throwIfAborted()
     this.#throwIfClosed()
     this.#phases?.start()
-    const reading = await this.#read(this.#connection ?? (await this.#connect(signal)), signal)
-    this.#phases?.end('read')
-    return reading
+    try {
+      const reading = await this.#read(this.#connection ?? (await this.#connect(signal)), signal)
+      this.#phases?.end('read')
+      return reading
+    } catch (thrown) {
+      const error = toSourceError(thrown, this.target)
+      this.#thread.failed(error)
+      throw error
+    }
+  }
+
+  /** Heartbeats come from the main thread as well, and perhaps more often than polls. */
+  mainThread(): MainThreadActivity {
+    const lateAfterMs = this.#heartbeatMs === undefined ? undefined : maxMissedHeartbeats * this.#heartbeatMs
+    return { ...this.#thread.activity(), ...(lateAfterMs !== undefined && { lateAfterMs }) }
   }
 
   close(): void {
@@ -116,6 +136,7 @@ class ManagementSource implements Source {
   #lost(error: SourceError): void {
     this.#connection = undefined
     this.#players = undefined
+    this.#heartbeatAt = undefined
     if (this.#closed) return
     const at = this.#backoff?.failed(error) ?? this.#context.clock.now()
     this.#context.requestPoll?.(this.name, at)
@@ -123,12 +144,14 @@ class ManagementSource implements Source {
 
   async #read(connection: JsonRpc, signal: AbortSignal): Promise<Reading> {
     const before = connection.received
+    const sentAt = this.#context.clock.now()
     const fields: { -readonly [K in keyof Fields]?: Fields[K] } = {}
     const errors: unknown[] = []
     let answers = 0
     const read = async (method: ReadingMethod) => {
       try {
         const result = await connection.call(method, signal)
+        this.#thread.answered(sentAt, this.#context.clock.now())
         answers++
         if (method === 'minecraft:players') this.#setPlayers(parsePlayers(result))
         else if (method === 'minecraft:server/status') Object.assign(fields, this.#status(result))
@@ -139,7 +162,11 @@ class ManagementSource implements Source {
       }
     }
     await Promise.all(readingMethods.filter((method) => !this.#unknown.has(method)).map(read))
-    if (answers === 0) throw this.#failure(connection, before, errors[0])
+    if (answers === 0) {
+      const failure = this.#failure(connection, before, errors[0])
+      if (failure.code === 'timeout') this.#thread.unanswered(sentAt, failure)
+      throw failure
+    }
     this.#backoff?.succeeded()
     return {
       source: this.name,
@@ -183,9 +210,30 @@ class ManagementSource implements Source {
   #notice(method: string, params: unknown): void {
     const event = eventName(method)
     if (event === 'players/joined' || event === 'players/left') this.#moved(event, parsePlayer(eventParameter(params, 'player')))
-    else if (event === 'server/status') this.#push(this.#status(eventParameter(params, 'status')), true)
-    else if (event === 'server/started') this.#context.requestPoll?.(this.name, this.#context.clock.now())
+    else if (event === 'server/status') {
+      this.#heartbeat()
+      this.#push(this.#status(eventParameter(params, 'status')), true)
+    } else if (event === 'server/started') this.#context.requestPoll?.(this.name, this.#context.clock.now())
+    else if (event.startsWith('world/')) this.#upgrade(parseWorldUpgrade(event, params))
     else if (event === 'server/stopping' || event === 'server/saved') this.#push({})
+  }
+
+  /** Sent while the server starts: it is not up yet. */
+  #upgrade(worldUpgrade: WorldUpgrade | undefined): void {
+    if (worldUpgrade === undefined || this.#closed) return
+    const { clock, push } = this.#context
+    const isChange = worldUpgrade.state !== this.#worldUpgrade
+    if (!isChange && clock.now() < this.#lastPush + pushSpacingMs) return
+    this.#worldUpgrade = worldUpgrade.state
+    this.#lastPush = clock.now()
+    push({ source: this.name, at: clock.now(), fields: { worldUpgrade }, isStarting: true })
+  }
+
+  #heartbeat(): void {
+    const now = this.#context.clock.now()
+    this.#heartbeatMs = this.#heartbeatAt === undefined ? undefined : now - this.#heartbeatAt
+    this.#heartbeatAt = now
+    this.#thread.heard(now)
   }
 
   #moved(event: 'players/joined' | 'players/left', player: Player | undefined): void {
@@ -271,7 +319,9 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
     difficulty: 10,
     viewDistance: 10,
     pauseWhenEmpty: 10,
+    worldUpgrade: 10,
   },
+  requires: { worldUpgrade: '26.2 or later, while it starts' },
   hints: {
     notConfigured: 'management-server-enabled=true, MC_MANAGEMENT and MC_MANAGEMENT_SECRET',
     ...networkHints('are management-server-enabled=true and this management-server-port in its server.properties?'),

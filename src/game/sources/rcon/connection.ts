@@ -20,6 +20,17 @@ const maxReply = 1_048_576
 /** Pieces after the first may be short when another RCON client interferes, but not without end. */
 const maxPieces = 512
 
+/** A server that does not answer the end mark has sent all of a reply once nothing has come for so many milliseconds. */
+const silenceMs = 250
+/** Packets that answer nothing, between two requests. */
+const maxIgnored = 100
+
+/** How the end of a long reply is found. Learned once for a server, and kept over its connections. */
+export interface ReplyEnd {
+  /** The server does not answer the end mark, or closes the connection on it. */
+  bySilence: boolean
+}
+
 export interface RconReply {
   readonly text: string
   /** Monotonic milliseconds at which its first piece arrived. */
@@ -32,13 +43,20 @@ export interface RconConnectionOptions {
   /** `host:port`, for messages. */
   readonly target: string
   readonly clock: Clock
+  readonly replyEnd: ReplyEnd
   readonly phases?: PhaseTimer | undefined
 }
 
 interface Exchange {
+  isAwaited(id: number): boolean
   /** Takes one packet that belongs to it. */
   receive(packet: RconPacket, at: number): void
   fail(error: SourceError): void
+}
+
+interface ExchangeSteps<T> extends Pick<Exchange, 'isAwaited' | 'receive'> {
+  /** What was received by the time the connection ended, where it is all there is; undefined: it is not. */
+  rescue?(error: SourceError): T | undefined
 }
 
 /**
@@ -49,17 +67,20 @@ export class RconConnection {
   readonly #socket: Socket
   readonly #target: string
   readonly #clock: Clock
+  readonly #replyEnd: ReplyEnd
   readonly #decoder = createRconDecoder()
   #exchange: Exchange | undefined
   #failure: SourceError | undefined
   #turn: Promise<unknown> = Promise.resolve()
   #lastId = 0
-  #loginId: number | undefined
+  #ignored = 0
+  #replies = 0
 
-  constructor({ socket, target, clock, phases }: RconConnectionOptions) {
+  constructor({ socket, target, clock, replyEnd, phases }: RconConnectionOptions) {
     this.#socket = socket
     this.#target = target
     this.#clock = clock
+    this.#replyEnd = replyEnd
     socket.setNoDelay(true)
     if (phases !== undefined) {
       socket.once('connect', () => phases.end('connect'))
@@ -74,6 +95,11 @@ export class RconConnection {
     return this.#failure === undefined
   }
 
+  /** Commands that were answered. */
+  get replies(): number {
+    return this.#replies
+  }
+
   /** @throws SourceError `auth` where the server refuses the password */
   login(password: string, signal: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
@@ -82,11 +108,9 @@ export class RconConnection {
       }
       if (this.#failure) throw this.#failure
       const id = this.#nextId()
-      await this.#send<void>(encodeLogin(id, password), signal, (packet, _at, done) => {
-        if (packet.id !== id) throw unexpectedId(packet)
-        this.#loginId = id
-        done()
-      })
+      // Some servers answer a login with the id 0.
+      const isAwaited = (answered: number) => answered === id || answered === 0
+      await this.#send<void>(encodeLogin(id, password), signal, (done) => ({ isAwaited, receive: () => done() }))
     })
   }
 
@@ -95,26 +119,51 @@ export class RconConnection {
    * @throws SourceError
    */
   request(command: RconCommand, signal: AbortSignal): Promise<RconReply> {
-    return this.#inTurn(() => {
+    return this.#inTurn(async () => {
       const id = this.#nextId()
-      const bytes = encodeCommand(id, command)
       const pieces: string[] = []
       let markId: number | undefined
       let size = 0
       let first = 0
-      return this.#send<RconReply>(bytes, signal, (packet, at, done) => {
-        if (packet.id === markId) return done({ text: pieces.join(''), at: first })
-        if (packet.id !== id) throw unexpectedId(packet)
-        if (pieces.length === 0) first = at
-        pieces.push(packet.body)
-        size += packet.body.length
-        if (size > maxReply || pieces.length > maxPieces) throw new ProtocolError('too_large', 'a reply does not end')
-        if (markId !== undefined) return
-        // Only a full piece can have others after it. Servers that do not cut their replies send what is longer at once.
-        if (packet.body.length !== fullPiece) return done({ text: packet.body, at })
-        markId = this.#nextId()
-        this.#socket.write(encodeEndMark(markId))
-      })
+      let last = 0
+      let cancelSilence = () => {}
+      const reply = (): RconReply => ({ text: pieces.join(''), at: first })
+      const request = this.#send<RconReply>(encodeCommand(id, command), signal, (done) => ({
+        isAwaited: (answered) => answered === id || answered === markId,
+        receive: (packet, at) => {
+          if (packet.id === markId) return done(reply())
+          if (pieces.length === 0) first = at
+          last = at
+          pieces.push(packet.body)
+          size += packet.body.length
+          if (size > maxReply || pieces.length > maxPieces) throw new ProtocolError('too_large', 'a reply does not end')
+          if (markId !== undefined) return
+          // Only a full piece can have others after it. Servers that do not cut their replies send what is longer at once.
+          if (packet.body.length !== fullPiece) return done(reply())
+          if (this.#replyEnd.bySilence) {
+            cancelSilence()
+            cancelSilence = this.#clock.after(silenceMs, () => done(reply()))
+            return
+          }
+          markId = this.#nextId()
+          this.#socket.write(encodeEndMark(markId))
+        },
+        // Everything has come but the answer to the end mark; Cuberite's empty packet counts for nothing.
+        rescue: ({ code }) => {
+          if (markId === undefined || !pieces.every(({ length }) => length === fullPiece || length === 0)) return undefined
+          const isSilent = code === 'timeout' && this.#clock.now() - last >= silenceMs
+          if (code !== 'closed' && !isSilent) return undefined
+          this.#replyEnd.bySilence = true
+          return reply()
+        },
+      }))
+      try {
+        const result = await request
+        this.#replies++
+        return result
+      } finally {
+        cancelSilence()
+      }
     })
   }
 
@@ -128,11 +177,7 @@ export class RconConnection {
     return result
   }
 
-  #send<T>(
-    bytes: Buffer,
-    signal: AbortSignal,
-    receive: (packet: RconPacket, at: number, done: (value: T) => void) => void,
-  ): Promise<T> {
+  #send<T>(bytes: Buffer, signal: AbortSignal, create: (done: (value: T) => void) => ExchangeSteps<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const abort = () => this.#end(toSourceError(signal.reason, this.#target))
       const finish = () => {
@@ -146,11 +191,16 @@ export class RconConnection {
       if (signal.aborted) abort()
       if (this.#failure) return reject(this.#failure)
       signal.addEventListener('abort', abort, { once: true })
+      const { isAwaited, receive, rescue } = create(done)
+      this.#ignored = 0
       this.#exchange = {
-        receive: (packet, at) => receive(packet, at, done),
+        isAwaited,
+        receive,
         fail(error) {
           finish()
-          reject(error)
+          const value = rescue?.(error)
+          if (value === undefined) reject(error)
+          else resolve(value)
         },
       }
       this.#socket.write(bytes)
@@ -177,10 +227,13 @@ export class RconConnection {
     if (packet.type !== rconType.reply && packet.type !== rconType.loginReply) {
       throw new ProtocolError('malformed', `a reply is of type ${packet.type}`)
     }
-    // Servers modelled on another game's RCON answer a login with two packets.
-    if (packet.id === this.#loginId) this.#loginId = undefined
-    else if (this.#exchange) this.#exchange.receive(packet, at)
-    else throw unexpectedId(packet)
+    if (this.#exchange?.isAwaited(packet.id)) {
+      this.#exchange.receive(packet, at)
+      return
+    }
+    // Some servers answer a login with two packets, and Cuberite sends an empty one after each reply.
+    const isDone = packet.id > 0 && packet.id <= this.#lastId
+    if ((packet.body !== '' && !isDone) || ++this.#ignored > maxIgnored) throw unexpectedId(packet)
   }
 
   #end(error: SourceError): void {

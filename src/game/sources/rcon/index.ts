@@ -2,11 +2,13 @@ import { hostPort, text } from '../../../config/kinds.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { defaultPorts, formatHostPort } from '../../protocol/address.ts'
+import type { RconCommand } from '../../protocol/rcon-commands.ts'
 import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
+import { createMainThreadTracker } from '../main-thread-activity.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createCommandDuration } from './command-duration.ts'
-import type { RconConnection } from './connection.ts'
+import type { RconConnection, RconReply } from './connection.ts'
 import { createCommandPlanner, logOnce } from './planner.ts'
 import { createRconSession, type RconSettings } from './session.ts'
 import { createTickRate, type TickRate } from './tick-rate.ts'
@@ -14,6 +16,11 @@ import { createUnansweredCommands, logRest } from './unanswered-commands.ts'
 
 /** How a command may fail that closes the connection, but does not make the replies before it worthless. */
 const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
+
+/** What was learned about a server is tried again after this many ms: another one may run there. */
+const rememberMs = 600_000
+/** A server at one tick a second answers a command within this many ms: what takes longer, and is not answered at all, hangs. */
+const maxCommandMs = 1_000
 
 /**
  * RCON: the replies of the server's own commands, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
@@ -29,13 +36,43 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
   const planner = createCommandPlanner(unanswered, logOnce(log, target))
   const duration = createCommandDuration()
   const measureTickRate = createTickRate()
+  const thread = createMainThreadTracker()
   let lastConnection: RconConnection | undefined
+  /** Until then each command has a connection of its own: the server closes it after a reply. */
+  let closesAfterReplyUntil = Number.NEGATIVE_INFINITY
+  let hasLoggedClosing = false
+
+  function logClosing(): void {
+    if (!hasLoggedClosing)
+      log.info({ source: 'rcon' }, `${target}: closes the connection after each reply; each command gets a new one`)
+    hasLoggedClosing = true
+  }
 
   /** Sends the commands of one poll. @returns the fields that were read now */
-  async function sendCommands(connection: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
-    const isNew = connection !== lastConnection
-    if (isNew && lastConnection !== undefined) planner.reconnected()
-    lastConnection = connection
+  async function sendCommands(opened: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
+    const isNew = opened !== lastConnection
+    const closesAfterReply = clock.now() < closesAfterReplyUntil
+    // Another version of the server may answer now. One that closes each connection is the same as before.
+    if (isNew && lastConnection !== undefined && !closesAfterReply) planner.reconnected()
+    const reconnect = async () => {
+      lastConnection?.close()
+      lastConnection = await session.connection(signal)
+    }
+    const send = async (command: RconCommand): Promise<RconReply> => {
+      if (connection().replies > 0 && clock.now() < closesAfterReplyUntil) await reconnect()
+      try {
+        return await connection().request(command, signal)
+      } catch (error) {
+        const isSpent = toSourceError(error, target).code === 'closed' && connection().replies === 1
+        if (!isSpent) throw error
+        closesAfterReplyUntil = clock.now() + rememberMs
+        logClosing()
+        await reconnect()
+        return connection().request(command, signal)
+      }
+    }
+    const connection = () => lastConnection ?? opened
+    lastConnection = opened
     const read: Partial<Fields> = {}
     const planned = planner.plan(clock.now())
     let answered = 0
@@ -45,8 +82,10 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       if ((index > 0 || isNew) && !duration.fits(deadlineAt - clock.now())) break
       const sentAt = clock.now()
       try {
-        const reply = await connection.request(command, signal)
-        duration.measured(clock.now() - sentAt)
+        const reply = await send(command)
+        // A reply whose end was never marked has taken up all the time until the deadline.
+        duration.measured((signal.aborted ? reply.at : clock.now()) - sentAt)
+        thread.answered(sentAt, reply.at)
         Object.assign(read, take(reply))
       } catch (thrown) {
         const { code } = toSourceError(thrown, target)
@@ -58,7 +97,11 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const isSlow = tookMs < 3 * longestMs
         if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
         else if (!isSlow) unanswered.unanswered(command, clock.now())
-        if (answered === 0) throw thrown
+        if (answered === 0) {
+          const error = toSourceError(thrown, target)
+          if (code === 'timeout') thread.unanswered(sentAt, error)
+          throw error
+        }
         break
       }
       unanswered.answered(command)
@@ -105,9 +148,11 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       } catch (thrown) {
         const error = toSourceError(thrown, target)
         session.pollEnded(error)
+        thread.failed(error)
         throw error
       }
     },
+    mainThread: () => ({ ...thread.activity(), lateAfterMs: maxCommandMs }),
     resting: () => unanswered.resting(clock.now()),
     close: () => session.close(),
   }

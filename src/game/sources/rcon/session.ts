@@ -3,7 +3,7 @@ import { addressesOf, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
 import type { SourceContext } from '../source.ts'
-import { RconConnection } from './connection.ts'
+import { RconConnection, type ReplyEnd } from './connection.ts'
 
 export interface RconSettings {
   readonly address: HostPort
@@ -26,6 +26,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
   const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)
   const backoff = context.connectBackoff?.('rcon', target, password)
+  const replyEnd: ReplyEnd = { bySilence: false }
   let current: RconConnection | undefined
   let closed = false
 
@@ -37,7 +38,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
     const addresses = await addressesOf(address.host, network, signal)
     phases?.end('resolve')
     throwIfClosed()
-    const connection = new RconConnection({ socket: network.connect(addresses, address.port), target, clock, phases })
+    const connection = new RconConnection({ socket: network.connect(addresses, address.port), target, clock, replyEnd, phases })
     current = connection
     await connection.login(password, signal)
     return connection

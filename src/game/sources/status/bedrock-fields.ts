@@ -4,16 +4,19 @@ import { stripFormatting } from '../../protocol/text.ts'
 import type { BedrockStatus } from '../../protocol/unconnected-ping.ts'
 
 /** What a Bedrock server says of itself, whichever protocol it says it by. */
-export function toBedrockFields({ motd, protocol, version, gameMode, ...counts }: BedrockStatus): Partial<Fields> {
+export function toBedrockFields({ motd, protocol, version, gameMode, software, ...counts }: BedrockStatus): Partial<Fields> {
   const mode = parseGameMode(gameMode)
   return {
     edition: 'bedrock',
     ...(version !== undefined && /^\d{1,3}(?:\.\d{1,4}){1,3}$/.test(version) && { version }),
     ...(protocol !== undefined && { protocol }),
+    ...(software !== undefined && { software }),
+    ...(software === 'Geyser' && { proxy: true }),
     ...(motd !== undefined && { motd: stripFormatting(motd) }),
     ...(motd?.includes('§') && { formattedMotd: motd }),
     ...counts,
     ...(counts.playersOnline === 0 && { players: { players: [], complete: true } }),
     ...(mode && { defaultGameMode: mode }),
+    rawStatus: { version: version ?? '', ...counts },
   }
 }

@@ -1,26 +1,46 @@
-import { serverAddress } from '../../../config/kinds.ts'
+import { hostname, oneOf, serverAddress, textPattern } from '../../../config/kinds.ts'
+import { SourceError } from '../../errors.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
+import type { ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
 import { portIn } from '../../protocol/server-properties.ts'
+import { matchesPattern } from '../../protocol/text-pattern.ts'
 import { networkHints } from '../hints.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
 import { createJavaReader } from './java-status.ts'
 import { createNetherNetReader } from './nethernet.ts'
+import { withProxyHeader } from './proxy-header.ts'
 import { createRakNetReader } from './raknet.ts'
 
+export interface StatusSettings {
+  readonly address: ServerAddress
+  /** The name in the handshake of a Java server, where it is not the name that is connected to. */
+  readonly hostname?: string
+  /** Only Java: the header that the server expects before the handshake. */
+  readonly proxyProtocol?: ProxyProtocolVersion
+  /** The message of the day of a proxy that answers for a server that is stopped: a text that is in it, or a /pattern/. */
+  readonly asleepMotd?: string
+}
+
 /** The status that a server gives to everyone: by the Server List Ping of Java servers, by RakNet or NetherNet of Bedrock ones. */
-export function createStatusSource(address: ServerAddress, context: SourceContext): Source {
-  const { clock, network = systemNetwork } = context
+export function createStatusSource(
+  address: ServerAddress,
+  context: SourceContext,
+  { hostname, proxyProtocol, asleepMotd }: Omit<StatusSettings, 'address'> = {},
+): Source {
+  const { clock } = context
   const target = formatHostPort(address)
+  const plain = context.network ?? systemNetwork
+  const network = proxyProtocol === undefined ? plain : withProxyHeader(plain, proxyProtocol)
   const phases = context.phases?.timer('status')
   const read =
     address.edition === 'bedrock'
       ? createBedrockReader({
-          raknet: createRakNetReader(address, context, network, phases),
-          nethernet: createNetherNetReader(address, network),
+          raknet: createRakNetReader(address, context, plain, phases),
+          nethernet: createNetherNetReader(address, plain),
         })
-      : createJavaReader(address, context, network, phases)
+      : createJavaReader(address, context, network, phases, hostname)
 
   return {
     name: 'status',
@@ -28,14 +48,14 @@ export function createStatusSource(address: ServerAddress, context: SourceContex
     async poll(signal) {
       signal.throwIfAborted()
       const fields = await read(signal)
-      return { source: 'status', at: clock.now(), fields }
+      if (asleepMotd === undefined) return { source: 'status', at: clock.now(), fields }
+      if (matchesPattern(asleepMotd, fields.motd ?? '')) {
+        throw new SourceError('asleep', `${target}: a proxy answers for the server, which is stopped`)
+      }
+      return { source: 'status', at: clock.now(), fields: { ...fields, asleep: false } }
     },
     close() {},
   }
-}
-
-export interface StatusSettings {
-  readonly address: ServerAddress
 }
 
 /** A server that listens on every address is reached on this machine. */
@@ -53,6 +73,26 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       otherwise: 'a built-in demo server',
       meaning: 'address of the game server: host, host:port or bedrock://host:port',
     },
+    hostname: {
+      env: 'MC_HOSTNAME',
+      file: 'hostname',
+      kind: hostname,
+      otherwise: 'the host of the address',
+      meaning: 'name that the handshake carries, for a proxy that chooses the server by it',
+    },
+    proxyProtocol: {
+      env: 'MC_PROXY_PROTOCOL',
+      file: 'proxyProtocol',
+      kind: oneOf('v1', 'v2'),
+      otherwise: 'off',
+      meaning: 'version of the PROXY protocol that the game port expects',
+    },
+    asleepMotd: {
+      env: 'MC_ASLEEP_MOTD',
+      file: 'asleepMotd',
+      kind: textPattern,
+      meaning: 'part of the message of the day, or a /pattern/, by which a proxy says that the server is stopped',
+    },
   },
   fields: {
     edition: 10,
@@ -60,6 +100,8 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     version: 20,
     protocol: 20,
     software: 20,
+    proxy: 10,
+    acceptedVersions: 10,
     loader: 20,
     loaderVersion: 20,
     motd: 20,
@@ -73,8 +115,16 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     ip: 20,
     port: 10,
     latency: 10,
+    asleep: 10,
+    rawStatus: 10,
   },
-  requires: { secureChatEnforced: 'Java edition', transport: 'Bedrock edition' },
+  requires: {
+    secureChatEnforced: 'Java edition',
+    proxy: 'a proxy that says so',
+    acceptedVersions: 'a proxy',
+    asleep: 'MC_ASLEEP_MOTD',
+    transport: 'Bedrock edition',
+  },
   hints: {
     notConfigured: 'MC_SERVER',
     ...networkHints('is the server running, and is this the address that players use?'),
@@ -91,5 +141,5 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       port: portIn(properties, 'server-port') ?? defaultPorts.java,
     },
   }),
-  create: ({ address }, context) => createStatusSource(address, context),
+  create: ({ address, ...options }, context) => createStatusSource(address, context, options),
 }

@@ -22,11 +22,14 @@ const rememberFor = 600_000
 const maxMissedPongs = 3
 /** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
 const modernInLegacy = 127
+/** Milliseconds for the legacy reply of a server that has closed the connection of a modern request for the second time. */
+const legacyGraceMs = 300
 /** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
 const maxKeptBody = 65_536
 
 /**
  * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
+ * @param hostname the name in the handshake; default: the name that is connected to
  * @throws SourceError from the function returned
  */
 export function createJavaReader(
@@ -34,12 +37,13 @@ export function createJavaReader(
   { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
   network: Network,
   phases: PhaseTimer | undefined,
+  hostname?: string,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
   const replies = createReplyReader()
   const own = [address]
-  let hello = { ...address, bytes: encodeHello(address.host, address.port) }
+  let hello = { ...address, bytes: encodeHello(hostname ?? address.host, address.port) }
   let missedPongs = 0
   let pingAgainAt = Number.NEGATIVE_INFINITY
   let legacyUntil = Number.NEGATIVE_INFINITY
@@ -52,7 +56,7 @@ export function createJavaReader(
   }
 
   function helloTo(host: string, port: number): Buffer {
-    if (host !== hello.host || port !== hello.port) hello = { host, port, bytes: encodeHello(host, port) }
+    if (host !== hello.host || port !== hello.port) hello = { host, port, bytes: encodeHello(hostname ?? host, port) }
     return hello.bytes
   }
 
@@ -60,18 +64,18 @@ export function createJavaReader(
     const addresses = await addressesOf(host, network, signal)
     phases?.end('resolve')
     const target = formatHostPort({ host, port })
-    const readLegacy = async () => {
+
+    async function readLegacy(signal: AbortSignal): Promise<Partial<Fields>> {
       phases?.start()
       const fields = await readLegacyStatus(() => network.connect(addresses, port), { target, signal, now: clock.now, phases })
       phases?.end('read')
       return { ...fields, port }
     }
-    if (clock.now() < legacyUntil) return await readLegacy()
-    const wantsPong = clock.now() >= pingAgainAt
-    try {
-      const socket = network.connect(addresses, port)
+
+    async function readModern(signal: AbortSignal, phases?: PhaseTimer): Promise<Partial<Fields>> {
+      const wantsPong = clock.now() >= pingAgainAt
       const reply = await pingJava({
-        socket,
+        socket: network.connect(addresses, port),
         hello: helloTo(host, port),
         decode: replies.decode,
         target,
@@ -92,14 +96,45 @@ export function createJavaReader(
         port,
         latency: reply.latency / 1_000,
       }
+    }
+
+    /**
+     * After a modern request was refused: a legacy server answers the other one, a server that has just started perhaps both, and
+     * some proxies close the modern connection and never answer on the legacy one.
+     */
+    async function readBoth(refused: LegacyPeerError): Promise<Partial<Fields>> {
+      const own = new AbortController()
+      const follow = () => own.abort(signal.reason)
+      signal.addEventListener('abort', follow, { once: true })
+      let cancel = () => {}
+      const legacy = readLegacy(own.signal).then(({ protocol, ...fields }) => {
+        // One that speaks the modern way too: it closed the connection once, as a server that has just started may.
+        if (protocol === modernInLegacy) return fields
+        legacyUntil = clock.now() + rememberFor
+        return { ...fields, ...(protocol !== undefined && { protocol }) }
+      })
+      const modern = readModern(own.signal).catch((error: unknown) => {
+        if (!own.signal.aborted) cancel = clock.after(legacyGraceMs, () => own.abort(refused))
+        throw error
+      })
+      try {
+        return await Promise.any([legacy, modern])
+      } catch {
+        // A server that is neither failed in the modern way first.
+        throw signal.aborted ? signal.reason : refused
+      } finally {
+        cancel()
+        signal.removeEventListener('abort', follow)
+        own.abort(refused)
+      }
+    }
+
+    if (clock.now() < legacyUntil) return await readLegacy(signal)
+    try {
+      return await readModern(signal, phases)
     } catch (error) {
-      if (!(error instanceof LegacyPeerError)) throw error
-      // A server that is neither failed in the modern way first.
-      const { protocol, ...fields } = await readLegacy().catch(() => Promise.reject(signal.aborted ? signal.reason : error))
-      // One that speaks the modern way too: it hung up on us once, as a server that has just started may.
-      if (protocol === modernInLegacy) return fields
-      legacyUntil = clock.now() + rememberFor
-      return { ...fields, ...(protocol !== undefined && { protocol }) }
+      if (error instanceof LegacyPeerError) return await readBoth(error)
+      throw error
     }
   }
 

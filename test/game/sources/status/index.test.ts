@@ -65,6 +65,7 @@ describe('status of a modern server', () => {
       playersMax: 20,
       players: { players: [{ name: 'Alice', id: '11111111-2222-3333-4444-555555555555' }], complete: false },
       secureChatEnforced: false,
+      rawStatus: { version: 'Paper 1.21.11', playersOnline: 1, playersMax: 20 },
       ip: '127.0.0.1',
       port,
       latency: expect.any(Number),

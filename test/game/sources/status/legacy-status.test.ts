@@ -25,8 +25,10 @@ const legacyServer = (answer: Buffer, otherwise?: Buffer) =>
     })
   })
 
+const answerOf1_6 = kick('§1\u000074\u00001.6.4\u0000A §aMinecraft Server\u00003\u000020')
+
 describe('a legacy server', () => {
-  const answer = kick('§1\u000074\u00001.6.4\u0000A §aMinecraft Server\u00003\u000020')
+  const answer = answerOf1_6
   it.each([
     ['that ends the connection', undefined],
     ['that says why it ends the connection', kick('Protocol error')],
@@ -58,9 +60,10 @@ describe('a legacy server', () => {
     await using server = await legacyServer(answer)
     const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     await source.poll(never())
-    expect(server.accepted()).toBe(2)
-    await source.poll(never())
+    // The modern request, then both.
     expect(server.accepted()).toBe(3)
+    await source.poll(never())
+    expect(server.accepted()).toBe(4)
   })
 
   it('is not what a modern server is taken for that hung up once', async () => {
@@ -109,13 +112,43 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('that falls silent ends at the deadline', async () => {
+  it('that closes the modern connection and keeps the legacy one waiting, as mc-router does, is closed long before the deadline', async () => {
     await using server = await hostileServer((socket) => {
       socket.once('data', (request: Buffer) => {
         if (request[0] !== 0xfe) socket.end()
       })
     })
     const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    // Without a deadline: only the source itself can end the poll.
+    await expect(source.poll(never())).rejects.toMatchObject({ code: 'closed' })
+    await expect.poll(server.open).toBe(0)
+  })
+
+  it('is not what a server is taken for that closes the first connection and answers the second', async () => {
+    let requests = 0
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] === 0xfe) return
+        if (++requests === 1) socket.end()
+        else socket.end(encodeStatus('{"version":{"name":"1.21.11","protocol":774}}'))
+      })
+    })
+    const { fields } = await poll(server.port)
+    expect(fields).toMatchObject({ version: '1.21.11', protocol: 774 })
+    await expect.poll(server.open).toBe(0)
+  })
+
+  it('that falls silent once it is known ends at the deadline', async () => {
+    let isSilent = false
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] !== 0xfe) socket.end()
+        else if (!isSilent) socket.end(answerOf1_6)
+      })
+    })
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    await source.poll(never())
+    isSilent = true
     await expect(source.poll(AbortSignal.timeout(300))).rejects.toThrow()
     await expect.poll(server.open).toBe(0)
   })

@@ -50,6 +50,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
       playersOnline: 3,
       playersMax: 30,
       defaultGameMode: 'CREATIVE',
+      rawStatus: { version: '1.26.60', playersOnline: 3, playersMax: 30 },
       ip: '127.0.0.1',
       port: server.port,
       latency: expect.any(Number),
@@ -65,6 +66,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
     expect(await read(server.port)).toEqual({
       edition: 'bedrock',
       transport: 'nethernet',
+      rawStatus: { version: '' },
       ip: '127.0.0.1',
       port: server.port,
       latency: expect.any(Number),

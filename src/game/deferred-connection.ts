@@ -1,0 +1,114 @@
+import type net from 'node:net'
+import { Duplex } from 'node:stream'
+
+/**
+ * A connection that something else has to happen on before it can be used, such as the handshake with a proxy. Until `open` has
+ * resolved, nothing that is written to it is sent.
+ * @param open resolves with a connected socket; its signal is aborted when the connection is destroyed
+ * @returns emits `connect` once `open` has resolved, and `error` with what `open` rejects with
+ */
+export function createDeferredConnection(open: (signal: AbortSignal) => Promise<net.Socket>): net.Socket {
+  // Not a net.Socket, which needs a handle of the system from the start. It has every member of one that a source uses.
+  return new DeferredConnection(open) as Duplex as net.Socket
+}
+
+class DeferredConnection extends Duplex {
+  readonly #abort = new AbortController()
+  readonly #ready: Promise<void>
+  #socket: net.Socket | undefined
+  #noDelay = false
+
+  constructor(open: (signal: AbortSignal) => Promise<net.Socket>) {
+    super({ allowHalfOpen: false })
+    this.#ready = open(this.#abort.signal).then(
+      (socket) => this.#use(socket),
+      (error: unknown) => void this.destroy(error instanceof Error ? error : new Error(String(error))),
+    )
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket?.remoteAddress
+  }
+
+  get localAddress(): string | undefined {
+    return this.#socket?.localAddress
+  }
+
+  setNoDelay(noDelay = true): this {
+    this.#noDelay = noDelay
+    this.#socket?.setNoDelay(noDelay)
+    return this
+  }
+
+  /** There is no timeout: the deadline of the poll destroys the connection. */
+  setTimeout(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  #use(socket: net.Socket): void {
+    if (this.destroyed) {
+      socket.destroy()
+      return
+    }
+    this.#socket = socket
+    socket.setNoDelay(this.#noDelay)
+    socket.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) socket.pause()
+    })
+    socket.on('end', () => this.push(null))
+    socket.on('error', (error) => this.destroy(error))
+    socket.on('close', () => this.destroy())
+    this.emit('connect')
+  }
+
+  override _read(): void {
+    this.#socket?.resume()
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    void this.#ready.then(() => {
+      if (this.#socket === undefined) done()
+      else this.#socket.write(chunk, encoding, done)
+    })
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket?.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#abort.abort(error ?? undefined)
+    this.#socket?.destroy()
+    done(error)
+  }
+}
+
+/**
+ * Waits until the socket is connected.
+ * @param signal destroys the socket
+ * @throws the error of the system
+ */
+export function connected(socket: net.Socket, signal: AbortSignal): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const abort = () => socket.destroy()
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    const end = () => {
+      signal.removeEventListener('abort', abort)
+      socket.off('error', reject)
+      // The caller listens from now on, but not in this turn.
+      socket.on('error', () => {})
+    }
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the connection was closed')))
+    socket.once('connect', () => {
+      end()
+      resolve(socket)
+    })
+  })
+}

@@ -1,0 +1,52 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+// The header with which a proxy says whose connection it passes on: https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
+
+export type ProxyProtocolVersion = 'v1' | 'v2'
+
+/** The two ends of a connection. */
+export interface ConnectionEnds {
+  readonly localAddress: string
+  readonly localPort: number
+  readonly remoteAddress: string
+  readonly remotePort: number
+}
+
+const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
+/** Version 2 with the command LOCAL (the connection is the proxy's own) or PROXY. */
+const commands = { local: 0x20, proxy: 0x21 } as const
+/** TCP over IPv4 and over IPv6. */
+const families = { ipv4: 0x11, ipv6: 0x21 } as const
+
+/** @param ends undefined where they are unknown, as behind a tunnel: then the header says nothing about them */
+export function encodeProxyHeader(version: ProxyProtocolVersion, ends: ConnectionEnds | undefined): Buffer {
+  const family = ends === undefined ? undefined : familyOf(ends)
+  if (ends === undefined || family === undefined) {
+    return version === 'v1'
+      ? Buffer.from('PROXY UNKNOWN\r\n')
+      : Buffer.concat([signature, Buffer.from([commands.local, 0, 0, 0])])
+  }
+  const { localAddress, localPort, remoteAddress, remotePort } = ends
+  if (version === 'v1') {
+    const name = family === 'ipv4' ? 'TCP4' : 'TCP6'
+    const addresses = `${withoutZone(localAddress)} ${withoutZone(remoteAddress)}`
+    return Buffer.from(`PROXY ${name} ${addresses} ${localPort} ${remotePort}\r\n`, 'latin1')
+  }
+  const addresses = Buffer.concat([toBytes(localAddress), toBytes(remoteAddress)])
+  const ports = Buffer.alloc(4)
+  ports.writeUInt16BE(localPort, 0)
+  ports.writeUInt16BE(remotePort, 2)
+  const head = Buffer.from([commands.proxy, families[family], 0, addresses.length + ports.length])
+  return Buffer.concat([signature, head, addresses, ports])
+}
+
+/** A link-local IPv6 address may name an interface of this machine. */
+const withoutZone = (address: string): string => address.replace(/%.*$/, '')
+
+const toBytes = (address: string): Buffer => Buffer.from(ipaddr.parse(withoutZone(address)).toByteArray())
+
+function familyOf({ localAddress, remoteAddress }: ConnectionEnds): keyof typeof families | undefined {
+  if (isIPv4(localAddress) && isIPv4(remoteAddress)) return 'ipv4'
+  return isIPv6(localAddress) && isIPv6(remoteAddress) ? 'ipv6' : undefined
+}

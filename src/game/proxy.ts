@@ -1,0 +1,143 @@
+import { request } from 'node:http'
+import type net from 'node:net'
+import { SocksClient } from 'socks'
+import { connected, createDeferredConnection } from './deferred-connection.ts'
+import { SourceError, toSourceError } from './errors.ts'
+import { addressesOf, type Network } from './network.ts'
+import { formatHostPort, type HostPort } from './protocol/address.ts'
+
+/** A SOCKS5 or HTTP proxy through which a server is reached. */
+export interface ProxyAddress extends HostPort {
+  readonly protocol: 'socks5' | 'http'
+}
+
+/** What a proxy asks for. */
+export interface ProxyCredentials {
+  readonly user: string
+  readonly password: string
+}
+
+type OpenTunnel = (
+  socket: net.Socket,
+  destination: HostPort,
+  credentials: ProxyCredentials | undefined,
+  signal: AbortSignal,
+) => Promise<net.Socket>
+
+const tunnels: Readonly<Record<ProxyAddress['protocol'], OpenTunnel>> = { socks5: openSocksTunnel, http: openHttpTunnel }
+
+/**
+ * A network whose connections go through a proxy. The proxy resolves the names too, but for SRV records, which neither protocol can
+ * ask for. UDP does not go through it.
+ * @param network reaches the proxy
+ */
+export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCredentials | undefined, network: Network): Network {
+  const shown = `${proxy.protocol}://${formatHostPort(proxy)}`
+
+  async function open(destination: HostPort, signal: AbortSignal): Promise<net.Socket> {
+    let socket: net.Socket | undefined
+    try {
+      socket = network.connect(await addressesOf(proxy.host, network, signal), proxy.port)
+      await connected(socket, signal)
+      return await tunnels[proxy.protocol](socket, destination, credentials, signal)
+    } catch (error) {
+      socket?.destroy()
+      const { code, message } = toSourceError(error, formatHostPort(destination))
+      throw new SourceError(code, `through the proxy ${shown}: ${message}`, { cause: error })
+    }
+  }
+
+  return {
+    lookup: async (host) => [{ address: host, family: 0 }],
+    resolveSrv: (name) => network.resolveSrv(name),
+    connect(addresses, port) {
+      const host = addresses[0]?.address ?? ''
+      return createDeferredConnection((signal) => open({ host, port }, signal))
+    },
+    tcpOnly: true,
+  }
+}
+
+/** The codes of RFC 1928, section 6, as the library puts them into its messages. */
+const socksFailures: readonly (readonly [RegExp, SourceError['code'], string])[] = [
+  [/ConnectionRefused/, 'refused', 'connection refused'],
+  [/NetworkUnreachable|HostUnreachable|TTLExpired/, 'unreachable', 'no route to host'],
+  [/NotAllowed/, 'unreachable', 'the proxy does not allow it'],
+  [/Authentication failed|no accepted authentication/i, 'auth', 'the proxy refuses the credentials'],
+  [/Socket closed/, 'closed', 'the proxy closed the connection'],
+  [/Failure|NotSupported/, 'unreachable', 'the proxy cannot connect'],
+  [/./, 'unsupported', 'the proxy does not speak SOCKS5'],
+]
+
+async function openSocksTunnel(
+  socket: net.Socket,
+  destination: HostPort,
+  credentials: ProxyCredentials | undefined,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  const abort = () => socket.destroy()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await SocksClient.createConnection({
+      command: 'connect',
+      existing_socket: socket,
+      // The library asks for an address even where it is given a socket.
+      proxy: {
+        host: 'proxy',
+        port: 1,
+        type: 5,
+        ...(credentials && { userId: credentials.user, password: credentials.password }),
+      },
+      destination,
+    })
+    return socket
+  } catch (error) {
+    const target = formatHostPort(destination)
+    const message = error instanceof Error ? error.message : ''
+    const [, code, meaning] = socksFailures.find(([pattern]) => pattern.test(message)) ?? [undefined, 'internal', message]
+    throw new SourceError(code as SourceError['code'], `${target}: ${meaning}`, { cause: error })
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** RFC 9110, section 9.3.6. */
+function openHttpTunnel(
+  socket: net.Socket,
+  destination: HostPort,
+  credentials: ProxyCredentials | undefined,
+  signal: AbortSignal,
+): Promise<net.Socket> {
+  const target = formatHostPort(destination)
+  const basic = credentials && Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      method: 'CONNECT',
+      path: target,
+      headers: { host: target, ...(basic !== undefined && { 'proxy-authorization': `Basic ${basic}` }) },
+      createConnection: () => socket,
+      signal,
+    })
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      const isHttp = !error.code?.startsWith('HPE_')
+      reject(isHttp ? error : new SourceError('unsupported', `${target}: the proxy does not speak HTTP`, { cause: error }))
+    })
+    // Of a reply other than success to CONNECT as well.
+    outgoing.on('connect', ({ statusCode = 0 }, _socket, head) => {
+      if (statusCode >= 200 && statusCode < 300) {
+        if (head.length > 0) socket.unshift(head)
+        resolve(socket)
+        return
+      }
+      // 401 as well: tinyproxy answers wrong credentials with it.
+      const isRefused = statusCode === 407 || statusCode === 401
+      reject(
+        new SourceError(
+          isRefused ? 'auth' : 'unreachable',
+          isRefused ? `${target}: the proxy refuses the credentials` : `${target}: the proxy cannot connect (HTTP ${statusCode})`,
+        ),
+      )
+    })
+    outgoing.end()
+  })
+}

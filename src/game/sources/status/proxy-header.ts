@@ -1,0 +1,24 @@
+import type net from 'node:net'
+import { connected, createDeferredConnection } from '../../deferred-connection.ts'
+import type { Network } from '../../network.ts'
+import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
+
+/** The same network, whose connections begin with a header of the PROXY protocol, as a server behind a load balancer expects it. */
+export function withProxyHeader(network: Network, version: ProxyProtocolVersion): Network {
+  return {
+    ...network,
+    connect: (addresses, port) =>
+      createDeferredConnection(async (signal) => {
+        const socket = await connected(network.connect(addresses, port), signal)
+        socket.write(encodeProxyHeader(version, endsOf(socket)))
+        return socket
+      }),
+  }
+}
+
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: net.Socket): ConnectionEnds | undefined {
+  if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined) {
+    return undefined
+  }
+  return { localAddress, localPort, remoteAddress, remotePort }
+}

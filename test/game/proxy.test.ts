@@ -1,0 +1,135 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
+import type { ProxyAddress, ProxyCredentials } from '../../src/game/proxy.ts'
+import type { ServerSettings } from '../../src/game/server.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
+import { silentLog } from '../../src/log.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
+import { never } from '../helpers/never.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { freePort, runTool } from '../helpers/run-tool.ts'
+
+const credentials: ProxyCredentials = { user: 'watcher', password: 's3cret' }
+const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+
+async function startDemo(): Promise<DemoServer> {
+  const demo = await startDemoServer({ players: 3 })
+  onTestFinished(demo.close)
+  return demo
+}
+
+/** The outcome of one poll of each source of the server: the fields it read, or the code of its error. */
+async function pollAll(settings: ServerSettings) {
+  const sources = createSources(settings, context)
+  try {
+    const polls = sources.list().map(async (source) => {
+      const outcome = source.poll(AbortSignal.timeout(5_000)).then(
+        ({ fields }) => fields,
+        ({ code, message }) => ({ code, message }),
+      )
+      return [source.name, await outcome] as const
+    })
+    return Object.fromEntries(await Promise.all(polls))
+  } finally {
+    sources.close()
+  }
+}
+
+async function microsocks(port: number, withCredentials: boolean): Promise<AsyncDisposable> {
+  const login = withCredentials ? ['-u', credentials.user, '-P', credentials.password] : []
+  return runTool('microsocks', ['-i', '127.0.0.1', '-p', String(port), ...login], port)
+}
+
+async function tinyproxy(port: number, withCredentials: boolean): Promise<AsyncDisposable> {
+  const folder = mkdtempSync(join(tmpdir(), 'tinyproxy-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'tinyproxy.conf')
+  const login = withCredentials ? `BasicAuth ${credentials.user} ${credentials.password}\n` : ''
+  writeFileSync(file, `Port ${port}\nListen 127.0.0.1\nTimeout 60\nMaxClients 20\nLogLevel Critical\n${login}`)
+  return runTool('tinyproxy', ['-d', '-c', file], port)
+}
+
+describe.each([
+  ['socks5', 'microsocks', microsocks],
+  ['http', 'tinyproxy', tinyproxy],
+] as const)('through %s', (protocol, program, start) => {
+  const via = (port: number): ProxyAddress => ({ protocol, host: '127.0.0.1', port })
+
+  it.skipIf(!hasTool(program)).each([false, true])(
+    `${program} (with credentials: %s) every TCP source is read`,
+    async (withCredentials) => {
+      const demo = await startDemo()
+      const port = await freePort()
+      await using _ = await start(port, withCredentials)
+      const login = withCredentials ? { viaCredentials: credentials } : {}
+      const read = await pollAll({ ...demoSettings(demo, 'demo'), via: via(port), ...login })
+      expect(read).toMatchObject({
+        status: { version: '1.21.11', playersOnline: 3, latency: expect.any(Number) },
+        rcon: { playersOnline: 3 },
+        management: { playersOnline: 3 },
+        query: { code: 'unsupported' },
+      })
+    },
+  )
+
+  it.skipIf(!hasTool(program))(`${program} resolves the name`, async () => {
+    const demo = await startDemo()
+    const port = await freePort()
+    await using _ = await start(port, false)
+    const lookup = () => Promise.reject(Object.assign(new Error('not resolved here'), { code: 'ENOTFOUND' }))
+    const { systemNetwork } = await import('../../src/game/network.ts')
+    const network = { ...systemNetwork, lookup }
+    const address = { ...demo.address, host: 'localhost' }
+    const sources = createSources({ name: 'a', sources: { status: { address } }, via: via(port) }, { ...context, network })
+    const [status] = sources.list()
+    expect((await status?.poll(never()))?.fields).toMatchObject({ playersOnline: 3 })
+    sources.close()
+  })
+
+  it.skipIf(!hasTool(program))(`${program} refuses wrong credentials`, async () => {
+    const demo = await startDemo()
+    const port = await freePort()
+    await using _ = await start(port, true)
+    for (const login of [{}, { viaCredentials: { user: 'watcher', password: 'wrong' } }]) {
+      const read = await pollAll({ name: 'a', sources: { status: { address: demo.address } }, via: via(port), ...login })
+      expect(read.status).toMatchObject({ code: 'auth', message: expect.stringContaining(`${protocol}://127.0.0.1:${port}`) })
+      expect(JSON.stringify(read)).not.toContain('wrong')
+    }
+  })
+
+  it.skipIf(!hasTool(program))(`${program} cannot reach a server that is down`, async () => {
+    const port = await freePort()
+    await using _ = await start(port, false)
+    const address = { edition: 'java', host: '127.0.0.1', port: await freePort() } as const
+    const read = await pollAll({ name: 'a', sources: { status: { address } }, via: via(port) })
+    expect(['refused', 'unreachable']).toContain((read.status as { code: string }).code)
+  })
+
+  it('a proxy that is down is refused, one that is silent times out, and no socket stays open', async () => {
+    const demo = await startDemo()
+    const settings = { name: 'a', sources: { status: { address: demo.address } } }
+    const refused = await pollAll({ ...settings, via: via(await freePort()) })
+    expect(refused.status).toMatchObject({ code: 'refused' })
+    await using silent = await hostileServer((socket) => void socket.resume())
+    const sources = createSources({ ...settings, via: via(silent.port) }, context)
+    const reason = new Error('deadline')
+    const controller = new AbortController()
+    const poll = sources.list()[0]?.poll(controller.signal)
+    await expect.poll(silent.open).toBe(1)
+    controller.abort(reason)
+    await expect(poll).rejects.toMatchObject({ message: expect.stringContaining('deadline') })
+    await expect.poll(silent.open).toBe(0)
+    sources.close()
+  })
+
+  it('a server that is no proxy is unsupported', async () => {
+    const demo = await startDemo()
+    await using other = await hostileServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
+    const read = await pollAll({ name: 'a', sources: { status: { address: demo.address } }, via: via(other.port) })
+    expect(read.status).toMatchObject({ code: 'unsupported' })
+  })
+})

@@ -1,0 +1,131 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { SourceError } from '../../../../src/game/errors.ts'
+import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
+import type { Reading, Source } from '../../../../src/game/sources/source.ts'
+import { type Log, silentLog } from '../../../../src/log.ts'
+import { listenRconPeer, packet, type Request } from '../../../helpers/rcon-peer.ts'
+import { until } from '../../../helpers/until.ts'
+
+/** The source, and what it has logged. */
+function createSource(address: { readonly host: string; readonly port: number }) {
+  const lines: string[] = []
+  const note = (_: unknown, text?: string) => void lines.push(text ?? '')
+  const log: Log = { ...silentLog, info: note, warn: note }
+  const source = createRconSource({ address, password: 'password' }, { clock: systemClock, log, random: () => 0, push() {} })
+  onTestFinished(() => source.close())
+  return { source, lines }
+}
+
+/** One poll with a deadline, as the watcher makes it. */
+function pollFor(source: Source, ms: number): Promise<Reading> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(new SourceError('timeout', 'deadline')), ms)
+  onTestFinished(() => clearTimeout(timer))
+  return source.poll(controller.signal, systemClock.now() + ms)
+}
+
+async function listen(onRequest: (request: Request) => void) {
+  const peer = await listenRconPeer(onRequest)
+  onTestFinished(() => peer.close())
+  return peer
+}
+
+const names = Array.from({ length: 400 }, (_, index) => `Bot${String(index).padStart(8, '0')}`)
+/** A list whose text has exactly 4,096 units. */
+function listOf4096(): { readonly text: string; readonly count: number } {
+  for (let count = 400; count > 0; count--) {
+    const head = `There are ${count} of a max of 9999 players online: `
+    const text = head + names.slice(0, count).join(', ')
+    const missing = 4096 - text.length
+    // The last name takes up what is missing.
+    if (missing >= 0 && missing <= 40) return { text: text + 'x'.repeat(missing), count }
+  }
+  throw new RangeError('no such list')
+}
+
+describe('Cuberite', () => {
+  const replies: Readonly<Record<string, string>> = {
+    'list uuids': 'Players (2): Bot0, Bot1',
+    tps: 'Global TPS: 20\nWorld "world": 19.96 TPS',
+  }
+
+  it('is read, although an empty packet follows each reply, over one connection', async () => {
+    const peer = await listen(({ socket, id, type, body }) => {
+      if (type !== 2) return void socket.destroy()
+      socket.write(packet(id, 2, replies[body] ?? `Unknown command: "${body}"`))
+      socket.write(packet(id, 2, ''))
+    })
+    const { source } = createSource(peer.address)
+    for (let poll = 0; poll < 4; poll++) {
+      const { fields } = await pollFor(source, 5_000)
+      expect(fields).toMatchObject({ playersOnline: 2, players: { players: [{ name: 'Bot0' }, { name: 'Bot1' }] } })
+      // Rates of another making: unknown rather than wrong.
+      expect(fields).not.toHaveProperty('paperTickRates')
+    }
+    expect(peer.logins).toBe(1)
+  })
+
+  it('that closes the connection on the end mark keeps its reply of 4,096 units, and is asked for no other', async () => {
+    const { text, count } = listOf4096()
+    let marks = 0
+    const peer = await listen(({ socket, id, type, body }) => {
+      if (type !== 2) {
+        marks++
+        return void socket.destroy()
+      }
+      socket.write(packet(id, 2, body.startsWith('list') ? text : `Unknown command: "${body}"`))
+      socket.write(packet(id, 2, ''))
+    })
+    const { source } = createSource(peer.address)
+    const poll = async () => (await pollFor(source, 5_000)).fields
+    await until(async () => (await poll()).playersOnline === count)
+    await until(async () => (await poll()).playersOnline === count)
+    expect(marks).toBe(1)
+  })
+})
+
+it('a server that drops the end mark, as go-mc does, keeps its reply of 4,096 units, and ends replies by silence from then on', async () => {
+  const { text, count } = listOf4096()
+  let marks = 0
+  const peer = await listen(({ socket, id, type, body }) => {
+    if (type === 100) marks++
+    else socket.write(packet(id, 0, body.startsWith('list') ? text : 'Unknown command'))
+  })
+  const { source } = createSource(peer.address)
+  const poll = async () => (await pollFor(source, 600)).fields
+  expect(await poll()).toMatchObject({ playersOnline: count })
+  expect(await poll()).toMatchObject({ playersOnline: count })
+  expect(marks).toBe(1)
+})
+
+it('a server that closes the connection after each reply is read in full, with one line of log', async () => {
+  const peer = await listen(({ socket, id, body }) => {
+    const reply = body.startsWith('list')
+      ? 'There are 1 of a max of 20 players online: Alice'
+      : body === 'time query gametime'
+        ? 'The time is 4711'
+        : 'Unknown or incomplete command, see below for error'
+    socket.end(packet(id, 0, reply))
+  })
+  const { source, lines } = createSource(peer.address)
+  for (let poll = 0; poll < 3; poll++) {
+    const { fields } = await pollFor(source, 5_000)
+    expect(fields).toMatchObject({ playersOnline: 1, playersMax: 20, tickCount: { ticks: 4711 } })
+  }
+  expect(lines.filter((line) => line.includes('closes the connection'))).toHaveLength(1)
+  // The second command showed that the first connection was of no more use.
+  expect(peer.logins).toBeGreaterThanOrEqual(peer.commands.length - 1)
+})
+
+it.each([
+  ['is not empty and answers nothing of ours', 999_999, 'text'],
+  ['comes without end', 999_999, ''],
+])('a packet that %s closes the connection', async (_, id, body) => {
+  const peer = await listen(({ socket }) => {
+    const bytes = Buffer.concat(Array(200).fill(packet(id, 0, body)))
+    socket.write(bytes)
+  })
+  const { source } = createSource(peer.address)
+  await expect(pollFor(source, 5_000)).rejects.toMatchObject({ code: 'malformed' })
+})

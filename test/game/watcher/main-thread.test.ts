@@ -1,0 +1,141 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../src/clock.ts'
+import { type DemoOptions, type DemoServer, demoSettings, startDemoServer } from '../../../src/game/demo/server.ts'
+import { SourceError } from '../../../src/game/errors.ts'
+import { createFleet } from '../../../src/game/fleet.ts'
+import type { GivenSources } from '../../../src/game/server.ts'
+import { createSources } from '../../../src/game/sources/create-sources.ts'
+import { createMainThreadTracker } from '../../../src/game/sources/main-thread-activity.ts'
+import type { SourceName } from '../../../src/game/sources/source.ts'
+import { judgeMainThread } from '../../../src/game/watcher/main-thread.ts'
+import { silentLog } from '../../../src/log.ts'
+import { managementServer } from '../../helpers/management-server.ts'
+
+describe('the main thread', () => {
+  const options = { now: 20_000, interval: 5_000, staleAfter: 15_000 }
+  it.each<[string, Parameters<typeof judgeMainThread>[0], ReturnType<typeof judgeMainThread>]>([
+    ['is unknown where no source knows', [], undefined],
+    ['is unknown before the first answer', [{}], undefined],
+    ['answers', [{ answeredAt: 19_000, delayMs: 40 }], { responsive: true, delay: 0.04 }],
+    ['is unknown once its last answer is stale', [{ answeredAt: 4_000, delayMs: 40 }], undefined],
+    [
+      'is late, but not by more than three intervals',
+      [{ answeredAt: 9_000, delayMs: 40, waitingSince: 10_000 }],
+      { responsive: true, delay: 10 },
+    ],
+    [
+      'does not answer for more than three intervals',
+      [{ answeredAt: 4_000, delayMs: 40, waitingSince: 4_900 }],
+      { responsive: false, delay: 15.1 },
+    ],
+    ['never answered', [{ waitingSince: 4_900 }], { responsive: false, delay: 15.1 }],
+    ['is late by a limit of the source', [{ waitingSince: 17_900, lateAfterMs: 2_000 }], { responsive: false, delay: 2.1 }],
+    [
+      'answers another source after that',
+      [{ waitingSince: 4_900 }, { answeredAt: 19_000, delayMs: 40 }],
+      { responsive: true, delay: 0.04 },
+    ],
+  ])('%s', (_, activities, expected) => {
+    expect(judgeMainThread(activities, options)).toEqual(expected)
+  })
+})
+
+describe('the requests of a source', () => {
+  const timeout = new SourceError('timeout', 'late')
+
+  it('are waited for since the first one that is not answered, also while the source only throws the same error again', () => {
+    const tracker = createMainThreadTracker()
+    tracker.answered(1_000, 1_040)
+    tracker.unanswered(2_000, timeout)
+    tracker.failed(timeout)
+    const again = new SourceError('timeout', 'late again')
+    tracker.unanswered(6_000, again)
+    tracker.failed(again)
+    expect(tracker.activity()).toEqual({ answeredAt: 1_040, delayMs: 40, waitingSince: 2_000 })
+    tracker.answered(9_000, 9_500)
+    expect(tracker.activity()).toEqual({ answeredAt: 9_500, delayMs: 500 })
+  })
+
+  it('are not waited for once the source fails otherwise, nor where an event came after them', () => {
+    const tracker = createMainThreadTracker()
+    tracker.unanswered(2_000, timeout)
+    tracker.failed(new SourceError('refused', 'down'))
+    expect(tracker.activity()).toEqual({})
+    tracker.heard(3_000)
+    tracker.unanswered(2_500, timeout)
+    expect(tracker.activity()).toEqual({ answeredAt: 3_000 })
+  })
+})
+
+const poll = { interval: 200, timeout: 150, staleAfter: 600 }
+
+function watch(sources: GivenSources) {
+  const servers = [{ name: 'a', sources }]
+  const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
+  onTestFinished(() => fleet.close())
+  fleet.start()
+  return () => fleet.watchers[0]!.snapshot()
+}
+
+async function startDemo(options: DemoOptions): Promise<DemoServer> {
+  const demo = await startDemoServer(options)
+  onTestFinished(demo.close)
+  return demo
+}
+
+/** Some of the sources of the demo server. */
+function only(demo: DemoServer, ...names: readonly SourceName[]): GivenSources {
+  const { sources } = demoSettings(demo, 'a')
+  return Object.fromEntries(Object.entries(sources).filter(([name]) => names.some((one) => one === name)))
+}
+
+describe.each(['rcon', 'management'] as const)('by %s', (name) => {
+  it('a server that ticks is responsive', async () => {
+    const demo = await startDemo({ scenario: 'steady' })
+    const snapshot = watch(only(demo, 'status', name))
+    await expect.poll(() => snapshot().mainThread, { timeout: 10_000 }).toMatchObject({ responsive: true })
+    expect(snapshot().mainThread?.delay).toBeLessThan(1)
+  })
+
+  it('a hung server is not responsive, and up', { timeout: 30_000 }, async () => {
+    const demo = await startDemo({ scenario: 'hung' })
+    const snapshot = watch(only(demo, 'status', name))
+    await expect.poll(() => snapshot().mainThread?.responsive, { timeout: 20_000 }).toBe(false)
+    expect(snapshot()).toMatchObject({ up: true })
+    const before = snapshot().mainThread?.delay ?? 0
+    await expect.poll(() => snapshot().mainThread?.delay, { timeout: 10_000 }).toBeGreaterThan(before + 0.3)
+    expect(snapshot().mainThread?.responsive).toBe(false)
+  })
+
+  it('a server that has gone is not hung', { timeout: 30_000 }, async () => {
+    const demo = await startDemo({ scenario: 'hung' })
+    const snapshot = watch(only(demo, 'status', name))
+    await expect.poll(() => snapshot().mainThread?.responsive, { timeout: 20_000 }).toBe(false)
+    await demo.close()
+    await expect.poll(() => snapshot().up, { timeout: 20_000 }).toBe(false)
+    expect(snapshot().mainThread).toBeUndefined()
+  })
+})
+
+it('is unknown by the status alone', async () => {
+  const demo = await startDemo({ scenario: 'hung' })
+  const snapshot = watch(only(demo, 'status'))
+  await expect.poll(() => snapshot().up).toBe(true)
+  expect(snapshot().mainThread).toBeUndefined()
+})
+
+it('is responsive while heartbeats come, although requests are not answered', { timeout: 30_000 }, async () => {
+  const demo = await startDemo({ scenario: 'steady' })
+  const server = await managementServer()
+  onTestFinished(server.close)
+  const snapshot = watch({ ...only(demo, 'status'), management: { url: server.url, secret: server.secret } })
+  await expect.poll(() => snapshot().mainThread?.responsive, { timeout: 10_000 }).toBe(true)
+  const heartbeat = setInterval(() => server.notify('minecraft:notification/server/status', [{ status: { started: true } }]), 50)
+  onTestFinished(() => clearInterval(heartbeat))
+  server.results = Object.fromEntries(Object.keys(server.results).map((method) => [method, 'silent']))
+  const calls = server.called.length
+  await expect.poll(() => server.called.length, { timeout: 10_000 }).toBeGreaterThan(calls + 8 * 6)
+  expect(snapshot().mainThread).toMatchObject({ responsive: true })
+  clearInterval(heartbeat)
+  await expect.poll(() => snapshot().mainThread?.responsive, { timeout: 10_000 }).toBe(false)
+})
