@@ -122,7 +122,13 @@ const rcon = ({ rcon }: DemoServer) => createRconSource(rcon, context)
 it.each<[SourceName, () => Promise<string[]>[]]>([
   [
     'status',
-    () => [readDemo({}, status), readDemo({ software: 'paper' }, status), readForgeStatus(), readProxyStatus(), readBedrock()],
+    () => [
+      readDemo({ motd: '§aHi' }, status),
+      readDemo({ software: 'paper' }, status),
+      readForgeStatus(),
+      readProxyStatus(),
+      readBedrock(),
+    ],
   ],
   [
     'rcon',

@@ -40,6 +40,7 @@ describe('a legacy server', () => {
       version: '1.6.4',
       protocol: 74,
       motd: 'A Minecraft Server',
+      formattedMotd: '§fA §aMinecraft Server',
       playersOnline: 3,
       playersMax: 20,
       ip: '127.0.0.1',

@@ -45,6 +45,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
       edition: 'bedrock',
       transport: 'nethernet',
       motd: 'Nether\nWorld',
+      formattedMotd: '§aNether\nWorld',
       version: '1.26.60',
       protocol: 1001,
       playersOnline: 3,

@@ -41,7 +41,7 @@ async function read(name: string) {
 describe('minecraft-protocol as', () => {
   it.each(versions)('%s is read, and as minecraft-server-util reads it', async (version) => {
     const { port, fields, library } = await read(version)
-    const { favicon, latency, rawStatus, ...rest } = fields
+    const { favicon, latency, rawStatus, formattedMotd, ...rest } = fields
     // Of the versions with one protocol the peer names the one before the last.
     const named = version === '1.8.9' ? '1.8.8' : version
     expect(rest).toEqual({
@@ -64,6 +64,7 @@ describe('minecraft-protocol as', () => {
       favicon: `data:image/png;base64,${favicon?.toString('base64')}`,
     })
     expect(rawStatus).toEqual({ version: library.version.name, playersOnline: 2, playersMax: 42 })
+    expect(formattedMotd).toBe(`§6Version ${version}§r\nsecond line`)
     expect(library.motd.clean).toBe(rest.motd)
     expect(library.players.sample?.[0]).toEqual(rest.players?.players[0])
   })

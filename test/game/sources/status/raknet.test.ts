@@ -25,6 +25,7 @@ describe('a Bedrock server', () => {
       transport: 'raknet',
       version: '1.21.130',
       rawStatus: { version: '1.21.130', playersOnline: 2, playersMax: 10 },
+      formattedMotd: '§aDedicated Server\nBedrock level',
       protocol: 924,
       motd: 'Dedicated Server\nBedrock level',
       playersOnline: 2,
