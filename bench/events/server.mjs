@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import { systemClock } from '../../dist/src/clock.js'
 import { createHttpApp } from '../../dist/src/http/app.js'
+import { createEventHub } from '../../dist/src/live/hub.js'
 import { registerLive } from '../../dist/src/live/register.js'
 
 const silent = () => {}
@@ -33,7 +34,7 @@ const fleet = {
   },
 }
 const app = createHttpApp({ logger, corsOrigin: '*' })
-registerLive(app, { fleet, clock: systemClock, maxClients: 10_000 })
+registerLive(app, { fleet, hub: createEventHub(fleet, systemClock, 10_000) })
 const live = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
 
 const replies = new Set()

@@ -13,7 +13,7 @@ await once(process.stdin, 'data')
 const values = scriptSettings(loadConfig())
 const run = await startRun({
   ...{ script: kcomebacksScript, values, dataDir: values.dataDir, clock: systemClock, log: silentLog, progress: noProgress },
-  ...{ trigger: 'command', signal: new AbortController().signal, full: false, dryRun: false, force: false },
+  ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
 })
 process.stdout.write(run === 'already running' ? run : (await run.ended).outcome)
 process.exit()

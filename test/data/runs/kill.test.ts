@@ -74,7 +74,7 @@ async function update(): Promise<string> {
   const values = scriptSettings(loadConfig({ env }))
   const run = await startRun({
     ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
-    ...{ trigger: 'command', signal: new AbortController().signal, full: false, dryRun: false, force: false },
+    ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
   })
   return run === 'already running' ? run : (await run.ended).outcome
 }

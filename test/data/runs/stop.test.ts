@@ -18,7 +18,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'projects.config.json'), JSON.stringify([{ title: 'A', gh_api: 'someone/a' }]))
   github.replies.set('/repos/someone/a', (_request: unknown, response: import('node:http').ServerResponse) =>
     response
-      .writeHead(429, { 'content-type': 'application/json', 'retry-after': '55' })
+      .writeHead(429, { 'content-type': 'application/json', 'retry-after': '14' })
       .end('{"message":"You have exceeded a secondary rate limit"}'),
   )
 })

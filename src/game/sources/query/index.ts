@@ -71,7 +71,7 @@ function toFields({ motd, version, software, plugins, map, online, max, names, c
   const parsed = version === undefined ? undefined : parseVersionName(version)
   return {
     edition: 'java',
-    ...(motd !== undefined && { motd: stripFormatting(motd) }),
+    ...(motd !== undefined && { motd: stripFormatting(motd.replaceAll('\0', ' ')) }),
     ...(parsed?.version !== undefined && { version: parsed.version }),
     ...(software !== undefined && { software }),
     ...(plugins && { plugins }),
