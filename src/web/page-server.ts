@@ -20,6 +20,7 @@ export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: Pa
     ...state,
     players: isPublic ? state.players : null,
     formattedMotd: (isUp && fields.formattedMotd?.value) || null,
+    responsive: (isUp ? snapshot.mainThread?.responsive : undefined) ?? null,
     tickRateTarget: (isUp && fields.tickRateTarget?.value) || null,
     error: state.up === false ? downReason(snapshot) : null,
     failing:

@@ -53,6 +53,7 @@ export const english = {
     tls: 'certificate not trusted',
     unsupported: 'protocol not supported',
     aborted: 'poll stopped',
+    asleep: 'stopped; a proxy starts it when a player joins',
     internal: 'unexpected error',
   } as Readonly<Record<string, string>>,
   reason: {

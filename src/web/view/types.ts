@@ -18,7 +18,7 @@ export interface ServerState {
   /** Milliseconds. */
   readonly latency: number | null
   /** False: the server accepts connections, but its main thread does not answer. */
-  readonly responsive?: boolean | null
+  readonly responsive: boolean | null
 }
 
 export interface ListedPlayer {

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { toPageServer } from '../../src/web/page-server.ts'
+import { createFormat } from '../../src/web/view/format.ts'
+import { healthOf } from '../../src/web/view/health.ts'
+import { english } from '../../src/web/view/texts.ts'
+
+const up: ServerSnapshot = {
+  server: 'survival',
+  at: 1_000,
+  up: true,
+  lastContact: { at: 1_000, wall: 1_700_000_000_000 },
+  fields: {},
+  polls: {},
+  sources: [],
+}
+const health = (snapshot: ServerSnapshot) =>
+  healthOf(
+    toPageServer({ name: 'survival', sources: {} }, snapshot, { staleAfter: 15_000, isPublic: true }),
+    english,
+    createFormat('en', 'UTC'),
+  )
+
+it('calls a server hung whose main thread does not answer, before anything that follows from it', () => {
+  const sources = [
+    { source: 'rcon', target: 'x', state: 'failed', error: { code: 'timeout', message: 'late' } },
+  ] as const satisfies ServerSnapshot['sources']
+  expect(health({ ...up, sources, mainThread: { responsive: false, delay: 20 } })).toMatchObject({
+    name: 'hung',
+    needsAttention: true,
+    reason: 'accepts connections, but its main thread does not answer',
+  })
+  expect(health({ ...up, sources, mainThread: { responsive: true, delay: 0.02 } }).name).toBe('limited')
+  expect(health({ ...up, sources }).name).toBe('limited')
+})
+
+it('does not call a server hung that is down, or of which nothing is known', () => {
+  expect(health({ ...up, up: false, mainThread: { responsive: false, delay: 20 } }).name).toBe('down')
+  expect(health({ ...up, at: 100_000, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
+})
