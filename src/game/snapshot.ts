@@ -40,6 +40,8 @@ export interface ServerSnapshot {
   readonly up?: boolean
   /** Monotonic and Unix milliseconds of the last contact (poll or event). */
   readonly lastContact?: { readonly at: number; readonly wall: number }
+  /** Unix milliseconds at which the last poll ended, whatever its outcome. */
+  readonly lastPollAt?: number
   /** Seconds the whole last poll took. */
   readonly pollDuration?: number
   /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */

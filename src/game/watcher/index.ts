@@ -67,6 +67,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let failures = 0
   let pollsStarted = 0
   let pollDuration: number | undefined
+  let lastPollAt: number | undefined
   let lastContact: ServerSnapshot['lastContact']
   /** When a poll last reached the server. */
   let lastReachedAt = Number.NEGATIVE_INFINITY
@@ -92,6 +93,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       ...(up !== undefined && { up }),
       ...(lastContact && { lastContact }),
       ...(pollDuration !== undefined && { pollDuration }),
+      ...(lastPollAt !== undefined && { lastPollAt }),
     })
   }
 
@@ -209,6 +211,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       polls[outcome] = (polls[outcome] ?? 0) + 1
     }
     pollDuration = (clock.now() - started) / 1000
+    lastPollAt = clock.wall()
     publish()
     return current
   }
