@@ -32,6 +32,8 @@ export interface SourceState {
 /** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
 export interface ServerSnapshot {
   readonly server: string
+  /** It is of the built-in demo server. */
+  readonly demo?: true
   /** Monotonic milliseconds at which it was made. */
   readonly at: number
   readonly fields: KnownFields

@@ -36,6 +36,8 @@ export interface Watcher {
 
 export interface WatcherOptions {
   readonly server: string
+  /** It is the built-in demo server: its snapshots say so. */
+  readonly demo?: true
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
@@ -85,6 +87,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const { up } = reachability
     return Object.freeze({
       server,
+      ...(options.demo && { demo: true as const }),
       at: clock.now(),
       fields,
       sources: Object.freeze(sources.list().map(states.of)),
