@@ -88,7 +88,7 @@ async function startService(path: string, more: Settings): Promise<Contestant> {
   child.stdout.on('data', (chunk: Buffer) => {
     if (!address.test(output)) output += chunk
   })
-  const address = /listens on (http:[^"]+)/
+  const address = /listens on (http:[^" ]+)/
   try {
     await waitUntil('the service to listen', async () => address.test(output))
     const url = `${address.exec(output)?.[1]}${path}`

@@ -55,7 +55,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       fleet,
       clock,
       fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
-      service: createServiceMetrics(),
+      service: createServiceMetrics(config.poll.interval),
       histogram,
       nameLookups,
       ...(data && { data }),

@@ -9,8 +9,11 @@ export interface ServiceMetrics {
   text(format: Format): Promise<string>
 }
 
-/** Metrics of the process itself and of the build, from a registry of their own. */
-export function createServiceMetrics(): ServiceMetrics {
+/**
+ * Metrics of the process itself, of the build and of its settings, from a registry of their own.
+ * @param pollIntervalMs time between two polls of a server
+ */
+export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of misnamed) registry.removeSingleMetric(name)
@@ -20,6 +23,12 @@ export function createServiceMetrics(): ServiceMetrics {
     labelNames: ['version', 'revision', 'node'],
     registers: [registry],
   }).set({ version, revision: revision ?? '', node: process.version }, 1)
+
+  new Gauge({
+    name: 'tickwarden_poll_interval_seconds',
+    help: 'Configured time between two polls of a server (POLL_INTERVAL), seconds.',
+    registers: [registry],
+  }).set(pollIntervalMs / 1000)
 
   return {
     async text(format) {

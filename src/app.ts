@@ -11,8 +11,10 @@ import { openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
+import { healthPaths, registerHealth } from './http/health.ts'
 import { createEventHub } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
+import type { Log } from './log.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { readStyles } from './web/assets.ts'
@@ -24,6 +26,8 @@ export interface AppOptions {
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   readonly clock?: Clock
+  /** Of the parts; default: the logger. */
+  readonly log?: Log
   /** Lookups of names for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
 }
@@ -39,22 +43,23 @@ declare module 'fastify' {
 const mainHint = (path: string): string | undefined =>
   exporterPaths.includes(path.replace(/\/$/, '')) ? 'METRICS_LISTEN serves it on an address of its own' : undefined
 const metricsHint = () =>
-  `this address (METRICS_LISTEN) serves ${exporterPaths.join(', ')}; everything else is on the one of HOST and PORT`
+  `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is on the one of HOST and PORT`
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
-export async function buildApp({ config, fleet, logger, clock = systemClock, nameLookups }: AppOptions) {
+export async function buildApp({ config, fleet, logger, log = logger, clock = systemClock, nameLookups }: AppOptions) {
   const { corsOrigin } = config.http
   const { metricsListen } = config.metrics
-  const app = createHttpApp({ logger, corsOrigin, ...(metricsListen && { hintFor: mainHint }) })
+  const isDemo = fleet.servers.some(({ demo }) => demo)
+  const app = createHttpApp({ logger, corsOrigin, isDemo, ...(metricsListen && { hintFor: mainHint }) })
   const metricsApp = metricsListen && (createHttpApp({ logger, corsOrigin, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 
   const { host, runs, scripts } = config
-  const data = await createDataService({ config: { host, data: config.data, runs, scripts }, clock, log: logger })
+  const data = await createDataService({ config: { host, data: config.data, runs, scripts }, clock, log })
   app.addHook('onClose', () => data.close())
-  const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, logger)
-  const history = await openHistory({ fleet, clock, log: logger, ...(historyFolder && { folder: historyFolder }) })
+  const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
+  const history = await openHistory({ fleet, clock, log, ...(historyFolder && { folder: historyFolder }) })
   app.addHook('onClose', () => history.close())
   const events = createEventHub(fleet, clock, config.live.eventsLimit)
   const icons = createIcons()
@@ -85,9 +90,18 @@ export async function buildApp({ config, fleet, logger, clock = systemClock, nam
     title: config.page.pageTitle,
     isPublic: config.page.pagePublic !== 'false',
     maxClients: config.live.eventsLimit,
+    isDemo,
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
+  const waitingFor = () => [
+    ...fleet.watchers
+      .filter((watcher) => watcher.snapshot().lastPollAt === undefined)
+      .map(({ server }) => `the first poll of "${server}"`),
+    ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),
+  ]
+  registerHealth(app, waitingFor)
+  if (metricsApp) registerHealth(metricsApp, waitingFor)
   return app
 }
 

@@ -1,10 +1,11 @@
-import { readConfigFile } from './config/file.ts'
+import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
+import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findLacking, readServer, toServer } from './config/server.ts'
+import { findLacking, findServerless, readServer, toServer } from './config/server.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
-import { type PollSettings, type ServerSettings, serverSettings } from './game/server.ts'
+import type { PollSettings, ServerSettings } from './game/server.ts'
 
 /** The whole configuration, parsed and typed. Each part of the service is handed its own slice. Durations are milliseconds. */
 export interface Config extends Omit<Slices, 'listen' | 'poll'> {
@@ -13,8 +14,8 @@ export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   /** Empty: the demo server is started and watched. */
   readonly servers: readonly ServerSettings[]
   readonly poll: PollSettings
-  /** The name of the demo server. */
-  readonly demoName: string
+  /** What to log at the start: variables of the environment that are ignored. */
+  readonly warnings: readonly string[]
 }
 
 /** The settings are wrong: every mistake, one a line. */
@@ -31,9 +32,12 @@ export class ConfigError extends Error {
 export interface ConfigInput {
   /** From the command line, by the setting's environment name (`MC_RCON_PASSWORD_FILE` for a secret's file), in text form. */
   readonly flags?: Texts
+  /** Default: the environment of the process, and `.env` in the working directory. */
   readonly env?: Texts
-  /** The config file; default TICKWARDEN_CONFIG, then tickwarden.yaml in this folder if there is one. */
+  /** The config file; default TICKWARDEN_CONFIG, then tickwarden.yaml or tickwarden.yml in the working directory if there is one. */
   readonly file?: string
+  /** False for a command that watches no servers, so that none needs to be configured; default true. */
+  readonly watches?: boolean
 }
 
 /** Every server has a name of its own: it is part of the paths of the API. */
@@ -52,6 +56,8 @@ function toSlices(values: SettingValues): Slices {
   return Object.fromEntries(entries) as Slices
 }
 
+const noFile: FileContents = { settings: new Map(), servers: [] }
+
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
 /** @param from where METRICS_LISTEN was set */
@@ -66,18 +72,22 @@ function findSameListen({ host, port, metricsListen }: SettingValues, from: stri
  * Every setting from flags, environment, config file and defaults.
  * @throws ConfigError that names every wrong setting at once, never a secret's value
  */
-export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput = {}): Config {
+export function loadConfig({ flags = {}, env: given, file, watches = true }: ConfigInput = {}): Config {
   const problems: string[] = []
-  const path = file || env.TICKWARDEN_CONFIG || undefined
-  const contents = readConfigFile(path ?? 'tickwarden.yaml', path !== undefined, problems)
+  const warnings: string[] = []
+  const env = given ?? withEnvFile(process.env, problems)
+  checkVariables(env, problems, warnings)
+  const path = file || env[configVariable] || findConfigFile(problems)
+  const contents = path === undefined ? noFile : readConfigFile(path, problems)
 
-  const { values, given } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
+  const { values, given: set } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
   // The environment and the flags configure the first server.
   const [first, ...others] = contents?.servers ?? []
   // A file or an entry that could not be read may hold anything.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findLacking(primary, first?.place))
+  if (isReadable && watches) problems.push(...findServerless(primary, first === undefined ? path : undefined))
   const names = isReadable ? [primary.own.values.name] : []
   const fromFile = others.map((entry) => {
     if (entry === undefined) return undefined
@@ -88,12 +98,12 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
     return toServer(server)
   })
   findSameNames(names, problems)
-  findSameListen(values, given.get('metricsListen')?.from, problems)
+  findSameListen(values, set.get('metricsListen')?.from, problems)
 
   const { pollInterval: interval, staleAfter } = values
   if (interval !== undefined && staleAfter !== undefined && staleAfter < interval) {
     problems.push(
-      `${given.get('staleAfter')?.from} is shorter than POLL_INTERVAL (${interval} ms); expected at least one poll interval`,
+      `${set.get('staleAfter')?.from} is shorter than POLL_INTERVAL (${interval} ms); expected at least one poll interval`,
     )
   }
   if (problems.length > 0) throw new ConfigError(problems)
@@ -103,7 +113,7 @@ export function loadConfig({ flags = {}, env = process.env, file }: ConfigInput 
     host: listen.host,
     port: listen.port,
     servers: [toServer(primary), ...fromFile].filter((server) => server !== undefined),
-    demoName: primary.own.values.name ?? serverSettings.name.default,
+    warnings,
     poll: { interval: poll.pollInterval, timeout: poll.pollTimeout, staleAfter: poll.staleAfter ?? 3 * poll.pollInterval },
   }
 }

@@ -9,7 +9,7 @@ import { ListenError } from './commands/listen.ts'
 import { settingsHelp } from './commands/settings-help.ts'
 import { flagOf } from './config/setting.ts'
 import { allSettings } from './config/settings.ts'
-import { type Config, ConfigError, loadConfig } from './config.ts'
+import { type Config, ConfigError, type ConfigInput, loadConfig } from './config.ts'
 import { scripts } from './data/scripts/index.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
 import { version } from './package.ts'
@@ -25,7 +25,7 @@ function withSettings(command: Command): Command {
 }
 
 /** The settings of a command line, or the end of the process with every wrong one named. */
-function configOf(command: Command): Config {
+function configOf(command: Command, input: Pick<ConfigInput, 'watches'> = {}): Config {
   const options: Readonly<Record<string, string | undefined>> = command.optsWithGlobals()
   const flags = Object.fromEntries(
     command.options
@@ -33,7 +33,7 @@ function configOf(command: Command): Config {
       .map((option) => [option.name().toUpperCase().replaceAll('-', '_'), options[option.attributeName()]]),
   )
   try {
-    return loadConfig({ flags, ...(options.config !== undefined && { file: options.config }) })
+    return loadConfig({ ...input, flags, ...(options.config !== undefined && { file: options.config }) })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const count = error.problems.length === 1 ? 'One setting is' : `${error.problems.length} settings are`
@@ -115,7 +115,11 @@ withSettings(program.command('update').description('run an update script and sho
     reported(async () => {
       const { runUpdate } = await import('./commands/update.ts')
       const [order, signal] = [{ script, full, force, dryRun }, stopSignal()]
-      const code = await runUpdate(order, configOf(command), { stdout: process.stdout, stderr: process.stderr, signal })
+      const code = await runUpdate(order, configOf(command, { watches: false }), {
+        stdout: process.stdout,
+        stderr: process.stderr,
+        signal,
+      })
       // A pause of the script that nobody waits for any more would hold the process.
       if (signal.aborted) process.exit(code)
       return code
@@ -132,7 +136,11 @@ withSettings(
       const { createPrompt } = await import('./commands/prompt.ts')
       const { ask, close } = createPrompt(process.stdin, process.stdout)
       try {
-        return await runAuthorise(service, configOf(command), { print: console.log, ask, signal: stopSignal() })
+        return await runAuthorise(service, configOf(command, { watches: false }), {
+          print: console.log,
+          ask,
+          signal: stopSignal(),
+        })
       } finally {
         close()
       }

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { allSettings } from '../src/config/settings.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { allSettings, settings } from '../src/config/settings.ts'
 import { ConfigError, type ConfigInput, loadConfig } from '../src/config.ts'
 import { addressOf, serverSettings } from '../src/game/server.ts'
 
@@ -13,7 +13,8 @@ function file(text: string): string {
   writeFileSync(path, text)
   return path
 }
-const load = (input: ConfigInput = {}) => loadConfig({ env: {}, ...input })
+// Most tests are about single settings, so that no server is needed.
+const load = (input: ConfigInput = {}) => loadConfig({ env: {}, watches: false, ...input })
 function problems(input: ConfigInput): readonly string[] {
   try {
     load(input)
@@ -31,7 +32,7 @@ describe('defaults', () => {
       host: '127.0.0.1',
       port: 8080,
       servers: [],
-      demoName: 'Server',
+      warnings: [],
       poll: { interval: 5000, timeout: 3000, staleAfter: 15_000 },
     })
     expect(config).toMatchObject({
@@ -374,7 +375,9 @@ describe('what lacks something', () => {
       expect.stringContaining('MC_SERVER is "bad host"'),
     ])
     const noList = file('servers: { address: x }\n')
-    expect(problems({ file: noList, env: { MC_QUERY: 'h' } })).toEqual([`${noList}: servers: expected a list`])
+    expect(problems({ file: noList, env: { MC_QUERY: 'h' } })).toEqual([
+      `${noList}: servers: expected a list, such as servers: [{ name: survival, address: mc.example.org }]`,
+    ])
   })
 
   it('is a name too', () => {
@@ -594,5 +597,183 @@ servers:
       ['mine', 'other'],
       ['b', 'b'],
     ])
+  })
+})
+
+describe('what could be a mistake', () => {
+  const serving = (env: Record<string, string>, file?: string) => problems({ env, watches: true, ...(file && { file }) })
+
+  it.each([
+    ['MC_SEVER', 'MC_SERVER'],
+    ['MC_SERVERS', 'MC_SERVER'],
+    ['MC_RCON_PASSWORT', 'MC_RCON_PASSWORD'],
+    ['MC_RCON_PASSWORD_FIEL', 'MC_RCON_PASSWORD_FILE'],
+    ['MC_DIRCTRY', 'MC_DIRECTORY'],
+    ['mc_server', 'MC_SERVER'],
+    ['TICKWARDEN_CONIFG', 'TICKWARDEN_CONFIG'],
+    ['POLL_INTERVALL', 'POLL_INTERVAL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['METRIC_TOKEN', 'METRICS_TOKEN'],
+  ])('is named, with what was probably meant: %s', (name, meant) => {
+    expect(problems({ env: { [name]: 'x' } })).toEqual([`${name}: there is no such setting; did you mean ${meant}?`])
+    expect(problems({ env: { [name]: '' } })).toEqual([])
+  })
+
+  it.each(['HOME', 'POST', 'COMMIT', 'GITLAB_TOKEN', 'SPOTIPY_CLIENT_ID', 'PATH', 'HOSTNAME', 'LOGNAME'])(
+    'is not %s, which other programs have',
+    (name) => {
+      expect(load({ env: { [name]: 'x' } }).warnings).toEqual([])
+    },
+  )
+
+  it.each(['MC_PORT', 'MC_PORT_25565_TCP_ADDR', 'MC_SERVICE_HOST', 'TICKWARDEN_SERVICE_PORT'])(
+    'is only warned of where nothing is close: %s',
+    (name) => {
+      expect(load({ env: { [name]: 'x', MC_SERVER: 'x' } }).warnings).toEqual([
+        `The environment variable ${name} is ignored: there is no such setting.`,
+      ])
+    },
+  )
+
+  it('is not in the environment of these tests', () => {
+    expect(loadConfig({ watches: false }).warnings).toEqual([])
+  })
+
+  it.each(['MC_NAME', 'MC_GROUP'])('is %s without a server', (name) => {
+    expect(serving({ [name]: 'x' })).toEqual([`${name} is set without MC_SERVER or MC_DIRECTORY`])
+    expect(serving({ [name]: 'x', MC_SERVER: 'x' })).toEqual([])
+    expect(serving({ [name]: 'x' }, file('servers: [{ address: x }]'))).toEqual([])
+    expect(problems({ env: {}, flags: { [name]: 'x' }, watches: true })).toEqual([
+      `--${name.toLowerCase().replace('_', '-')} is set without MC_SERVER or MC_DIRECTORY`,
+    ])
+  })
+
+  it.each(['', 'listen: 127.0.0.1:8080\n', 'servers:\n', 'servers: []\n', '# servers:\n'])(
+    'is a config file that lists no server: %j',
+    (text) => {
+      const path = file(text)
+      expect(serving({}, path)).toEqual([
+        `${path}: lists no server; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set MC_SERVER or MC_DIRECTORY`,
+      ])
+      expect(serving({ MC_SERVER: 'x' }, path)).toEqual([])
+      // Commands that watch nothing need no server.
+      expect(problems({ file: path })).toEqual([])
+    },
+  )
+})
+
+describe('files in the working directory', () => {
+  const before = process.cwd()
+  beforeEach(() => process.chdir(mkdtempSync(join(folder, 'cwd-'))))
+  afterEach(() => process.chdir(before))
+
+  it.each(['tickwarden.yaml', 'tickwarden.yml'])('are the settings in %s', (name) => {
+    writeFileSync(name, 'servers: [{ name: a, address: a }]')
+    expect(load().servers).toMatchObject([{ name: 'a' }])
+  })
+
+  it('are not both', () => {
+    for (const name of ['tickwarden.yaml', 'tickwarden.yml']) writeFileSync(name, 'servers: [{ address: a }]')
+    expect(problems({})).toEqual(['tickwarden.yaml and tickwarden.yml are both there; keep one of them'])
+  })
+
+  it('are the variables in .env, over which the environment wins', () => {
+    writeFileSync('.env', '# ours\nMC_SERVER="from-file:1"\nPOLL_INTERVAL=7s\nMC_PORT=1\n')
+    vi.stubEnv('POLL_INTERVAL', '8s')
+    const { servers, poll, warnings } = loadConfig()
+    expect(addressOf(servers[0]!)).toMatchObject({ host: 'from-file', port: 1 })
+    expect(poll.interval).toBe(8000)
+    expect(warnings).toEqual(['The environment variable MC_PORT is ignored: there is no such setting.'])
+    writeFileSync('.env', 'MC_SEVER=x\n')
+    expect(() => loadConfig()).toThrow('MC_SEVER: there is no such setting; did you mean MC_SERVER?')
+    vi.unstubAllEnvs()
+  })
+
+  it('may be a folder called .env', () => {
+    mkdirSync('.env')
+    expect(loadConfig().servers).toEqual([])
+  })
+})
+
+describe('wrong keys of the config file', () => {
+  const messages = (text: string) => {
+    const path = file(text)
+    return problems({ file: path }).map((problem) => problem.replace(path, 'f'))
+  }
+
+  it.each([
+    ['pol: { interval: 5s }', 'line 1: pol: unknown setting; did you mean poll?'],
+    ['sever: x', 'line 1: sever: unknown setting; did you mean servers?'],
+    ['poll:\n  intervall: 5s', 'line 2: poll.intervall: unknown setting; did you mean poll.interval? expected one of poll.'],
+    ['interval: 5s', 'line 1: interval: unknown setting; did you mean poll.interval?'],
+    ['servers:\n  - address: x\n    adress: y', 'line 3: servers[0].adress: unknown setting; did you mean address?'],
+    [
+      'servers:\n  - address: x\n    rcon: { pasword: y }',
+      'line 3: servers[0].rcon.pasword: unknown setting; did you mean rcon.password? expected one of rcon.address, rcon.password, rcon.passwordFile',
+    ],
+    ['zzz: 1', 'line 1: zzz: unknown setting; expected one of '],
+    ['address: x', 'line 1: address: it is a setting of one server; write it within an entry of servers'],
+  ])('are named with what was probably meant: %j', (text, expected) => {
+    expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
+  })
+
+  it('are answered with all that is known there', () => {
+    const [message = ''] = messages('zzz: 1')
+    const listed = message.slice(message.indexOf('one of ') + 7).split(', ')
+    const keys = Object.values(settings as Record<string, { file?: string; secret?: true }>).flatMap(({ file, secret }) =>
+      file === undefined ? [] : [file, ...(secret ? [`${file}File`] : [])],
+    )
+    expect(listed.toSorted()).toEqual([...keys, 'listen', 'servers'].toSorted())
+  })
+
+  it.each([
+    ['poll:\ninterval: 5s\n', 'line 2: interval: wrong indentation; indent it further than "poll:", to which it belongs'],
+    [
+      'servers:\n  - address: x\n    rcon:\n    password: y\n',
+      'line 4: servers[0].password: wrong indentation; indent it further than "rcon:", to which it belongs',
+    ],
+    [
+      'poll:\n  interval: 5s\n  log: { level: warn }\n',
+      'line 3: poll.log: wrong indentation; it does not belong to "poll:", indent it like that line',
+    ],
+    [
+      'servers:\n  - address: x\n    rcon:\n      address: y\n      query: z\n',
+      'line 5: servers[0].rcon.query: wrong indentation; it does not belong to "rcon:", indent it like that line',
+    ],
+  ])('are told as wrong indentation: %j', (text, expected) => {
+    expect(messages(text)).toContain(`f, ${expected}`)
+  })
+
+  it.each([
+    ['servers:\n  - name: a\n    address: b\n   query: x\n', 4],
+    ['servers:\n  - name: a\n   address: b\n', 3],
+    ['servers:\n  - name: a\n  address: b\n', 3],
+    ['servers:\n  - name: a\n      address: b\n', 3],
+    ['poll:\n  interval: 5s\n timeout: 3s\n', 3],
+    ['poll:\n  interval: 5s\n    timeout: 3s\n', 3],
+    ['  listen: a\npoll: b\n', 2],
+    ['servers:\n  - name: a\n - name: b\n', 3],
+    ['servers:\n  - name: a\n    - name: b\n', 3],
+  ])('are told as wrong indentation where it is no YAML: %j', (text, line) => {
+    expect(messages(text)).toEqual([expect.stringMatching(`^f, line ${line}, column \\d+: wrong indentation; `)])
+  })
+
+  it.each([
+    ['poll: 5s', 'line 1: poll: expected settings within it instead of a value, such as poll: { interval: 5s, timeout: 3s }'],
+    ['poll: [5s]', 'line 1: poll: expected settings within it instead of a value, such as poll: { interval: 5s, timeout: 3s }'],
+    [
+      'servers: [{ address: x, rcon: "h:25575" }]',
+      'line 1: servers[0].rcon: expected settings within it instead of a value, such as rcon: { address: "mc.example.org:25575", password: secret }',
+    ],
+    ['metrics: 9150', 'line 1: metrics: expected settings within it instead of a value, such as metrics: { listen: '],
+  ])('are told with an example where settings are expected: %j', (text, expected) => {
+    expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
+  })
+
+  it('have examples that are right', () => {
+    for (const section of ['poll', 'data', 'runs', 'metrics', 'probe', 'history', 'events', 'pictures', 'page', 'cors', 'log']) {
+      const [, example = ''] = /such as (.*)$/.exec(messages(`${section}: x`)[0] ?? '') ?? []
+      expect(messages(example), example).toEqual([])
+    }
   })
 })

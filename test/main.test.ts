@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
@@ -57,15 +59,25 @@ afterEach(() => {
 })
 
 describe('tickwarden', () => {
-  it('without a server watches the demo server, says so in one line, and serves it', async () => {
+  it('without a server watches the demo server, and says everywhere that its data are not real', async () => {
     const running = run(['--port', '0', '--poll-interval', '500ms'])
     const url = await listening(running)
-    await running.until(/demo server runs on/)
     await expect
       .poll(async () => (await fetch(`${url}/api/v1/getall`)).json())
-      .toMatchObject({ SERVER_NAME: 'Server', SERVER_IP: '127.0.0.1' })
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain('minecraft_up{server="Server"} 1')
+      .toMatchObject({ SERVER_NAME: 'demo', SERVER_IP: '127.0.0.1' })
+    const [first = ''] = running.output().split('\n')
+    expect(JSON.parse(first).msg).toMatch(/^Demo data: Tickwarden listens on http.* no server is configured; set MC_SERVER/)
     expect(running.output().match(/demo server/g)).toHaveLength(1)
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('minecraft_up{server="demo"} 1')
+    expect(metrics).toContain('minecraft_demo{server="demo"} 1')
+    expect(await (await fetch(`${url}/probe?target=demo`)).text()).toContain('minecraft_demo 1\n')
+    const api = ['getall', 'motd', 'favicon', 'sources', 'servers', 'uptime', 'badge.svg', 'servers/demo/getall', 'nothing?a']
+    for (const path of api) expect((await fetch(`${url}/api/v1/${path}`)).headers.get('x-demo'), path).toBe('true')
+    for (const path of ['/', '/servers/demo'])
+      expect(await (await fetch(url + path, { headers: { accept: 'text/html' } })).text()).toContain('Demo data: no server')
+    for (const path of ['/metrics', '/v1/ping', '/api/v10'])
+      expect((await fetch(url + path)).headers.get('x-demo'), path).toBeNull()
     running.child.kill('SIGTERM')
     expect(await running.exit).toBe(0)
   })
@@ -105,6 +117,30 @@ describe('tickwarden', () => {
     const npx = runCommand('npx', ['tickwarden', '--version'], { HOME: process.env.HOME ?? '' })
     expect(await npx.exit).toBe(0)
     expect(npx.output()).toContain(version)
+  })
+
+  it.each([
+    [{ MC_SEVER: 'mc.example.org' }, [], /MC_SEVER: there is no such setting; did you mean MC_SERVER\?/],
+    [{ MC_NAME: 'survival' }, [], /MC_NAME is set without MC_SERVER or MC_DIRECTORY/],
+    [{}, ['--config', '/dev/null'], /\/dev\/null: lists no server/],
+  ])('does not take a mistake for a wish to see the demo: %j %j', async (env, args, message) => {
+    const running = run(args, { PORT: '0', ...env })
+    expect(await running.exit).toBe(2)
+    expect(running.output()).toMatch(message)
+  })
+
+  it('updates with a config file that lists no server', async () => {
+    const running = run(['update', 'likedsongs', '--config', '/dev/null'])
+    expect(await running.exit).toBe(4)
+  })
+
+  it('warns once of a variable of ours that is no setting, and says what the data service has loaded where it is set', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-main-'))
+    const running = run([], { PORT: '0', MC_SERVER: '127.0.0.1:1', MC_PORT: 'tcp://10.0.0.1:25565', DATA_DIR: folder })
+    await running.until(/snapshot not loaded/)
+    const lines = running.output().split('\n')
+    expect(lines[0]).toContain('listens on')
+    expect(lines.filter((line) => line.includes('MC_PORT'))).toHaveLength(1)
   })
 
   it('names every wrong setting and exits with 2', async () => {
@@ -174,7 +210,14 @@ describe('tickwarden', () => {
     const service = run([], { PORT: '0', MC_SERVER: address, MC_NAME: 'mine', POLL_INTERVAL: '500ms' })
     const url = await listening(service)
     await expect.poll(async () => (await fetch(`${url}/api/v1/minecraftversion`)).text()).toBe('["26.1"]')
-    expect(service.output()).not.toContain('demo server')
+    expect(service.output()).not.toMatch(/demo/i)
+    const [first = ''] = service.output().split('\n')
+    expect(JSON.parse(first).msg).toBe(`Tickwarden listens on ${url} and watches mine (${address})`)
+    // The data service is not configured.
+    expect(service.output()).not.toContain('snapshot')
+    expect((await fetch(`${url}/api/v1/getall`)).headers.get('x-demo')).toBeNull()
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('minecraft_demo')
+    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).not.toContain('Demo data')
     demo.child.kill('SIGINT')
     expect(await demo.exit).toBe(0)
   })

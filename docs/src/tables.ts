@@ -51,7 +51,7 @@ export const sourceTable = (): string =>
   )
 
 /** The settings of scripts where none is set. */
-const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {}, file: '/dev/null' }))
+const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {}, file: '/dev/null', watches: false }))
 
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 

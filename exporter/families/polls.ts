@@ -38,6 +38,14 @@ export const polls: readonly ServerFamily[] = [
     read: ({ pollDuration }) => single(pollDuration),
   },
   {
+    name: 'minecraft_last_poll_timestamp_seconds',
+    type: 'gauge',
+    help: 'Unix time at which the last poll ended, whatever its outcome, seconds.',
+    labels: [],
+    perPoll: true,
+    read: ({ lastPollAt }) => single(lastPollAt && lastPollAt / 1000),
+  },
+  {
     name: 'minecraft_last_successful_poll_timestamp_seconds',
     type: 'gauge',
     help: 'Unix time of the last contact with the server, seconds.',

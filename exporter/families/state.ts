@@ -43,6 +43,14 @@ export const state: readonly ServerFamily[] = [
     read: ({ fields }) => single(fields.worldUpgrade?.value.state === 'running' ? fields.worldUpgrade.value.progress : undefined),
   },
   {
+    name: 'minecraft_demo',
+    type: 'gauge',
+    help: 'Always 1, only of the built-in demo server: all values of the server are simulated.',
+    labels: [],
+    perPoll: true,
+    read: ({ demo }) => flag(demo),
+  },
+  {
     name: 'minecraft_version_info',
     type: 'gauge',
     help: 'What the server runs, as labels; always 1, only while the server is up.',

@@ -2,13 +2,14 @@ import type { FastifyBaseLogger } from 'fastify'
 import { buildApp } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { demoSettings, startDemoServer } from '../game/demo/server.ts'
+import { demoServerName, demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
-import { formatHostPort } from '../game/protocol/address.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { createHistogram } from '../histogram.ts'
+import { createDeferredLog } from './deferred-log.ts'
 import { explained, listenSettings } from './listen.ts'
+import { startLines } from './start-lines.ts'
 
 export interface Service {
   /** `http://host:port`, with the port it really has. */
@@ -23,11 +24,12 @@ export interface Service {
  */
 export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
-  const servers = demo === undefined ? config.servers : [demoSettings(demo, config.demoName)]
+  const servers = demo === undefined ? config.servers : [{ ...demoSettings(demo, demoServerName), demo: true } as const]
   const nameLookups = createHistogram()
   const network = createNetwork({ clock: systemClock, servers: servers.length, onLookup: nameLookups.observe })
+  const deferred = createDeferredLog(logger)
   const fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
-  const app = await buildApp({ config, fleet, logger, nameLookups })
+  const app = await buildApp({ config, fleet, logger, log: deferred.log, nameLookups })
   const close = async () => {
     fleet.close()
     network.close()
@@ -35,9 +37,8 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
     await demo?.close()
   }
   try {
-    const listenTextResolver = (address: string) => `Tickwarden listens on ${address}`
     const { host, port } = config
-    const listening = app.listen({ host, port, listenTextResolver })
+    const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
     const url = await explained(listening, { host, port }, listenSettings.service)
     const { metricsListen } = config.metrics
     if (app.metricsApp !== undefined && metricsListen !== undefined) {
@@ -47,14 +48,12 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
       })
       await explained(listening, metricsListen, listenSettings.metrics)
     }
+    for (const warning of config.warnings) logger.warn(warning)
+    deferred.release()
     fleet.start()
-    if (demo !== undefined) {
-      logger.info(
-        `No server is configured, so a demo server runs on ${formatHostPort(demo.address)} and is watched; set MC_SERVER=host:port to watch your own.`,
-      )
-    }
     return { url, close }
   } catch (error) {
+    deferred.release()
     await close()
     throw error
   }

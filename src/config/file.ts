@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { parseHostPort } from '../game/protocol/address.ts'
+import { closestName } from './closest-name.ts'
 import type { Setting } from './setting.ts'
 import { settings, settingsOfServer } from './settings.ts'
-import { parseTree, type Tree } from './yaml.ts'
+import { lineOf, parseTree, type Tree } from './yaml.ts'
 
 /** The text of a setting, and where it was given. */
 export interface Given {
@@ -30,46 +31,111 @@ export interface FileContents {
 const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
 const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 
-/** The keys of the file or of an entry, with whether each takes a list too. */
-type Keys = ReadonlyMap<string, boolean>
+/** A key of the file or of an entry of `servers`. */
+interface KnownKey {
+  /** It takes a list too. */
+  readonly many: boolean
+  /** A value that fits, as it is written in the file. */
+  readonly example: string
+}
+
+/** By key: `poll.interval`. */
+type Keys = ReadonlyMap<string, KnownKey>
+
+/** Where a mapping is read. */
+interface Place {
+  readonly path: string
+  /** Of the entry that it belongs to, with a dot at its end; empty for the file itself: `servers[0].`. */
+  readonly entry: string
+  readonly keys: Keys
+  /** Other keys, for messages: `servers`. */
+  readonly others: readonly string[]
+}
+
+/** The keys within a section, `poll.`, of all that there are. */
+const within = (section: string, names: readonly string[]): readonly string[] => names.filter((name) => name.startsWith(section))
+
+/** `{ interval: 5s, timeout: 3s }`: what may be written in a section. */
+function exampleOf(section: string, keys: Keys): string {
+  const pairs = [...keys].filter(([key]) => key.startsWith(section)).slice(0, 2)
+  return `{ ${pairs.map(([key, { example }]) => `${key.slice(section.length)}: ${example}`).join(', ')} }`
+}
+
+/** What an unknown key was probably meant to be, as the end of a message; what is known there at least. */
+function adviseOn(name: string, section: string, open: string | undefined, { keys, others, entry }: Place): string {
+  const names = [...keys.keys(), ...others]
+  // After `poll:` without a value: its settings are not indented.
+  if (open !== undefined && names.includes(`${open}.${name}`))
+    return `wrong indentation; indent it further than "${open}:", to which it belongs`
+  if (section !== '' && names.some((other) => other === name || other.startsWith(`${name}.`)))
+    return `wrong indentation; it does not belong to "${section.slice(0, -1)}:", indent it like that line`
+  if (entry === '' && section === '' && entryKeys.has(name))
+    return 'it is a setting of one server; write it within an entry of servers, indented further than the "-"'
+  const here = within(section, names)
+  const last = new Map(here.map((key) => [key.slice(section.length), key]))
+  const elsewhere = section === '' ? names.filter((key) => key.endsWith(`.${name}`)) : []
+  const sections = here.flatMap((key) =>
+    key.slice(section.length).includes('.') ? [key.slice(section.length).split('.', 1)[0] ?? ''] : [],
+  )
+  const closest = closestName(name, [...last.keys(), ...sections], 2)
+  const meant = closest === undefined ? elsewhere[0] : section + closest
+  return `unknown setting; ${meant === undefined ? '' : `did you mean ${meant}? `}expected one of ${here.join(', ')}`
+}
 
 /** Nested maps as dotted keys; a list of texts as its items joined by commas. */
-function readTree(tree: ReadonlyMap<string, Tree>, place: string, known: Keys, problems: string[]): Map<string, Given> {
-  const keys = [...known.keys()]
+function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems: string[]): Map<string, Given> {
+  const { path, entry, keys, others } = place
+  const names = [...keys.keys()]
   const values = new Map<string, Given>()
-  const readValue = (value: Tree, key: string): void => {
-    const from = `${place}${key}`
-    const many = known.get(key)
-    if (many === undefined) problems.push(`${from}: unknown setting; expected one of ${keys.join(', ')}`)
-    else if (typeof value === 'string') values.set(key, { from, inFile: true, text: value })
-    else if (many && isList(value) && value.every((item) => typeof item === 'string')) {
+  const readValue = (value: Tree, key: string, known: KnownKey): void => {
+    const from = `${path}: ${entry}${key}`
+    if (typeof value === 'string') values.set(key, { from, inFile: true, text: value })
+    else if (known.many && isList(value) && value.every((item) => typeof item === 'string')) {
       values.set(key, { from, inFile: true, text: value.join(',') })
     } else if (value !== null) {
-      problems.push(`${from}: expected a single value${many ? ' or a list of them' : ''}`)
+      problems.push(`${from}: expected a single value${known.many ? ' or a list of them' : ''}`)
       values.set(key, { from, inFile: true, text: undefined })
     }
   }
-  const readAll = (tree: ReadonlyMap<string, Tree>, before: string): void => {
+  const readAll = (tree: ReadonlyMap<string, Tree>, section: string): void => {
+    let open: string | undefined
     for (const [name, value] of tree) {
-      const key = before + name
-      const holdsOthers = keys.some((other) => other.startsWith(`${key}.`))
-      if (holdsOthers && isMap(value)) readAll(value, `${key}.`)
-      else if (!holdsOthers || value !== null) readValue(value, key)
+      const key = section + name
+      const known = keys.get(key)
+      const isSection = within(`${key}.`, names).length > 0
+      const line = lineOf(tree, name)
+      const at = `${path}${line === undefined ? '' : `, line ${line}`}: ${entry}${key}`
+      if (isSection && isMap(value)) readAll(value, `${key}.`)
+      else if (known !== undefined) readValue(value, key, known)
+      else if (section === '' && others.includes(name)) open = undefined
+      else if (!isSection) problems.push(`${at}: ${adviseOn(name, section, open, place)}`)
+      else if (value !== null)
+        problems.push(`${at}: expected settings within it instead of a value, such as ${name}: ${exampleOf(`${key}.`, keys)}`)
+      if (isSection) open = value === null ? key : undefined
     }
   }
   readAll(tree, '')
   return values
 }
 
+const quotedExample = (text: string): string => (/^[\w./-]+$/.test(text) ? text : JSON.stringify(text))
+
 const keysOf = (settings: readonly Setting<unknown>[]): Keys =>
   new Map(
-    settings.flatMap(({ file, kind, secret }): (readonly [string, boolean])[] =>
-      file === undefined ? [] : [[file, kind.many === true], ...(secret ? [[`${file}File`, false] as const] : [])],
-    ),
+    settings.flatMap(({ file, kind, secret, default: fallback }): (readonly [string, KnownKey])[] => {
+      if (file === undefined) return []
+      const example = quotedExample(secret ? 'secret' : fallback || kind.example || '...')
+      const many = kind.many === true
+      return [
+        [file, { many, example }],
+        ...(secret ? [[`${file}File`, { many: false, example: '/run/secrets/name' }] as const] : []),
+      ]
+    }),
   )
 
-const fileKeys: Keys = new Map([['listen', false], ...keysOf(Object.values(settings))])
+const fileKeys: Keys = new Map([['listen', { many: false, example: '"127.0.0.1:8080"' }], ...keysOf(Object.values(settings))])
 const entryKeys = keysOf(settingsOfServer)
+const exampleEntry = '{ name: survival, address: mc.example.org }'
 
 /** `listen` as `host` and `port`, as if these had been written. */
 function splitListen({ from, text }: Given, problems: string[]): readonly [string, Given][] {
@@ -85,32 +151,41 @@ function splitListen({ from, text }: Given, problems: string[]): readonly [strin
 function readServers(entries: Tree, path: string, problems: string[]): FileContents['servers'] {
   if (entries === null) return []
   if (!isList(entries)) {
-    problems.push(`${path}: servers: expected a list`)
+    problems.push(`${path}: servers: expected a list, such as servers: [${exampleEntry}]`)
     return [undefined]
   }
   return entries.map((entry, index) => {
     const place = `${path}: servers[${index}]`
-    if (isMap(entry)) return { place, settings: readTree(entry, `${place}.`, entryKeys, problems) }
-    problems.push(`${place}: expected the settings of a server, such as { name: survival, address: mc.example.org }`)
+    if (isMap(entry)) {
+      const where = { path, entry: `servers[${index}].`, keys: entryKeys, others: [] }
+      return { place, settings: readTree(entry, where, problems) }
+    }
+    problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
     return undefined
   })
 }
 
+/** Names of the config file in the working directory. */
+const fileNames = ['tickwarden.yaml', 'tickwarden.yml'] as const
+
+/** The config file that is read if none is named; undefined where there is none. */
+export function findConfigFile(problems: string[]): string | undefined {
+  const found = fileNames.filter((name) => existsSync(name))
+  if (found.length > 1) problems.push(`${found.join(' and ')} are both there; keep one of them`)
+  return found[0]
+}
+
 /**
  * Reads the config file; mistakes are added to `problems`.
- * @param required false: a missing file is an empty one
  * @returns undefined where the file, or what is in it, cannot be read
  */
-export function readConfigFile(path: string, required: boolean, problems: string[]): FileContents | undefined {
-  let source = ''
+export function readConfigFile(path: string, problems: string[]): FileContents | undefined {
+  let source: string
   try {
     source = readFileSync(path, 'utf8')
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (required || code !== 'ENOENT') {
-      problems.push(`${path}: cannot be read (${code})`)
-      return undefined
-    }
+    problems.push(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return undefined
   }
   const tree = parseTree(source, path, problems)
   if (tree === undefined) return undefined
@@ -118,9 +193,7 @@ export function readConfigFile(path: string, required: boolean, problems: string
     problems.push(`${path}: expected one setting per line, such as "listen: 127.0.0.1:8080"`)
     return undefined
   }
-  const own = new Map(tree)
-  own.delete('servers')
-  const found = readTree(own, `${path}: `, fileKeys, problems)
+  const found = readTree(tree ?? new Map(), { path, entry: '', keys: fileKeys, others: ['servers'] }, problems)
   const listen = found.get('listen')
   return {
     settings: new Map([...found, ...(listen ? splitListen(listen, problems) : [])]),

@@ -19,6 +19,8 @@ import type { ProxyAddress, ProxyCredentials } from '../game/proxy.ts'
 export interface Kind<T> {
   /** What fits, to end the sentence "... expected". */
   readonly expected: string
+  /** One that fits, for the config file. */
+  readonly example?: string
   /** Set where there may be several, separated by commas. */
   readonly many?: true
   /** Undefined where the text does not fit. */
@@ -36,6 +38,7 @@ export function parseDuration(text: string): number | undefined {
 }
 
 export const duration = (min: string, max: string): Kind<number> => ({
+  example: '5s',
   expected: `a duration from ${min} to ${max}, such as 500ms, 5s, 2m or 1h`,
   parse(text) {
     const value = parseDuration(text)
@@ -46,6 +49,7 @@ export const duration = (min: string, max: string): Kind<number> => ({
 
 /** Decimal digits only: no sign, space, fraction, exponent or hexadecimal. */
 export const integer = (min: number, max: number): Kind<number> => ({
+  example: String(max),
   expected: `an integer from ${min} to ${max}`,
   parse(text) {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -53,7 +57,11 @@ export const integer = (min: number, max: number): Kind<number> => ({
   },
 })
 
-export const text: Kind<string> = { expected: 'a text that is not empty', parse: (given) => given.trim() || undefined }
+export const text: Kind<string> = {
+  example: 'survival',
+  expected: 'a text that is not empty',
+  parse: (given) => given.trim() || undefined,
+}
 
 /** A text to find in another, or a regular expression. */
 export const textPattern: Kind<string> = {
@@ -70,6 +78,7 @@ export const textPattern: Kind<string> = {
 
 /** A text that can be part of a path: servers are addressed by name in the API. */
 export const serverName: Kind<string> = {
+  example: 'survival',
   expected: 'a name that is not empty, has no slash and is not . or .., which the paths of the API cannot carry',
   parse(given) {
     const name = given.trim()
@@ -85,11 +94,13 @@ export const bearerToken: Kind<string> = {
 }
 
 export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T> => ({
+  example: choices[0] ?? '',
   expected: `one of ${choices.join(', ')}`,
   parse: (given) => choices.find((choice) => choice === given),
 })
 
 export const list = <T>(item: Kind<T>): Kind<readonly T[]> => ({
+  ...(item.example !== undefined && { example: item.example }),
   expected: `a list separated by commas, each ${item.expected}`,
   many: true,
   parse(given) {
@@ -100,6 +111,7 @@ export const list = <T>(item: Kind<T>): Kind<readonly T[]> => ({
 })
 
 export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
+  example: `mc.example.org:${defaultPort ?? 9150}`,
   expected:
     defaultPort === undefined
       ? 'host:port, an IPv6 address in brackets: [::1]:9150'
@@ -113,6 +125,7 @@ export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
 
 /** An address to listen on: a host name or IP address without a port. */
 export const host: Kind<string> = {
+  example: '127.0.0.1',
   expected: 'a host name or IP address, such as 127.0.0.1, 0.0.0.0 or ::',
   parse: parseHost,
 }
@@ -121,6 +134,7 @@ export const host: Kind<string> = {
 export const hostname: Kind<string> = { expected: 'a host name or IP address without a port', parse: parseHost }
 
 export const serverAddress: Kind<ServerAddress> = {
+  example: 'mc.example.org',
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
   parse: parseServerAddress,
   format: formatServerAddress,
@@ -149,6 +163,7 @@ export const proxyCredentials: Kind<ProxyCredentials> = {
 
 /** @param protocols with colon: `https:` */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
+  example: `${protocols[0]}//example.org`,
   expected: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   parse(given) {
     if (!URL.canParse(given)) return undefined
@@ -159,6 +174,7 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
 
 /** `*`, or an origin as browsers send it: a default port left out, letters in lower case. */
 export const origin: Kind<string> = {
+  example: 'https://example.org',
   expected:
     '* or one origin: https://host or https://host:port without a path, a name of other letters in its xn-- form (punycode)',
   parse(given) {
@@ -171,6 +187,7 @@ export const origin: Kind<string> = {
 
 /** An entry of an allow list: a host name with `*` in it or not, an IP address or a CIDR range. */
 export const hostPattern: Kind<string> = {
+  example: '*.example.org',
   expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',
   parse: (given) => (ipaddr.isValidCIDR(given) || isIP(given) > 0 || /^[a-z0-9*._-]+$/i.test(given) ? given : undefined),
 }
@@ -186,6 +203,7 @@ function canDecode({ username, password }: URL): boolean {
 
 /** A path, or an `https://` URL (`http://` on this machine only). */
 export const fileOrUrl: Kind<string> = {
+  example: '/srv/data/projects.json',
   expected: 'a file path or an https:// URL; in its user name and password a % is written %25, a / %2F',
   parse(given) {
     if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return given || undefined
@@ -208,18 +226,21 @@ function statusOf(path: string): Stats | undefined {
 
 /** The absolute path of a file that is there. */
 export const existingFile = (expected: string): Kind<string> => ({
+  example: '/srv/minecraft/ca.pem',
   expected,
   parse: (given) => (statusOf(given)?.isFile() ? resolve(given) : undefined),
 })
 
 /** The absolute path of a folder that is there. */
 export const existingFolder = (expected: string): Kind<string> => ({
+  example: '/srv/minecraft',
   expected,
   parse: (given) => (statusOf(given)?.isDirectory() ? resolve(given) : undefined),
 })
 
 /** The URL of a picture of each player. */
 export const headsUrl: Kind<string> = {
+  example: 'https://heads.example.org/{uuid}',
   expected:
     'a URL that starts with https:// or http:// and has {uuid} in it, such as https://heads.example.org/{uuid}?size={size}',
   // As it was given: a URL of its own would have its braces encoded.
@@ -227,6 +248,7 @@ export const headsUrl: Kind<string> = {
 }
 
 export const fingerprint: Kind<string> = {
+  example: 'ab'.repeat(32),
   expected: 'a SHA-256 fingerprint: 64 hexadecimal digits, colons allowed',
   parse(given) {
     const digits = given.replaceAll(':', '').toLowerCase()
@@ -248,6 +270,7 @@ const isCron = (given: string): boolean => {
 
 /** @param scripts the names of all scripts */
 export const schedule = (scripts: readonly string[]): Kind<Schedule> => ({
+  example: 'off',
   expected: `"off", one cron expression for all scripts, or "<script>=<cron expression or off>" separated by ";" (scripts: ${scripts.join(', ')})`,
   parse(given) {
     const valid = (expression: string) => expression === 'off' || isCron(expression)

@@ -83,6 +83,23 @@ export function findLacking({ sources }: ReadServer, entry: string | undefined):
   ]
 }
 
+/**
+ * What is set although nothing says where a server is: a mistake, not a wish for the demo server.
+ * @param emptyFile the path of a config file without servers
+ */
+export function findServerless({ own, sources }: ReadServer, emptyFile: string | undefined): readonly string[] {
+  const locating = sources.filter(({ descriptor }) => descriptor.locatesServer)
+  if (locating.some(givenMain)) return []
+  const main = locating.flatMap(mainOf)
+  const problems = [...own.given.values()].map((given) => lack(given, main))
+  // The settings of its sources are reported already, each with what it lacks.
+  if (emptyFile === undefined || problems.length > 0 || sources.some(({ given }) => given.size > 0)) return problems
+  const settings = main.map(([, setting]) => nameOf(setting, false)).join(' or ')
+  return [
+    `${emptyFile}: lists no server; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set ${settings}`,
+  ]
+}
+
 /** The values that are known. */
 const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>

@@ -1,7 +1,24 @@
-import { type Document, type ErrorCode, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLError,
+} from 'yaml'
 
 /** Texts just as they are written: `0012` is `0012`. `~`, `null` and nothing at all are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
+
+/** The line of each key of a mapping, from 1. */
+const keyLines = new WeakMap<ReadonlyMap<string, Tree>, ReadonlyMap<string, number>>()
+
+/** The line of a key; undefined for a mapping that parseTree() did not make. */
+export const lineOf = (map: ReadonlyMap<string, Tree>, key: string): number | undefined => keyLines.get(map)?.get(key)
 
 const unquotedReference = 'a value that starts with * or & needs quotes'
 
@@ -18,10 +35,31 @@ const advice: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'indent with spaces instead of tabs',
   TAG_RESOLVE_FAILED: 'a value that starts with ! needs quotes',
 }
+const wrongIndentation =
+  'wrong indentation; the settings of one place start at the same column, those within another setting further right'
 const otherwise = 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes'
 
+/** Where a line has the wrong indentation, by its offset; undefined where the error has another cause. */
+function misindentedAt({ code, message, pos: [start, end] }: YAMLError, source: string): number | undefined {
+  // A value that goes on in the next line, because that is indented further, and turns out to be a key.
+  if (code === 'MULTILINE_IMPLICIT_KEY')
+    return source.slice(start, end).includes('\n') ? source.lastIndexOf('\n', end - 1) + 1 : start
+  const isIndentation =
+    (code === 'BAD_INDENT' && message.startsWith('All ')) || (code === 'MISSING_CHAR' && message.startsWith('Sequence item'))
+  if (isIndentation) return start
+  // The first setting of the file is indented, a later one is not.
+  return code === 'UNEXPECTED_TOKEN' && /^(\s*(#.*)?\n)*[ ]+[^\s#]/.test(source) && source[start - 1] === '\n' ? start : undefined
+}
+
+/** What is wrong with the text, by offset: of a wrong indentation only the first place, because more errors follow from it. */
+function syntaxProblems(errors: readonly YAMLError[], source: string): Map<number, string> {
+  const offsets = errors.flatMap((error) => misindentedAt(error, source) ?? [])
+  if (offsets.length > 0) return new Map([[Math.min(...offsets), wrongIndentation]])
+  return new Map(errors.map(({ pos, code }) => [pos[0], advice[code] ?? otherwise]))
+}
+
 /** Fills `problems` by offset. */
-function toTree(document: Document.Parsed, source: string, problems: Map<number, string>): Tree {
+function toTree(document: Document.Parsed, source: string, lines: LineCounter, problems: Map<number, string>): Tree {
   const finished = new Map<Node, Tree>()
   const anchors = new Map<string, number>()
   const offsetOf = ({ range }: Node) => range?.[0] ?? 0
@@ -30,13 +68,19 @@ function toTree(document: Document.Parsed, source: string, problems: Map<number,
     if (isScalar(node)) return node.value === null ? null : (node.source ?? String(node.value))
     if (isSeq<Node | null>(node)) return node.items.map(visit)
     if (!isMap<Node | null, Node | null>(node)) return null
+    const lineByKey = new Map<string, number>()
     const entries = node.items.map(({ key, value }): [string, Tree] => {
       const name = visit(key)
-      if (typeof name === 'string') return [name, visit(value)]
-      problems.set(offsetOf(key ?? node), 'expected the name of a setting before the colon')
-      return ['', null]
+      if (typeof name !== 'string') {
+        problems.set(offsetOf(key ?? node), 'expected the name of a setting before the colon')
+        return ['', null]
+      }
+      lineByKey.set(name, lines.linePos(offsetOf(key ?? node)).line)
+      return [name, visit(value)]
     })
-    return new Map(entries)
+    const map = new Map(entries)
+    keyLines.set(map, lineByKey)
+    return map
   }
   const visit = (node: Node | null): Tree => {
     if (node === null) return null
@@ -67,9 +111,8 @@ function toTree(document: Document.Parsed, source: string, problems: Map<number,
 export function parseTree(source: string, path: string, problems: string[]): Tree | undefined {
   const lineCounter = new LineCounter()
   const document = parseDocument(source, { lineCounter, prettyErrors: false })
-  const found = new Map<number, string>()
-  for (const { pos, code } of [...document.errors, ...document.warnings]) found.set(pos[0], advice[code] ?? otherwise)
-  const tree = found.size === 0 ? toTree(document, source, found) : undefined
+  const found = syntaxProblems([...document.errors, ...document.warnings], source)
+  const tree = found.size === 0 ? toTree(document, source, lineCounter, found) : undefined
   for (const [offset, text] of [...found].sort(([a], [b]) => a - b)) {
     const { line, col } = lineCounter.linePos(offset)
     problems.push(`${path}, line ${line}, column ${col}: ${text}`)

@@ -76,7 +76,9 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
     loadedDay = day
     state = 'ready'
     error = undefined
-    log.info({ database, entries: next.accepted, rejected, lastUpdate: next.lastUpdate.text }, 'snapshot loaded')
+    // The packaged sample is of no interest to a user who only watches servers.
+    const level = origin.kind === 'sample' ? 'debug' : 'info'
+    log[level]({ database, entries: next.accepted, rejected, lastUpdate: next.lastUpdate.text }, 'snapshot loaded')
     if (rejected > 0) {
       log.warn(
         { database, rejected, first: snapshot.rejected.slice(0, maxLoggedReasons) },

@@ -57,6 +57,7 @@ export function createFleet(options: FleetOptions): Fleet {
   ): Watcher =>
     createWatcher({
       server: server.name,
+      ...(server.demo && { demo: true as const }),
       settings,
       clock,
       log,

@@ -31,6 +31,8 @@ export const serverSettings = {
 export interface ServerSettings extends GivenValues<typeof serverSettings> {
   readonly name: string
   readonly sources: GivenSources
+  /** It is the built-in demo server: whatever is shown of it must say so. */
+  readonly demo?: true
 }
 
 /** The configured address of a server; undefined where its directory says it. */

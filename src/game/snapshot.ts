@@ -40,6 +40,8 @@ export interface MainThread {
 /** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
 export interface ServerSnapshot {
   readonly server: string
+  /** It is of the built-in demo server. */
+  readonly demo?: true
   /** Monotonic milliseconds at which it was made. */
   readonly at: number
   readonly fields: KnownFields
@@ -50,6 +52,8 @@ export interface ServerSnapshot {
   readonly lastContact?: { readonly at: number; readonly wall: number }
   /** Absent while the server is down, and where no source knows. */
   readonly mainThread?: MainThread
+  /** Unix milliseconds at which the last poll ended, whatever its outcome. */
+  readonly lastPollAt?: number
   /** Seconds the whole last poll took. */
   readonly pollDuration?: number
   /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */

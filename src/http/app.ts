@@ -16,10 +16,12 @@ export interface HttpAppOptions {
   /** What to tell a client that requested an unknown path; default, and where undefined: that /docs lists every route. */
   readonly hintFor?: (path: string) => string | undefined
   readonly limits?: TimeLimits
+  /** The built-in demo server is watched: replies under /api/v1 say so in a header. */
+  readonly isDemo?: boolean
 }
 
 /** An app without routes that answers errors, unknown paths, other methods and preflight requests as every listener here does. */
-export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits }: HttpAppOptions) {
+export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits, isDemo = false }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
   const direct = createDirectReplies(logger, crossOrigin)
   const app = Fastify({
@@ -32,7 +34,7 @@ export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
     frameworkErrors: invalidPath,
-    ...createServerFactory(direct.answer, limits),
+    ...createServerFactory(direct.answer, limits, isDemo),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))

@@ -12,7 +12,7 @@ declare module 'fastify' {
 }
 
 /** What a page may read of a reply besides its body. */
-const exposed = 'ETag, Link, Retry-After, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count'
+const exposed = 'ETag, Link, Retry-After, X-Demo, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count'
 
 /** The reply to a preflight request. */
 export const preflightHeaders = {

@@ -26,14 +26,19 @@ export interface TimeLimits {
 /** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
 export const timeLimits: TimeLimits = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 5_000 }
 
+/** In every reply about the built-in demo server. */
+const demoHeader = ['X-Demo', 'true'] as const
+
 /**
  * Options of the app that make its server: requests that Node would refuse with an empty reply, or that are not HTTP at all,
  * are answered with problem details, and what can be answered directly does not go through the app.
  * @param answerDirectly returns false where the app is to answer
+ * @param isDemo replies under /api/v1 say that their data are of the demo server
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
   { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
+  isDemo = false,
 ) {
   /** The newest request with a body of each connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
@@ -44,6 +49,8 @@ export function createServerFactory(
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
         requests.set(request.socket, request)
       }
+      // Here, because prepared replies run no hooks.
+      if (isDemo && /^\/api\/v1(?![^/?])/.test(request.url ?? '')) response.setHeader(...demoHeader)
       const error = hostError(request)
       if (error !== undefined) refuse(request, response, error)
       else if (!answerDirectly(request, response)) {

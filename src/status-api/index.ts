@@ -33,6 +33,7 @@ const ageMeaning = 'Seconds since the server was last reached'
 const snapshotHeaders: HeaderDocs = {
   'X-Snapshot-Age': { type: 'string', description: ageMeaning },
   'X-Snapshot-Source': { type: 'string', description: 'Sources that filled the reply, or none' },
+  'X-Demo': { type: 'string', description: '`true` where the built-in demo server is watched; absent otherwise' },
 }
 
 const unreachable = problem(503, {

@@ -20,7 +20,7 @@ import { viewCard } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
-import { viewControls, viewHeader } from './view/layout.ts'
+import { viewControls, viewDemoNotice, viewHeader } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
@@ -35,6 +35,8 @@ export interface PageOptions {
   /** False: the page shows no addresses, player names and sources. */
   readonly isPublic: boolean
   readonly history: History
+  /** The built-in demo server is watched: the page says so. */
+  readonly isDemo: boolean
   /** Clients of the page's events at once. */
   readonly maxClients: number
   /** Path of the metrics; undefined where another address serves them. */
@@ -49,7 +51,7 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, maxClients } = options
+  const { fleet, clock, title, history, isPublic, isDemo, maxClients } = options
   const past = createPagePast(fleet, history, clock)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
@@ -64,6 +66,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     // One step up for each slash after the first: also right where the path ends with one.
     root: '../'.repeat(pathOf(request.url).split('/').length - 2),
     title,
+    isDemo,
   })
 
   const pageServer = (watcher: Watcher): PageServer =>
@@ -176,6 +179,7 @@ function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, contex
   const cards = page.servers.slice(0, firstCards).map((server) => h('li', {}, viewCard(server, past.card(server.name), context)))
   const body: ViewElement[] = [
     viewHeader(context),
+    ...viewDemoNotice(context),
     h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
     h(
       'main',
@@ -197,6 +201,7 @@ function renderServer(details: ServerDetails, base: string, assets: AssetNames, 
   const totals = totalsOf([server], context)
   const body: ViewElement[] = [
     viewHeader(context),
+    ...viewDemoNotice(context),
     h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
     h(
       'main',

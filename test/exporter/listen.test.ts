@@ -25,7 +25,7 @@ describe('METRICS_LISTEN', () => {
     const port = await freePort()
     service = await serve(loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } }), silent)
     await fetch(`${service.url}/v1/ping`)
-    for (const path of ['/metrics', '/sd', '/probe?target=Server']) {
+    for (const path of ['/metrics', '/sd', '/probe?target=demo']) {
       const elsewhere = await fetch(service.url + path)
       expect(elsewhere.status).toBe(404)
       expect(await elsewhere.json()).toMatchObject({
@@ -39,7 +39,9 @@ describe('METRICS_LISTEN', () => {
     expect(await ping.json()).toMatchObject({
       code: 'NOT_FOUND',
       instance: '/v1/ping',
-      detail: expect.stringMatching(/\/v1\/ping; .* serves \/metrics, \/probe, \/sd; everything else is on .* HOST and PORT\.$/),
+      detail: expect.stringMatching(
+        /\/v1\/ping; .* serves \/metrics, \/probe, \/sd, \/healthz, \/readyz; everything else is on .* HOST and PORT\.$/,
+      ),
     })
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/v1/ping",status_class="2xx"} 1\n')

@@ -19,7 +19,7 @@ it('renders snapshots ahead only while something scrapes', async () => {
   })
   let rendered = 0
   const fleetText = { prepare: () => void rendered++, bytes: () => Buffer.alloc(0) }
-  const own = { service: createServiceMetrics(), histogram: createHttpHistogram(), nameLookups: createHistogram() }
+  const own = { service: createServiceMetrics(5_000), histogram: createHttpHistogram(), nameLookups: createHistogram() }
   registerMetricsRoute(app, { fleet, clock, fleetText, ...own })
   const renderedByPoll = async () => {
     rendered = 0

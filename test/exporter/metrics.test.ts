@@ -239,6 +239,7 @@ describe('/metrics', () => {
     await service.get('/nothing/here?secret=1')
     await fetch(`${service.url}/metrics`, { method: 'POST' })
     const text = await service.text()
+    expect(text).toContain('tickwarden_poll_interval_seconds 5\n')
     expect(text).toMatch(/tickwarden_build_info\{version="\d+\.\d+\.\d+",revision="[0-9a-f]*",node="v\d+\./)
     expect(text).toMatch(/^process_cpu_seconds_total \d/m)
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds \d/m)

@@ -12,7 +12,7 @@ import { manualClock } from '../helpers/manual-clock.ts'
 import { fixedFleet } from '../helpers/metrics-fleet.ts'
 import { type MetricsService, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
-import { scriptedFleet } from '../helpers/scripted-fleet.ts'
+import { addressOf, scriptedFleet } from '../helpers/scripted-fleet.ts'
 
 const readme = readFileSync(new URL('../../exporter/README.md', import.meta.url), 'utf8')
 
@@ -38,6 +38,7 @@ it('lists every metric with its type and labels, and no other', () => {
   }))
   const own = [
     { name: 'tickwarden_build_info', type: 'gauge', labels: 'version,revision,node' },
+    { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },
     { name: 'http_request_duration_seconds', type: 'histogram', labels: 'method,route,status_class' },
     { name: 'tickwarden_name_lookup_seconds', type: 'histogram', labels: '' },
   ]
@@ -54,7 +55,13 @@ it('knows every metric that /metrics really has', async () => {
   }
   const live = { events: () => ({ clients: 1, dropped: 0 }), historyBytes: () => 1 }
   const clock = manualClock()
-  const fleet = scriptedFleet(fixedFleet(), clock)
+  const script = fixedFleet()
+  const servers = Object.keys(script).map((name, index) => ({
+    name,
+    sources: { status: { address: addressOf(index) } },
+    ...(index === 0 && { demo: true as const }),
+  }))
+  const fleet = scriptedFleet(script, clock, servers)
   service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live })
   await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
   await service.text()

@@ -25,7 +25,8 @@ export interface TestAppOptions {
 export async function buildTestApp({ scripts, env = {}, polled = true }: TestAppOptions): Promise<TestApp> {
   const clock = manualClock()
   const fleet = fakeFleet(scripts, clock)
-  const config = loadConfig({ env })
+  // The fleet is handed over, so that none is configured.
+  const config = loadConfig({ env, watches: false })
   const app = await buildApp({ config, fleet, clock, logger: pino({ level: 'silent' }) })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(async () => {

@@ -189,6 +189,9 @@ function managementSettings(address: HostPort, secret: string, cert: string | un
   return { url: `wss://${formatHostPort(address)}`, secret, fingerprint }
 }
 
+/** What the demo server is called where it is watched because no server is configured. */
+export const demoServerName = 'demo'
+
 /** The settings under which Tickwarden watches the demo server, with every source that it speaks to. */
 export function demoSettings(demo: DemoServer, name: string): ServerSettings {
   const { address, rcon, query, management } = demo

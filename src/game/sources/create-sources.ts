@@ -53,14 +53,14 @@ export function createSources(server: ServerSettings, context: SourceContext): S
   let refreshing = false
 
   /** Makes the source anew only where its settings have changed. */
-  function make(descriptor: SourceDescriptor, values: Values): void {
+  function make(descriptor: SourceDescriptor, values: Values, discovered: readonly string[] = []): void {
     const on = hasAll(descriptor, values)
     const key = JSON.stringify(values)
     const before = made.get(descriptor)
     if (on && before?.key === key) return
     before?.source.close()
     made.delete(descriptor)
-    if (on) made.set(descriptor, { key, source: descriptor.create(values, own) })
+    if (on) made.set(descriptor, { key, source: descriptor.create(values, { ...own, discovered }) })
   }
 
   /** @param files what the server's directory holds */
@@ -76,7 +76,14 @@ export function createSources(server: ServerSettings, context: SourceContext): S
       found ??= addressOf({ sources: { [descriptor.name]: values } })
     }
     if (closed) return
-    for (const [descriptor, values] of settings) make(descriptor, values)
+    for (const [descriptor, values] of settings) {
+      const given = givenTo(descriptor, server.sources)
+      make(
+        descriptor,
+        values,
+        Object.keys(values).filter((key) => given[key] === undefined),
+      )
+    }
     sources = list()
   }
 

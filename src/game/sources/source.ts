@@ -63,6 +63,8 @@ export interface Source {
    * @throws SourceError the same object again as long as no new attempt was made, so that one failure is not counted as many
    */
   poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading>
+  /** Used in place of those of its descriptor, where its settings make others right. */
+  readonly hints?: Readonly<Partial<Record<SourceErrorCode, string>>>
   /** Commands that are not sent at the moment, because the server did not answer them. */
   resting?(): readonly RestingCommand[]
   /** Only of a source whose requests the main thread of the server answers. */
@@ -108,6 +110,8 @@ export interface SourceContext {
   readonly network?: Network
   /** The address of the server where it was configured, not found in the server's directory. */
   readonly address?: ServerAddress
+  /** The settings of the source that were found in the server's directory. */
+  readonly discovered?: readonly string[]
   /** Records how long each phase of a poll takes; only /probe has it. */
   readonly phases?: PhaseRecorder
 }

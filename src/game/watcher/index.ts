@@ -37,6 +37,8 @@ export interface Watcher {
 
 export interface WatcherOptions {
   readonly server: string
+  /** It is the built-in demo server: its snapshots say so. */
+  readonly demo?: true
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
@@ -68,6 +70,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let failures = 0
   let pollsStarted = 0
   let pollDuration: number | undefined
+  let lastPollAt: number | undefined
   let lastContact: ServerSnapshot['lastContact']
   /** When a poll last reached the server. */
   let lastReachedAt = Number.NEGATIVE_INFINITY
@@ -88,6 +91,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const mainThread = judgeMainThread(activities, { now, interval: settings.interval, staleAfter: settings.staleAfter })
     return Object.freeze({
       server,
+      ...(options.demo && { demo: true as const }),
       at: now,
       fields,
       sources: Object.freeze(sources.list().map(states.of)),
@@ -97,6 +101,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       ...(mainThread && { mainThread }),
       ...(lastContact && { lastContact }),
       ...(pollDuration !== undefined && { pollDuration }),
+      ...(lastPollAt !== undefined && { lastPollAt }),
     })
   }
 
@@ -214,6 +219,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       polls[outcome] = (polls[outcome] ?? 0) + 1
     }
     pollDuration = (clock.now() - started) / 1000
+    lastPollAt = clock.wall()
     publish()
     return current
   }

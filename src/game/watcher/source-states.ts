@@ -44,10 +44,10 @@ export function createSourceStates({ server, clock, log }: { server: string; clo
       })
       thrownBy.delete(name)
     },
-    failed({ name, target }, duration, error) {
+    failed({ name, target, hints }, duration, error) {
       const before = states.get(name)
       const { code } = error
-      const hint = descriptorOf(name).hints[code]
+      const hint = hints?.[code] ?? descriptorOf(name).hints[code]
       const message = hint === undefined ? error.message : `${error.message}; ${hint}`
       if (before?.error?.code !== code) {
         log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)

@@ -10,6 +10,8 @@ export interface ViewContext {
   /** From the page to the root of the service: empty or `../`. Every URL is relative, so that any prefix works. */
   readonly root: string
   readonly title: string
+  /** The data are of the built-in demo server. */
+  readonly isDemo?: boolean
 }
 
 export const serverPath = (root: string, name: string): string => `${root}servers/${encodeURIComponent(name)}`

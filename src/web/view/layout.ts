@@ -30,6 +30,10 @@ export function viewHeader({ texts, root, title }: ViewContext): ViewElement {
   )
 }
 
+/** Says on every page that the data are simulated. */
+export const viewDemoNotice = ({ texts, isDemo = false }: ViewContext): readonly ViewElement[] =>
+  isDemo ? [h('p', { class: 'demo', role: 'note' }, texts.demo)] : []
+
 /** Search, filters and order of the cards; it works with JavaScript only and is shown then. */
 export function viewControls(groups: readonly string[], { texts }: ViewContext): ViewElement {
   const { controls } = texts

@@ -14,6 +14,7 @@ export const english = {
     reconnecting: 'Reconnecting',
     noScript: 'Values of the moment this page was loaded. Turn JavaScript on to see them change.',
   },
+  demo: 'Demo data: no server is configured, so a simulated one is shown. Set MC_SERVER=host:port to watch your own.',
   stale: (time: string) => `The service does not answer. Values are from ${time}.`,
 
   summary: {

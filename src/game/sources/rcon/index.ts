@@ -14,6 +14,10 @@ import { createRconSession, type RconSettings } from './session.ts'
 import { createTickRate, type TickRate } from './tick-rate.ts'
 import { createUnansweredCommands, logRest } from './unanswered-commands.ts'
 
+/** What may help where the password is that of the server's directory. */
+const discoveredPassword =
+  'the password is the rcon.password that server.properties (MC_DIRECTORY) has now: has it changed since the server was started?'
+
 /** How a command may fail that closes the connection, but does not make the replies before it worthless. */
 const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
 
@@ -138,6 +142,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
   return {
     name: 'rcon',
     target,
+    ...(context.discovered?.includes('password') && { hints: { auth: discoveredPassword } }),
     async poll(signal, deadlineAt = Number.POSITIVE_INFINITY) {
       try {
         phases?.start()

@@ -128,6 +128,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
   hints: {
     notConfigured: 'MC_SERVER',
     ...networkHints('is the server running, and is this the address that players use?'),
+    closed: 'did a proxy in front of the server hang up, or is this another port, such as the RCON port (25575) or one for TLS?',
   },
   cost: 'none: the status is sent by the network thread, and costs no tick time',
   network: true,

@@ -4,6 +4,7 @@ import { SourceError, toSourceError } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
+import { recogniseOther } from './recognise.ts'
 
 const pingPayload = 0x7469636b77617264n
 const ping = encodePing(pingPayload)
@@ -120,6 +121,9 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
         if (!hasReceived && isLegacyKick(chunk)) {
           throw new LegacyPeerError('malformed', `${target}: the reply is that of a server up to 1.6`)
         }
+        const other = hasReceived ? undefined : recogniseOther(chunk)
+        if (other !== undefined)
+          throw new SourceError('malformed', `${target}: this looks like ${other}; set the port that players use`)
         if (!hasReceived) phases?.end('first_byte')
         hasReceived = true
         frames.push(chunk)

@@ -17,7 +17,9 @@ import { dirname, join } from 'node:path'
 import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { buildApp } from '../../../../src/app.ts'
+import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
+import { startDemoServer } from '../../../../src/game/demo/server.ts'
 import type { SourceError } from '../../../../src/game/errors.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import type { GivenSources } from '../../../../src/game/server.ts'
@@ -376,6 +378,30 @@ describe('a folder that alone tells of a server', () => {
     expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unreachable' } })
     expect(logged).toEqual(['survival: directory failed (unreachable): server: the folder is not there; is it mounted?'])
   })
+})
+
+it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of its directory', async () => {
+  const demo = await startDemoServer({ rconPassword: 'right' })
+  onTestFinished(() => demo.close())
+  write(
+    'server.properties',
+    `server-port=${demo.address.port}\nenable-rcon=true\nrcon.port=${demo.rcon.address.port}\nrcon.password=wrong\n`,
+  )
+  const messageOf = async (rcon: GivenSources['rcon']) => {
+    const fleet = createFleet({
+      servers: [{ name: 'survival', sources: { directory: { path: folder }, ...(rcon && { rcon }) } }],
+      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+      clock: systemClock,
+      log: silentLog,
+      createSources,
+    })
+    onTestFinished(() => fleet.close())
+    const { sources } = await fleet.watchers[0]!.poll()
+    return sources.find(({ source }) => source === 'rcon')?.error?.message
+  }
+  expect(await messageOf(undefined)).toMatch(/refuses.*server\.properties \(MC_DIRECTORY\) has now/)
+  expect(await messageOf(undefined)).not.toContain('MC_RCON_PASSWORD')
+  expect(await messageOf({ password: 'also wrong' })).toContain('MC_RCON_PASSWORD')
 })
 
 describe('the settings it completes', () => {

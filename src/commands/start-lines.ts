@@ -1,0 +1,29 @@
+import { formatServerAddress } from '../game/protocol/address.ts'
+import { addressOf, type ServerSettings } from '../game/server.ts'
+
+/** More servers are only counted. */
+const maxNamed = 5
+
+function describe({ name, sources, ...server }: ServerSettings): string {
+  const address = addressOf({ sources })
+  if (server.demo) return address === undefined ? name : formatServerAddress(address)
+  return address === undefined ? `${name} (from its directory)` : `${name} (${formatServerAddress(address)})`
+}
+
+/**
+ * The lines for the addresses that the service listens on, as Fastify logs them; the first also says what is watched.
+ * @returns called with each address, `http://127.0.0.1:8080`
+ */
+export function startLines(servers: readonly ServerSettings[]): (url: string) => string {
+  const named = servers.slice(0, maxNamed).map(describe).join(', ')
+  const more = servers.length > maxNamed ? ` and ${servers.length - maxNamed} more` : ''
+  const isDemo = servers.some(({ demo }) => demo)
+  let isFirst = true
+  return (url) => {
+    if (!isFirst) return `It also listens on ${url}`
+    isFirst = false
+    if (isDemo)
+      return `Demo data: Tickwarden listens on ${url} and watches a built-in demo server (${named}), because no server is configured; set MC_SERVER=host:port to watch your own`
+    return `Tickwarden listens on ${url} and watches ${named}${more}`
+  }
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { unavailable } from '../errors.ts'
+import { problem } from './problem.ts'
+import { prepareJson, sendPrepared } from './reply.ts'
+import { json, preparedReplies } from './responses.ts'
+
+/** Names of the health routes. */
+export const healthPaths: readonly string[] = ['/healthz', '/readyz']
+
+/** So many things that are waited for are named in a reply. */
+const maxNamed = 5
+
+const headers = { 'cache-control': 'no-store' }
+const Health = Type.Object({ status: Type.String({ enum: ['ok', 'ready'] }) }, { title: 'Health' })
+
+/**
+ * `/healthz`: the process answers. `/readyz`: it also has something to serve.
+ * @param waitingFor what the start still waits for, for messages: `the first poll of "lobby"`; empty once it is over
+ */
+export function registerHealth(app: FastifyInstance, waitingFor: () => readonly string[]): void {
+  const tags = ['basic']
+  const ok = prepareJson({ status: 'ok' }, headers)
+  const ready = prepareJson({ status: 'ready' }, headers)
+
+  const alive = 'Is the process alive?'
+  app.get(
+    '/healthz',
+    {
+      schema: {
+        tags,
+        summary: alive,
+        description: 'Answers as soon as the service listens. For liveness probes of containers.',
+        response: preparedReplies({ description: alive, content: json(Health, { status: 'ok' }) }),
+      },
+    },
+    (request, reply) => sendPrepared(request, reply, ok),
+  )
+
+  const isReady = 'Has the service started?'
+  const detail = 'The service is starting: it waits for the first poll of "survival".'
+  app.get(
+    '/readyz',
+    {
+      schema: {
+        tags,
+        summary: isReady,
+        description:
+          'Ready once the first poll of every server has ended or timed out, and every database has been read. A server that is down does not make the service unready. For readiness and startup probes of containers.',
+        response: {
+          ...preparedReplies({ description: isReady, content: json(Health, { status: 'ready' }) }),
+          ...problem(503, { code: 'NOT_READY', detail }),
+        },
+      },
+    },
+    (request, reply) => {
+      const waiting = waitingFor()
+      if (waiting.length === 0) return sendPrepared(request, reply, ready)
+      const more = waiting.length > maxNamed ? ` and ${waiting.length - maxNamed} more` : ''
+      throw unavailable('NOT_READY', `The service is starting: it waits for ${waiting.slice(0, maxNamed).join(', ')}${more}.`, 1)
+    },
+  )
+}

@@ -1,0 +1,41 @@
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { startDemoServer } from '../../../../src/game/demo/server.ts'
+import { createStatusSource, status } from '../../../../src/game/sources/status/index.ts'
+import { silentLog } from '../../../../src/log.ts'
+
+let server: Server | undefined
+afterEach(() => server?.close())
+
+async function failure(port: number): Promise<unknown> {
+  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
+  return source.poll(new AbortController().signal).catch((error: unknown) => error)
+}
+
+it.each([
+  ['a web server', () => createHttpServer()],
+  ['an SSH server', () => createServer((socket) => socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\r\n'))],
+  // An alert (RFC 8446, section 6); other servers close the connection without one.
+  ['a TLS server', () => createServer((socket) => socket.on('error', () => {}).end(Buffer.from('15030100020246', 'hex')))],
+])('says that it looks like %s', async (what, create) => {
+  server = create()
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  expect(await failure(port)).toMatchObject({
+    code: 'malformed',
+    message: `127.0.0.1:${port}: this looks like ${what}; set the port that players use`,
+  })
+})
+
+it('fails as closed at a port of RCON and at a proxy that hangs up, whose hint names both', async () => {
+  const demo = await startDemoServer()
+  expect(await failure(demo.rcon.address.port)).toMatchObject({ code: 'closed' })
+  await demo.close()
+  server = createServer((socket) => socket.destroy())
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  expect(await failure((server.address() as AddressInfo).port)).toMatchObject({ code: 'closed' })
+  expect(status.hints.closed).toMatch(/proxy .* RCON port .* TLS/)
+})
