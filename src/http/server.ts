@@ -9,6 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
+import { redirectToBase, removeBasePath } from './base-path.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -30,10 +31,12 @@ export const timeLimits: TimeLimits = { headersMs: 10_000, requestMs: 30_000, ke
  * Options of the app that make its server: requests that Node would refuse with an empty reply, or that are not HTTP at all,
  * are answered with problem details, and what can be answered directly does not go through the app.
  * @param answerDirectly returns false where the app is to answer
+ * @param basePath the path that a reverse proxy may leave in front of those of the app
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
   { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
+  basePath = '',
 ) {
   /** The newest request with a body of each connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
@@ -45,6 +48,8 @@ export function createServerFactory(
         requests.set(request.socket, request)
       }
       const error = hostError(request)
+      if (basePath !== '' && error === undefined && redirectToBase(request, response, basePath)) return
+      if (basePath !== '') removeBasePath(request, basePath)
       if (error !== undefined) refuse(request, response, error)
       else if (!answerDirectly(request, response)) {
         response.setHeader(...noSniff)
