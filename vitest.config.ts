@@ -1,19 +1,28 @@
 import { defineConfig } from 'vitest/config'
 import SkipReporter from './test/helpers/skip-reporter.ts'
 
-/** Left out of `npm run test:quick`: what starts browsers, Prometheus, other people's servers and installs, or takes many seconds. */
+/** Left out of `npm run test:quick`: what starts browsers, Prometheus, other people's programs and installs, or takes many seconds. */
 const slow = [
   'test/**/*.browser.test.ts',
+  'test/**/kill.test.ts',
+  'test/**/peers.test.ts',
   'test/bench.test.ts',
   'test/compose.test.ts',
   'test/install.test.ts',
+  'test/main.test.ts',
   'test/recovery.test.ts',
-  'test/data/runs/kill.test.ts',
+  'test/commands/*.test.ts',
+  'test/data/runs/*.test.ts',
+  'test/data/scripts/**/script.test.ts',
+  'test/exporter/probe.test.ts',
+  'test/game/demo/*.test.ts',
   'test/game/sources/conformance.test.ts',
   'test/game/sources/jmx/index.test.ts',
-  'test/game/sources/status/peers.test.ts',
-  'test/game/demo/*.test.ts',
+  'test/game/sources/status/hostile.test.ts',
   'test/grafana/*.test.ts',
+  'test/history/{persistence,routes}.test.ts',
+  'test/http/{docs,edge,server}.test.ts',
+  'test/web/pictures/routes.test.ts',
 ]
 
 export default defineConfig(({ mode }) => ({

@@ -127,7 +127,7 @@ function connectionError({ code, message }: ConnectionError): RequestError {
 export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
   const error = new RequestError(400, 'INVALID_PATH', detail)
-  const body = problemBody(error, pathOf(request.raw.url ?? '/'))
+  const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
   reply.raw.writeHead(error.status, problemHeaders(error)).end(body)
 }
