@@ -78,7 +78,14 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
     await expect.poll(async () => (await fetch(`${url}/api/v1/getall`)).status).toBe(200)
     const page = await (await fetch(`${url}/`, { headers: { accept: 'text/html' } })).text()
     const [asset] = /page\/assets\/[^"]+\.js/.exec(page) ?? []
-    for (const path of [asset, 'api/v1/badge.svg', 'api/v1/history?field=latency', 'v1/kcomebacks/filter/getinfo', 'metrics', 'docs/']) {
+    for (const path of [
+      asset,
+      'api/v1/badge.svg',
+      'api/v1/history?field=latency',
+      'v1/kcomebacks/filter/getinfo',
+      'metrics',
+      'docs/',
+    ]) {
       expect([path, (await fetch(`${url}/${path}`)).status]).toEqual([path, 200])
     }
     child.kill('SIGTERM')
