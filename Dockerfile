@@ -13,6 +13,8 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/src/data/sample src/data/sample
 COPY --from=build /app/src/web/fonts src/web/fonts
+# A named volume takes the owner of the folder that it is mounted on.
+RUN mkdir /data /history && chown node:node /data /history
 USER node
 EXPOSE 8080
 CMD ["node", "dist/src/main.js"]

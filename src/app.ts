@@ -47,10 +47,10 @@ const metricsHint = () =>
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp({ config, fleet, logger, log = logger, clock = systemClock, nameLookups }: AppOptions) {
-  const { corsOrigin } = config.http
+  const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
-  const app = createHttpApp({ logger, corsOrigin, isDemo, ...(metricsListen && { hintFor: mainHint }) })
+  const app = createHttpApp({ logger, corsOrigin, basePath, isDemo, ...(metricsListen && { hintFor: mainHint }) })
   const metricsApp = metricsListen && (createHttpApp({ logger, corsOrigin, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())

@@ -11,11 +11,19 @@ it('the package holds what runs and what is read, and nothing of how it was made
   const paths = packed.files.map(({ path }) => path)
   expect(paths).toEqual(
     expect.arrayContaining([
-      ...['README.md', 'LICENSE', 'CHANGELOG.md', 'exporter/README.md', 'dist/src/main.js', 'dist/exporter/register.js'],
+      ...[
+        'README.md',
+        'LICENSE',
+        'CHANGELOG.md',
+        'exporter/README.md',
+        'dist/src/main.js',
+        'dist/src/library/index.d.ts',
+        'dist/exporter/register.js',
+      ],
       ...['src/data/sample/projects.json', 'src/data/sample/kcomebacks.json'],
       ...['src/web/fonts/DejaVuSans.ttf', 'src/web/fonts/DejaVuSans-Bold.ttf', 'src/web/fonts/LICENSE-DejaVu.txt'],
       ...['grafana/dashboards/fleet.json', 'grafana/dashboards/server.json', 'grafana/alerts/tickwarden.rules.yaml'],
     ]),
   )
-  expect(paths.filter((path) => /\.(ts|map|tsbuildinfo)$|^(test|bench)\/|node_modules|-lock/.test(path))).toEqual([])
+  expect(paths.filter((path) => /(?<!\.d)\.ts$|\.(map|tsbuildinfo)$|^(test|bench)\/|node_modules|-lock/.test(path))).toEqual([])
 })

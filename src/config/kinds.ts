@@ -87,6 +87,15 @@ export const serverName: Kind<string> = {
   },
 }
 
+/** The path under which a reverse proxy shows the service: without a slash at its end, `/` as the empty text. */
+export const basePath: Kind<string> = {
+  expected: 'a path such as /mc, of letters, digits and - . _ ~ between its slashes',
+  parse(given) {
+    const path = given.trim().replace(/\/+$/, '')
+    return /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9\-._~]+)*$/.test(path) ? path : undefined
+  },
+}
+
 /** What the header `Authorization: Bearer` can carry: RFC 6750, section 2.1. */
 export const bearerToken: Kind<string> = {
   expected: 'a token of letters, digits and - . _ ~ + /, with = at its end only, because it is sent in a header',

@@ -3,6 +3,7 @@ import { serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
+  basePath,
   bearerToken,
   duration,
   fileOrUrl,
@@ -280,6 +281,13 @@ const page = {
 
 /** What all routes share. */
 const http = {
+  basePath: setting({
+    env: 'BASE_PATH',
+    file: 'http.basePath',
+    kind: basePath,
+    default: '/',
+    meaning: 'path under which a reverse proxy serves everything, such as /mc',
+  }),
   corsOrigin: setting({
     env: 'CORS_ORIGIN',
     file: 'cors.origin',

@@ -1,7 +1,8 @@
 import { maxHeaderSize } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { invalidParameter, notFound } from '../errors.ts'
+import { registerBasePath } from './base-path.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { createDirectReplies } from './direct.ts'
@@ -13,6 +14,8 @@ import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from '.
 export interface HttpAppOptions {
   readonly logger: FastifyBaseLogger
   readonly corsOrigin: string
+  /** Path under which a reverse proxy serves the app, without a slash at its end; default: none. */
+  readonly basePath?: string
   /** What to tell a client that requested an unknown path; default, and where undefined: that /docs lists every route. */
   readonly hintFor?: (path: string) => string | undefined
   readonly limits?: TimeLimits
@@ -21,7 +24,14 @@ export interface HttpAppOptions {
 }
 
 /** An app without routes that answers errors, unknown paths, other methods and preflight requests as every listener here does. */
-export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits, isDemo = false }: HttpAppOptions) {
+export function createHttpApp({
+  logger,
+  corsOrigin,
+  hintFor,
+  limits = timeLimits,
+  basePath = '',
+  isDemo = false,
+}: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
   const direct = createDirectReplies(logger, crossOrigin)
   const app = Fastify({
@@ -34,9 +44,10 @@ export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
     frameworkErrors: invalidPath,
-    ...createServerFactory(direct.answer, limits, isDemo),
+    ...createServerFactory(direct.answer, limits, { basePath, isDemo }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
+  registerBasePath(app as unknown as FastifyInstance, basePath)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   app.setValidatorCompiler(compileQuery)
   // Replies are prepared bytes: their schemas only describe them.
@@ -46,8 +57,8 @@ export function createHttpApp({ logger, corsOrigin, hintFor, limits = timeLimits
   // Before the body, which nothing here reads, would be parsed.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) {
-      const path = pathOf(request.url)
-      done(notFound(`There is nothing at ${path}; ${hintFor?.(path) ?? '/docs lists every route'}.`))
+      const hint = hintFor?.(pathOf(request.url)) ?? `${basePath}/docs lists every route`
+      done(notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${hint}.`))
     } else done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
   })
   registerOtherMethods(app)

@@ -30,7 +30,7 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
           'The state of Minecraft servers, watched from outside. Every route is GET; HEAD works as for GET, except that it starts no script.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: '/', description: 'This service' }],
+      servers: [{ url: app.basePath || '/', description: 'This service' }],
       security: [],
       components: {
         securitySchemes: {
@@ -52,6 +52,7 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
+    indexPrefix: app.basePath,
     staticCSP: true,
     // Most run it in their own network without TLS, where a browser told to upgrade finds nothing to load the page from.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),

@@ -28,7 +28,7 @@ export function registerOtherMethods(app: FastifyInstance): void {
           reply.code(204).headers(preflightHeaders).send()
           return
         }
-        const detail = `${request.method} is not possible on ${pathOf(request.url)}; use GET or HEAD.`
+        const detail = `${request.method} is not possible on ${pathOf(request.originalUrl)}; use GET or HEAD.`
         done(new RequestError(405, 'METHOD_NOT_ALLOWED', detail, { allow: 'GET, HEAD' }))
       },
       handler() {},

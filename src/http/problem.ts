@@ -106,5 +106,5 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   return reply
     .code(shown.status)
     .headers(problemHeaders(shown))
-    .send(problemBody(shown, pathOf(request.url)))
+    .send(problemBody(shown, pathOf(request.originalUrl)))
 }

@@ -9,6 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
+import { redirectToBase, removeBasePath } from './base-path.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -34,11 +35,12 @@ const demoHeader = ['X-Demo', 'true'] as const
  * are answered with problem details, and what can be answered directly does not go through the app.
  * @param answerDirectly returns false where the app is to answer
  * @param isDemo replies under /api/v1 say that their data are of the demo server
+ * @param basePath the path that a reverse proxy may leave in front of those of the app
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
   { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
-  isDemo = false,
+  { basePath = '', isDemo = false }: { readonly basePath?: string; readonly isDemo?: boolean } = {},
 ) {
   /** The newest request with a body of each connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
@@ -49,9 +51,11 @@ export function createServerFactory(
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
         requests.set(request.socket, request)
       }
+      const error = hostError(request)
+      if (basePath !== '' && error === undefined && redirectToBase(request, response, basePath)) return
+      if (basePath !== '') removeBasePath(request, basePath)
       // Here, because prepared replies run no hooks.
       if (isDemo && /^\/api\/v1(?![^/?])/.test(request.url ?? '')) response.setHeader(...demoHeader)
-      const error = hostError(request)
       if (error !== undefined) refuse(request, response, error)
       else if (!answerDirectly(request, response)) {
         response.setHeader(...noSniff)
@@ -129,7 +133,7 @@ function connectionError({ code, message }: ConnectionError): RequestError {
 export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
   const error = new RequestError(400, 'INVALID_PATH', detail)
-  const body = problemBody(error, pathOf(request.raw.url ?? '/'))
+  const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
   reply.raw.writeHead(error.status, problemHeaders(error)).end(body)
 }

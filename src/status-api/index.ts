@@ -66,7 +66,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
 
   function addRoute(place: Place, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
     const replyOf = perSnapshot((snapshot) => {
-      const base = place.params ? `${root}/servers/${encodeURIComponent(snapshot.server)}` : root
+      const base = app.basePath + (place.params ? `${root}/servers/${encodeURIComponent(snapshot.server)}` : root)
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
     })
     const answer = (watcher: Watcher): DirectReply => {

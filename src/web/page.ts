@@ -97,7 +97,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
-      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options))
+      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, app.basePath))
     if (last === undefined || clock.now() - last.at >= keepFor) last = { at: clock.now(), html: new Map(), page: fleetPage() }
     const { html, page } = last
     const coding = acceptsEncoding(request.headers['accept-encoding'])
@@ -111,7 +111,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
     const context = contextOf(request)
     const watcher = requireWatcher(request)
-    const base = `${request.protocol}://${request.host}/`
+    const base = `${request.protocol}://${request.host}${app.basePath}/`
     const html = renderServer(details(watcher), base, assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
@@ -153,13 +153,13 @@ function decode(text: string): string {
   }
 }
 
-const entryPoints = ({ metricsPath }: PageOptions) => ({
-  page: '/',
-  docs: '/docs',
-  openapi: '/openapi.json',
-  metrics: metricsPath ?? null,
-  servers: '/api/v1/servers',
-  events: '/api/v1/events',
+const entryPoints = ({ metricsPath }: PageOptions, basePath: string) => ({
+  page: `${basePath}/`,
+  docs: `${basePath}/docs`,
+  openapi: `${basePath}/openapi.json`,
+  metrics: metricsPath === undefined ? null : basePath + metricsPath,
+  servers: `${basePath}/api/v1/servers`,
+  events: `${basePath}/api/v1/events`,
 })
 
 function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyReply {

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import { recordSkip } from './skips.ts'
 
 /**
  * True when the program is installed. A test without its tool is skipped (`it.skipIf(!hasTool('promtool'))`),
  * but where REQUIRE_TOOLS=1 is set, as in CI, a missing tool is a failure.
  */
 export function hasTool(program: string): boolean {
-  return isThere(program, isInstalled(program))
+  return isPossible(isInstalled(program), `${program} is not installed`)
 }
 
 /** True when the program is installed, for what works without it too. */
@@ -13,10 +14,22 @@ export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', 
 
 /** The same for a module of the system's Python. */
 export function hasPythonModule(name: string): boolean {
-  return isThere(`Python's ${name}`, spawnSync('/usr/bin/python3', ['-c', `import ${name}`]).status === 0)
+  return isPossible(spawnSync('/usr/bin/python3', ['-c', `import ${name}`]).status === 0, `Python's ${name} is not installed`)
 }
 
-function isThere(tool: string, found: boolean): boolean {
-  if (!found && process.env.REQUIRE_TOOLS === '1') throw new Error(`${tool} is not installed, and REQUIRE_TOOLS=1 asks for it`)
-  return found
+/** The same for the npm registry. */
+export function hasRegistry(): boolean {
+  return isPossible(spawnSync('npm', ['ping'], { timeout: 20_000 }).status === 0, 'the npm registry cannot be reached')
+}
+
+/** @param problem why the test is skipped, for the list at the end of the run */
+function isPossible(condition: boolean, problem: string): boolean {
+  if (!condition && process.env.REQUIRE_TOOLS === '1') throw new Error(`${problem}, and REQUIRE_TOOLS=1 is set`)
+  return isSupported(condition, problem)
+}
+
+/** For what a machine cannot have: a missing one skips the tests whatever REQUIRE_TOOLS says. */
+export function isSupported(condition: boolean, problem: string): boolean {
+  if (!condition) recordSkip(problem)
+  return condition
 }

@@ -11,6 +11,7 @@ import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
 import { noCounts, type Script, scriptSettings } from '../../../src/data/scripts/script.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/log.ts'
+import { isSupported } from '../../helpers/require-tool.ts'
 import { until } from '../../helpers/until.ts'
 
 const entries = (count: number) =>
@@ -52,7 +53,7 @@ const probe = mkdtempSync(join(tmpdir(), 'tickwarden-mount-'))
 const canMount = mount('mount', '-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', probe) && mount('umount', probe)
 rmSync(probe, { recursive: true })
 
-describe.skipIf(!canMount)('a full disk', () => {
+describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a full disk', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tickwarden-full-'))
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder])

@@ -7,6 +7,7 @@ import { runUpdate } from '../../../src/commands/update.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { DataDirError, openFolder } from '../../../src/data/runs/folder.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
+import { isSupported } from '../../helpers/require-tool.ts'
 
 let folder: string
 let reddit: FakeReddit
@@ -40,12 +41,11 @@ async function update(dryRun: boolean) {
 }
 
 describe('DATA_DIR', () => {
-  it.skipIf(platform() !== 'linux').each(['/proc', '/proc/none', '/proc/none/deeper', '/proc/self/none'])(
-    'is refused at once as %s',
-    async (path) => {
-      await expect(openFolder(path, false)).rejects.toThrow(DataDirError)
-    },
-  )
+  it
+    .skipIf(!isSupported(platform() === 'linux', 'only Linux has /proc'))
+    .each(['/proc', '/proc/none', '/proc/none/deeper', '/proc/self/none'])('is refused at once as %s', async (path) => {
+    await expect(openFolder(path, false)).rejects.toThrow(DataDirError)
+  })
 
   it('is created with the folders above it, and left empty', async () => {
     const path = join(folder, 'a', 'b', 'c')

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Service, serve } from '../../src/commands/serve.ts'
+import { ConfigError, loadConfig } from '../../src/config.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** @param upstream what nginx replaces `/mc/` by, or nothing where it passes the path on as it is */
+const nginxConfig = (folder: string, port: number, service: string, upstream: string) => `
+daemon off; pid ${folder}/pid; error_log stderr;
+events {}
+http {
+  access_log off; client_body_temp_path ${folder}; proxy_temp_path ${folder}; fastcgi_temp_path ${folder}; uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+  server {
+    listen 127.0.0.1:${port};
+    location /mc/ { proxy_pass ${service}${upstream}; proxy_set_header Host $http_host; }
+  }
+}`
+
+describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
+  let service: Service
+  const proxies: ChildProcess[] = []
+  const roots = new Map<string, string>()
+
+  beforeAll(async () => {
+    service = await serve(
+      loadConfig({ env: { PORT: '0', BASE_PATH: '/mc/', POLL_INTERVAL: '500ms' } }),
+      pino({ level: 'silent' }),
+    )
+    for (const [name, upstream] of [
+      ['removes', '/'],
+      ['keeps', ''],
+    ] as const) {
+      const [folder, port] = [mkdtempSync(join(tmpdir(), 'nginx-')), await freePort()]
+      writeFileSync(join(folder, 'nginx.conf'), nginxConfig(folder, port, service.url, upstream))
+      proxies.push(spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' }))
+      const root = `http://127.0.0.1:${port}`
+      roots.set(name, root)
+      await until(() =>
+        fetch(`${root}/mc/v1/ping`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      )
+    }
+    await until(async () => (await fetch(`${service.url}/api/v1/getall`)).ok)
+  })
+  afterAll(async () => {
+    await Promise.all(proxies.map((proxy) => [once(proxy, 'exit'), proxy.kill('SIGTERM')][0]))
+    await service.close()
+  })
+
+  describe.each(['removes', 'keeps'])('that %s the prefix', (name) => {
+    const get = (path: string, init?: RequestInit) => fetch(`${roots.get(name)}${path}`, { redirect: 'manual', ...init })
+    const json = async (path: string): Promise<unknown> => (await get(path, { headers: { accept: 'application/json' } })).json()
+
+    it('shows a page whose links, scripts and pictures are found', async () => {
+      expect((await get('/mc')).headers.get('location')).toMatch(/\/mc\/$/)
+      for (const path of ['/mc/', '/mc/servers/Server', '/mc/docs', '/mc/docs/']) {
+        const reply = await get(path, { headers: { accept: 'text/html' } })
+        expect(reply.status).toBe(200)
+        const html = await reply.text()
+        const links = [...html.matchAll(/\s(?:href|src)="([^"#]+)"/g)].map(([, link]) => new URL(link ?? '', reply.url))
+        const own = [...new Set(links.filter(({ origin }) => origin === roots.get(name)).map(({ href }) => href))]
+        expect(own.length).toBeGreaterThan(2)
+        for (const href of own) {
+          expect(new URL(href).pathname).toMatch(/^\/mc\//)
+          expect([href, (await fetch(href)).status]).toEqual([href, 200])
+        }
+      }
+    })
+
+    it('names paths with the prefix in replies', async () => {
+      expect(await json('/mc/api/v1/servermetadata')).toMatchObject({ FAVICON: '/mc/api/v1/favicon' })
+      expect(await json('/mc/api/v1/servers/Server/getall')).toMatchObject({
+        METADATA: { FAVICON: '/mc/api/v1/servers/Server/favicon' },
+      })
+      expect(await json('/mc/openapi.json')).toMatchObject({ servers: [{ url: '/mc' }] })
+      expect(await json('/mc/')).toMatchObject({ page: '/mc/', docs: '/mc/docs', metrics: '/mc/metrics' })
+      const page = await get('/mc/v1/kcomebacks/filter/artist?artist=a&limit=1&offset=0')
+      const links = [...(page.headers.get('link') ?? '').matchAll(/<([^>]+)>/g)].map(([, link]) => link ?? '')
+      expect(links.length).toBeGreaterThan(1)
+      for (const link of links) expect([link, (await get(link)).status]).toEqual([expect.stringMatching(/^\/mc\/v1\//), 200])
+      expect(await json('/mc/api/v1/nothing')).toMatchObject({
+        instance: '/mc/api/v1/nothing',
+        detail: expect.stringContaining('/mc/docs'),
+      })
+      expect(await json('/mc/sd')).toHaveLength(1)
+    })
+
+    it('redirects below the prefix', async () => {
+      for (const path of ['/mc/docs/json', '/mc/docs/static/index.html']) {
+        const reply = await get(path)
+        expect([path, reply.status]).toEqual([path, 302])
+        const target = new URL(reply.headers.get('location') ?? '', roots.get(name))
+        expect(target.pathname).toMatch(/^\/mc\//)
+        expect((await fetch(target)).status).toBe(200)
+      }
+    })
+  })
+
+  it('answers without the prefix too, for a client beside it', async () => {
+    expect((await fetch(`${service.url}/metrics`)).status).toBe(200)
+    expect((await fetch(`${service.url}/mcx/metrics`)).status).toBe(404)
+  })
+})
+
+it.each(['mc', '/a b', '/mc//x', '/../mc', '//evil.example.org'])('BASE_PATH %j is refused', (given) => {
+  expect(() => loadConfig({ env: { BASE_PATH: given } })).toThrow(ConfigError)
+})
