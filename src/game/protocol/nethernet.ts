@@ -1,4 +1,4 @@
-import { ProtocolError } from './error.ts'
+import { isRecord } from './is-record.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 
 // NetherNet, which Bedrock servers speak in place of RakNet since 1.26.51: a client asks over HTTP whether it may join.
@@ -21,8 +21,7 @@ const countOf = (value: unknown): number | undefined =>
 
 /**
  * What the body of a join reply tells of the server. Some servers send none, or only a word such as `OK`: then nothing is known but that
- * the server is there.
- * @throws ProtocolError `malformed` for JSON that is not an object
+ * the server is there, as with JSON that is not an object.
  */
 export function decodeJoinReply(body: string): BedrockStatus {
   let value: unknown
@@ -31,10 +30,8 @@ export function decodeJoinReply(body: string): BedrockStatus {
   } catch {
     return {}
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ProtocolError('malformed', 'the reply is not a JSON object')
-  }
-  const { name, level, version, protocol, players, maxPlayers, gameType } = value as Record<string, unknown>
+  if (!isRecord(value)) return {}
+  const { name, level, version, protocol, players, maxPlayers, gameType } = value
   const lines = [textOf(name), textOf(level)].filter((line) => line !== undefined)
   const protocolNumber = countOf(typeof protocol === 'string' && /^\d{1,10}$/.test(protocol) ? Number(protocol) : protocol)
   const playersOnline = countOf(players)

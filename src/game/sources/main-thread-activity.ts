@@ -12,6 +12,8 @@ export interface MainThreadTracker {
    * @param error what the poll throws, and throws again while it waits for its next attempt
    */
   unanswered(sentAt: number, error: SourceError): void
+  /** The connection was accepted, but no time was left to send anything: what is waited for, if anything, still is. */
+  notSent(error: SourceError): void
   /** A poll has failed: for another reason than before, it is not the main thread that is waited for. */
   failed(error: SourceError): void
   activity(): MainThreadActivity
@@ -35,6 +37,9 @@ export function createMainThreadTracker(): MainThreadTracker {
     unanswered(sentAt, error) {
       if (answeredAt !== undefined && answeredAt > sentAt) return
       waiting = { since: waiting?.since ?? sentAt, error }
+    },
+    notSent(error) {
+      if (waiting) waiting = { since: waiting.since, error }
     },
     failed(error) {
       if (waiting?.error !== error) waiting = undefined

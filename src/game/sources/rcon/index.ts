@@ -113,7 +113,9 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       longestMs = Math.max(longestMs, clock.now() - sentAt)
     }
     if (answered === 0 && planned.length > 0) {
-      throw new SourceError('timeout', `${target}: no time was left for a command after the login`)
+      const error = new SourceError('timeout', `${target}: no time was left for a command after the login`)
+      thread.notSent(error)
+      throw error
     }
     return read
   }

@@ -723,3 +723,23 @@ it('dying takes only its own fields along, after staleAfter, and they come back 
   await clock.advance(30_000)
   expect((await watcher.poll()).fields.tickCount?.source).toBe('rcon')
 })
+
+it('goes on waiting for a main thread that hangs where a new connection leaves no time for a command', async () => {
+  const peer = await peerWith(() => {})
+  const { connectBackoff: _, ...withoutBackoff } = context()
+  const source = createRconSource({ address: peer.address, password: 'secret' }, withoutBackoff)
+  cleanups.push(() => source.close())
+  const attempt = (leftMs: number) => {
+    const deadline = new AbortController()
+    setTimeout(() => deadline.abort(new SourceError('timeout', 'too late')), leftMs)
+    return failure(source.poll(deadline.signal, systemClock.now() + leftMs))
+  }
+  expect((await attempt(400)).code).toBe('timeout')
+  const since = source.mainThread?.().waitingSince
+  expect(since).toBeDefined()
+  // A command took longer than that, as with each poll of a server that hangs.
+  expect((await attempt(200)).message).toContain('no time was left for a command')
+  expect(source.mainThread?.().waitingSince).toBe(since)
+  expect((await attempt(200)).code).toBe('timeout')
+  expect(source.mainThread?.().waitingSince).toBe(since)
+})
