@@ -68,6 +68,9 @@ export function createHttpHistogram(): HttpHistogram {
   }
 }
 
+/** Every other method is one series: a client that tries them all on every route must not multiply what a scrape returns. */
+const methodLabel = (method: string): string => (method === 'GET' || method === 'HEAD' ? method : 'other')
+
 /** Observes every reply of `app` but event streams. */
 export function observeRequests(app: FastifyInstance, histogram: HttpHistogram): void {
   app.direct.observe((route) => histogram.counter('GET', route))
@@ -76,7 +79,7 @@ export function observeRequests(app: FastifyInstance, histogram: HttpHistogram):
     if (reply.raw.getHeader('content-type') === eventStreamType && reply.statusCode === 200) return done()
     // The pattern, never the URL: a label must not grow with what clients ask for.
     const route = request.routeOptions.url ?? 'unmatched'
-    histogram.counter(request.method, route)(reply.statusCode, reply.elapsedTime / 1000)
+    histogram.counter(methodLabel(request.method), route)(reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
 }

@@ -69,7 +69,7 @@ describe('headers', () => {
       `<${base}0>; rel="first", <${base}0>; rel="prev", <${base}50>; rel="next", <${base}50>; rel="last"`,
     )
     expect(headers.get('access-control-expose-headers')).toBe(
-      'ETag, Link, Retry-After, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count',
+      'ETag, Link, Retry-After, X-Demo, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count',
     )
   })
 

@@ -237,7 +237,7 @@ describe('/metrics', () => {
     await start({})
     await service.get('/metrics')
     await service.get('/nothing/here?secret=1')
-    await fetch(`${service.url}/metrics`, { method: 'POST' })
+    for (const method of ['POST', 'PROPFIND', 'OPTIONS']) await fetch(`${service.url}/metrics`, { method })
     const text = await service.text()
     expect(text).toContain('tickwarden_poll_interval_seconds 5\n')
     expect(text).toMatch(/tickwarden_build_info\{version="\d+\.\d+\.\d+",revision="[0-9a-f]*",node="v\d+\./)
@@ -245,7 +245,8 @@ describe('/metrics', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds \d/m)
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/metrics",status_class="2xx"} 1\n')
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="unmatched",status_class="4xx"} 1\n')
-    expect(text).toContain('http_request_duration_seconds_count{method="POST",route="/metrics",status_class="4xx"} 1\n')
+    expect(text).toContain('http_request_duration_seconds_count{method="other",route="/metrics",status_class="4xx"} 3\n')
+    expect(text).not.toMatch(/method="(POST|PROPFIND|OPTIONS)"/)
     expect(text).not.toContain('nothing')
     const buckets = parseSamples(text).filter(
       ({ name, labels }) => name === 'http_request_duration_seconds_bucket' && labels.includes('method="GET",route="unmatched"'),

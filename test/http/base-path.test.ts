@@ -71,7 +71,7 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
 
     it('shows a page whose links, scripts and pictures are found', async () => {
       expect((await get('/mc')).headers.get('location')).toMatch(/\/mc\/$/)
-      for (const path of ['/mc/', '/mc/servers/Server', '/mc/docs', '/mc/docs/']) {
+      for (const path of ['/mc/', '/mc/servers/demo', '/mc/docs', '/mc/docs/']) {
         const reply = await get(path, { headers: { accept: 'text/html' } })
         expect(reply.status).toBe(200)
         const html = await reply.text()
@@ -87,8 +87,8 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
 
     it('names paths with the prefix in replies', async () => {
       expect(await json('/mc/api/v1/servermetadata')).toMatchObject({ FAVICON: '/mc/api/v1/favicon' })
-      expect(await json('/mc/api/v1/servers/Server/getall')).toMatchObject({
-        METADATA: { FAVICON: '/mc/api/v1/servers/Server/favicon' },
+      expect(await json('/mc/api/v1/servers/demo/getall')).toMatchObject({
+        METADATA: { FAVICON: '/mc/api/v1/servers/demo/favicon' },
       })
       expect(await json('/mc/openapi.json')).toMatchObject({ servers: [{ url: '/mc' }] })
       expect(await json('/mc/')).toMatchObject({ page: '/mc/', docs: '/mc/docs', metrics: '/mc/metrics' })
