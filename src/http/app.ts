@@ -59,7 +59,11 @@ export function createHttpApp({
     if (request.is404) {
       const hint = hintFor?.(pathOf(request.url)) ?? `${basePath}/docs lists every route`
       done(notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${hint}.`))
-    } else done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
+    } else done()
+  })
+  // After the route's own onRequest, which says whether pages of other origins may read the reply.
+  app.addHook('preValidation', (request, _reply, done) => {
+    done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
   })
   registerOtherMethods(app)
   return app

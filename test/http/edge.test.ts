@@ -143,6 +143,8 @@ it.each(['/api/v1/getall', '/v1/ping', '/v1/kcomebacks/last_update', '/metrics',
       const reply = await get(`${data.url}${path}?${query}`)
       expect([reply.status, reply.headers['content-type']]).toEqual([400, 'application/problem+json; charset=utf-8'])
       expect(JSON.parse(reply.body.toString())).toMatchObject({ code: 'INVALID_PARAMETER', instance: path })
+      const isOpen = /^\/(api\/)?v1\//.test(path) && !path.startsWith('/v1/debug')
+      expect(reply.headers['access-control-allow-origin']).toBe(isOpen ? '*' : undefined)
     }
     expect((await get(`${data.url}${path}?a=%C3%A9`)).status).not.toBe(400)
   },
