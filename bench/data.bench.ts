@@ -156,7 +156,8 @@ async function measureHttp(options: BenchOptions): Promise<void> {
     console.log()
     await againstBare('/v1/kcomebacks/filter/artist?artist=o&limit=50&offset=100', 0.6, options, { DATA_DIR: folder })
   } finally {
-    await rm(folder, { recursive: true })
+    // The service that was killed may still write to it.
+    await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 100 })
   }
 }
 
