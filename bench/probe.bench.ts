@@ -121,7 +121,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
   const contestants = new Map<string, Contestant>()
   const folder = await mkdtemp(join(tmpdir(), 'tickwarden-bench-'))
   try {
-    const server = fork(fileOf('rcon/server.ts'))
+    const server = fork(fileOf('demo-server.ts'))
     children.push(server)
     const [{ address }] = (await once(server, 'message', { signal: AbortSignal.timeout(setupTimeoutMs) })) as [
       Pick<DemoServer, 'address'>,
