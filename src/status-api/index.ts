@@ -1,17 +1,17 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifySchema, RouteHandlerMethod } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '../clock.ts'
-import { notFound, unavailable } from '../errors.ts'
 import { fieldNames } from '../game/fields.ts'
 import type { Fleet } from '../game/fleet.ts'
 import { addressOf } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { DirectReply } from '../http/direct.ts'
-import { query, shown } from '../http/parameters.ts'
+import { query } from '../http/parameters.ts'
 import { problem, problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { type HeaderDocs, json, preparedReplies, type ReplyDocs } from '../http/responses.ts'
+import { apiRoot, type ServerPlace, serverPlaces } from '../http/server-place.ts'
 import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
 import { sourcesExample } from './examples.ts'
 import { createFavicon, faviconParameters } from './favicon.ts'
@@ -26,9 +26,6 @@ export interface StatusApiOptions {
   readonly icons: Icons
 }
 
-const root = '/api/v1'
-const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server', examples: ['survival'] }) })
-
 const ageMeaning = 'Seconds since the server was last reached'
 const snapshotHeaders: HeaderDocs = {
   'X-Snapshot-Age': { type: 'string', description: ageMeaning },
@@ -41,14 +38,8 @@ const unreachable = problem(503, {
   detail: 'The server "survival" has not been reached yet; /api/v1/servers/survival/sources says why.',
 })
 
-/** The path of a set of routes, and which server they are about. */
-interface Place {
-  readonly path: string
-  readonly tag: string
-  readonly params?: typeof ServerParams
-  /** @throws RequestError where there is no such server */
-  watcher(request: FastifyRequest): Watcher
-  /** Every server that they can be about, with the path as a client writes it. */
+interface Place extends ServerPlace {
+  /** Every server that the routes can be about, with the path as a client writes it. */
   all(): readonly { readonly base: string; readonly watcher: Watcher }[]
 }
 
@@ -66,7 +57,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
 
   function addRoute(place: Place, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
     const replyOf = perSnapshot((snapshot) => {
-      const base = app.basePath + (place.params ? `${root}/servers/${encodeURIComponent(snapshot.server)}` : root)
+      const base = app.basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
     })
     const answer = (watcher: Watcher): DirectReply => {
@@ -140,30 +131,15 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
     })
   }
 
-  const places: readonly Place[] = [
-    {
-      path: root,
-      tag: 'status',
-      watcher() {
-        const [primary] = fleet.watchers
-        if (primary === undefined) throw unavailable('SERVER_UNREACHABLE', 'No server is configured.', 60)
-        return primary
-      },
-      all: () => fleet.watchers.slice(0, 1).map((watcher) => ({ base: root, watcher })),
-    },
-    {
-      path: `${root}/servers/:name`,
-      tag: 'servers',
-      params: ServerParams,
-      watcher(request) {
-        const { name } = request.params as { name: string }
-        const watcher = fleet.get(name)
-        if (watcher === undefined) throw notFound(`There is no server ${shown(name)}; ${root}/servers lists them.`)
-        return watcher
-      },
-      all: () => fleet.watchers.map((watcher) => ({ base: `${root}/servers/${encodeURIComponent(watcher.server)}`, watcher })),
-    },
-  ]
+  const places = serverPlaces(fleet).map(
+    (place): Place => ({
+      ...place,
+      all: () =>
+        place.params
+          ? fleet.watchers.map((watcher) => ({ base: `${apiRoot}/servers/${encodeURIComponent(watcher.server)}`, watcher }))
+          : fleet.watchers.slice(0, 1).map((watcher) => ({ base: apiRoot, watcher })),
+    }),
+  )
   for (const place of places) {
     for (const route of statusRoutes) addRoute(place, route)
     addFavicon(place)
@@ -179,5 +155,5 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
     description: 'The names under which `/api/v1/servers/{name}/...` answers, in the order of the configuration.',
     response: preparedReplies(success),
   }
-  app.get(`${root}/servers`, { schema }, (request, reply) => sendPrepared(request, reply, names))
+  app.get(`${apiRoot}/servers`, { schema }, (request, reply) => sendPrepared(request, reply, names))
 }

@@ -1,4 +1,5 @@
 import { ProtocolError } from './error.ts'
+import { isRecord } from './is-record.ts'
 
 /** Used and largest size of a part of the JVM's memory, in bytes. */
 export interface MemoryPool {
@@ -48,15 +49,13 @@ export const bulkRequest = JSON.stringify([
   { type: 'read', mbean: 'java.lang:type=Threading', attribute: ['ThreadCount'] },
 ])
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 
 /** The value of one reply, undefined where that request failed, as for a bean that is not there. */
 function beansOf(reply: unknown): Record<string, unknown> | undefined {
-  if (!isObject(reply) || typeof reply.status !== 'number') throw new ProtocolError('malformed', 'a reply without a status')
-  return reply.status === 200 && isObject(reply.value) ? reply.value : undefined
+  if (!isRecord(reply) || typeof reply.status !== 'number') throw new ProtocolError('malformed', 'a reply without a status')
+  return reply.status === 200 && isRecord(reply.value) ? reply.value : undefined
 }
 
 /** Of `java.lang:name=G1 Old Gen,type=MemoryPool` the name. */
@@ -68,12 +67,12 @@ function each<T>(
 ): T[] {
   return Object.entries(beans ?? {})
     .slice(0, maxNames)
-    .flatMap(([bean, attributes]) => (isObject(attributes) ? (read(nameOf(bean), attributes) ?? []) : []))
+    .flatMap(([bean, attributes]) => (isRecord(attributes) ? (read(nameOf(bean), attributes) ?? []) : []))
     .filter((value) => value !== undefined)
 }
 
 function memoryPool(name: string, { Usage }: Record<string, unknown>): MemoryPool | undefined {
-  if (!isObject(Usage)) return undefined
+  if (!isRecord(Usage)) return undefined
   const usedBytes = countOf(Usage.used)
   // Without a limit the JVM writes -1.
   const maxBytes = countOf(Usage.max)
