@@ -9,9 +9,9 @@ import type { ServerSettings } from '../../src/game/server.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
-import { never } from '../helpers/never.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort, runTool } from '../helpers/run-tool.ts'
+import { encodeStatus } from '../helpers/status-packets.ts'
 
 const credentials: ProxyCredentials = { user: 'watcher', password: 's3cret' }
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
@@ -20,6 +20,12 @@ async function startDemo(): Promise<DemoServer> {
   const demo = await startDemoServer({ players: 3 })
   onTestFinished(demo.close)
   return demo
+}
+
+/** The replies of a proxy that connects to every server, in the order of the requests. */
+const proxyReplies = {
+  socks5: ['0500', '05000001000000000000'].map((hex) => Buffer.from(hex, 'hex')),
+  http: [Buffer.from('HTTP/1.1 200 Connection established\r\nVia: 1.1 proxy\r\n\r\n')],
 }
 
 /** The outcome of one poll of each source of the server: the fields it read, or the code of its error. */
@@ -86,7 +92,7 @@ describe.each([
     const address = { ...demo.address, host: 'localhost' }
     const sources = createSources({ name: 'a', sources: { status: { address } }, via: via(port) }, { ...context, network })
     const [status] = sources.list()
-    expect((await status?.poll(never()))?.fields).toMatchObject({ playersOnline: 3 })
+    expect((await status?.poll(AbortSignal.timeout(5_000)))?.fields).toMatchObject({ playersOnline: 3 })
     sources.close()
   })
 
@@ -131,5 +137,20 @@ describe.each([
     await using other = await hostileServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
     const read = await pollAll({ name: 'a', sources: { status: { address: demo.address } }, via: via(other.port) })
     expect(read.status).toMatchObject({ code: 'unsupported' })
+  })
+  it.each(['at once', 'byte by byte'])('reads what the server sends right behind the reply of the proxy, %s', async (how) => {
+    const [...replies] = proxyReplies[protocol]
+    replies.push(Buffer.concat([replies.pop()!, encodeStatus('{"players":{"online":7,"max":20}}')]))
+    await using proxy = await hostileServer((socket) => {
+      socket.setNoDelay(true)
+      socket.on('data', async () => {
+        const reply = replies.shift()
+        if (how === 'at once') socket.write(reply ?? '')
+        else for (const byte of reply ?? []) await new Promise((done) => socket.write(Buffer.of(byte), () => setImmediate(done)))
+      })
+    })
+    const address = { edition: 'java', host: 'mc.example', port: 25565 } as const
+    const read = await pollAll({ name: 'a', sources: { status: { address } }, via: via(proxy.port) })
+    expect(read.status).toMatchObject({ playersOnline: 7 })
   })
 })
