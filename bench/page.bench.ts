@@ -5,11 +5,13 @@ import { loadConfig } from '../src/config.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { launchBrowser } from '../test/helpers/browser.ts'
 import { scriptedFleet } from '../test/helpers/scripted-fleet.ts'
+import type { BenchOptions } from './main.ts'
 
-const servers = 1_000
-const isQuick = process.argv.includes('--quick')
-/** Milliseconds for which the memory is watched. */
-const watched = isQuick ? 10_000 : 600_000
+/** Servers on the page, times that it is loaded, snapshots that are traced, and milliseconds for which the memory is watched. */
+const efforts = {
+  full: { servers: 1_000, loadCount: 5, updates: 50, watched: 600_000 },
+  quick: { servers: 100, loadCount: 1, updates: 5, watched: 500 },
+}
 
 interface TraceEvent {
   readonly name: string
@@ -24,10 +26,11 @@ const median = (values: readonly number[]): number =>
 const shown = (value: number, unit: string): string => `${value.toFixed(1)} ${unit}`
 
 /**
- * The page with 1,000 servers in Chromium, by the browser's own tracing: how long until it can be used, how long the main thread is
+ * The page with many servers in Chromium, by the browser's own tracing: how long until it can be used, how long the main thread is
  * busy for a snapshot, and how its memory grows.
  */
-export async function run(): Promise<void> {
+export async function run({ quick }: BenchOptions): Promise<void> {
+  const { servers, loadCount, updates, watched } = efforts[quick ? 'quick' : 'full']
   const fieldsOf = (index: number): Partial<Fields> => ({
     edition: 'java',
     version: '1.21.11',
@@ -50,7 +53,7 @@ export async function run(): Promise<void> {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
     const session = await page.context().newCDPSession(page)
     const loads: number[] = []
-    for (let load = 0; load < 5; load++) {
+    for (let load = 0; load < loadCount; load++) {
       const started = performance.now()
       await page.goto(url, { waitUntil: 'commit' })
       await page.locator('article.card .past .cells').first().waitFor()
@@ -65,7 +68,6 @@ export async function run(): Promise<void> {
     const events: TraceEvent[] = []
     session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
     await session.send('Tracing.start', { traceConfig: { includedCategories: ['devtools.timeline'] } })
-    const updates = 50
     for (let update = 0; update < updates; update++) {
       const watcher = fleet.watchers[update % 8]
       const source = script[watcher?.server ?? '']

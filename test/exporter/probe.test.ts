@@ -316,7 +316,7 @@ describe('/probe', () => {
   })
 
   it('polls no more servers at once than it may', async () => {
-    const { port, sockets } = await startSilent()
+    const { server, port, sockets } = await startSilent()
     const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '2' })
     const patient = { 'x-prometheus-scrape-timeout-seconds': '20' }
     const waiting = [1, 2].map(() => service.text('/probe?target=silent', patient))
@@ -325,6 +325,8 @@ describe('/probe', () => {
     expect(reply.status).toBe(503)
     expect(reply.headers.get('retry-after')).toBe('1')
     expect(await reply.json()).toMatchObject({ code: 'TOO_MANY_PROBES' })
+    // The polls try again in the legacy way, and would wait for a reply to that.
+    server.on('connection', (socket) => socket.destroy())
     for (const socket of sockets) socket.destroy()
     for (const text of await Promise.all(waiting)) expect(text).toContain('\nprobe_success 0\n')
     const after = service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.6' })

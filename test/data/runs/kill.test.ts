@@ -24,7 +24,7 @@ const lanes = Math.min(kills, 5)
 const children = new Set<ChildProcess>()
 let child: string
 beforeAll(async () => {
-  child = await bundleChild('update-child.mjs')
+  child = await bundleChild(join(import.meta.dirname, '../../helpers/update-child.mjs'))
 })
 afterAll(() => {
   for (const running of children) running.kill('SIGKILL')
