@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,6 +8,7 @@ import { request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { nameSchemas, operationId } from '../../src/http/openapi.ts'
 import { callsOf, startServices, urlOf } from '../helpers/openapi-replies.ts'
+import { ensurePythonPeers } from '../helpers/python-peers.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const tool = (name: string) => join(root, 'test', 'tools', 'node_modules', '.bin', name)
@@ -106,11 +107,9 @@ describe('a generated client', () => {
 
   it('of openapi-python-client decodes every reply', async ({ skip }) => {
     const folder = await temporaryFolder()
-    const python = join(folder, 'venv', 'bin', 'python')
-    const install = () =>
-      spawnSync('python3', ['-m', 'venv', join(folder, 'venv')]).status === 0 &&
-      spawnSync(python, ['-m', 'pip', 'install', '--quiet', 'openapi-python-client==0.29.1'], { timeout: 90_000 }).status === 0
-    if (!install()) skip('no Python with venv here, or no package index')
+    const peers = await ensurePythonPeers()
+    if ('reason' in peers) return skip(peers.reason)
+    const { python } = peers
     const services = await startServices()
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(services.document))
     const target = join(folder, 'client_under_test')
