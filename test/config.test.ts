@@ -271,6 +271,43 @@ describe('mistakes', () => {
     ])
   })
 
+  it.each([
+    'REDDIT_AUTH_URL',
+    'REDDIT_API_URL',
+    'GITHUB_API_URL',
+    'SPOTIFY_ACCOUNTS_URL',
+    'SPOTIFY_API_URL',
+    'LASTFM_API_URL',
+    'MC_JMX',
+    'MC_MANAGEMENT',
+  ])('are credentials, a query or a fragment in the base URL %s, which is not shown with them', (name) => {
+    const scheme = name === 'MC_MANAGEMENT' ? 'ws' : 'http'
+    const others = { MC_SERVER: 'a', ...(name === 'MC_MANAGEMENT' && { MC_MANAGEMENT_SECRET: 's' }) }
+    for (const end of [
+      '//user:hunter2@h:1/a',
+      '//hunter2@h:1/a',
+      'user:hunter2@h:1/a',
+      '\\\\user:hunter2@h:1/a',
+      '//h:1/a?token=hunter2',
+      '//h:1/a?',
+      '//h:1/a#hunter2',
+    ]) {
+      const found = problems({ env: { ...others, [name]: `${scheme}:${end}` } })
+      expect(found, end).toEqual([
+        expect.stringMatching(new RegExp(`^${name} is ".*"; expected a URL .*without a user name, password, query or fragment$`)),
+      ])
+      expect(found.join(), end).not.toContain('hunter2')
+    }
+    expect(problems({ env: { ...others, [name]: `${scheme}://h:1/a` } })).toEqual([])
+  })
+
+  it('are credentials in the URL of the heads, which may have a query', () => {
+    expect(problems({ env: { HEADS_URL: 'https://user:hunter2@h/{uuid}' } })).toEqual([
+      expect.stringMatching(/^HEADS_URL is "https:\/\/\[hidden\]@h\/\{uuid\}"; expected a URL/),
+    ])
+    expect(problems({ env: { HEADS_URL: 'https://h/{uuid}?size={size}' } })).toEqual([])
+  })
+
   it('show no query of a URL', () => {
     for (const place of ['ftp://example.org/p.json?token=hunter2', 'http://example.org/p.json?token=hunter2#hunter2']) {
       expect(() => loadConfig({ env: { PROJECTS_SNAPSHOT: place } })).toThrow(

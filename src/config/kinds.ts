@@ -181,6 +181,24 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
   },
 })
 
+/**
+ * A URL to which paths are appended. Without a user name, password, query and fragment, which would be dropped, or shown in messages.
+ * @param protocols with colon: `https:`
+ */
+export function baseUrl(...protocols: readonly string[]): Kind<string> {
+  const { parse, expected, ...kind } = url(...protocols)
+  return {
+    ...kind,
+    expected: `${expected}, without a user name, password, query or fragment`,
+    parse(given) {
+      const href = parse(given)
+      if (href === undefined || /[?#]/.test(href)) return undefined
+      const { username, password } = new URL(href)
+      return username === '' && password === '' ? href : undefined
+    },
+  }
+}
+
 /** `*`, or an origin as browsers send it: a default port left out, letters in lower case. */
 export const origin: Kind<string> = {
   example: 'https://example.org',
@@ -251,9 +269,14 @@ export const existingFolder = (expected: string): Kind<string> => ({
 export const headsUrl: Kind<string> = {
   example: 'https://heads.example.org/{uuid}',
   expected:
-    'a URL that starts with https:// or http:// and has {uuid} in it, such as https://heads.example.org/{uuid}?size={size}',
+    'a URL that starts with https:// or http:// and has {uuid} in it, without a user name or password, such as https://heads.example.org/{uuid}?size={size}',
   // As it was given: a URL of its own would have its braces encoded.
-  parse: (given) => (given.includes('{uuid}') && url('https:', 'http:').parse(given) ? given : undefined),
+  parse(given) {
+    const href = given.includes('{uuid}') ? url('https:', 'http:').parse(given) : undefined
+    if (href === undefined) return undefined
+    const { username, password } = new URL(href)
+    return username === '' && password === '' ? given : undefined
+  },
 }
 
 export const fingerprint: Kind<string> = {

@@ -4,6 +4,7 @@ import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
   basePath,
+  baseUrl,
   bearerToken,
   duration,
   fileOrUrl,
@@ -18,11 +19,10 @@ import {
   origin,
   schedule,
   text,
-  url,
 } from './kinds.ts'
 import type { Setting, SliceOf, ValuesOf } from './setting.ts'
 
-const upstream = url('https:', 'http:')
+const upstream = baseUrl('https:', 'http:')
 /** The type says whether there is a default: a setting with one always has a value. */
 const setting = <T, const D extends Omit<Setting<T>, 'kind'>>(definition: D & { readonly kind: Kind<T> }) => definition
 

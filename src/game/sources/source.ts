@@ -33,6 +33,8 @@ export interface MainThreadActivity {
   readonly delayMs?: number
   /** Of the first of the requests that are not answered, over a connection that the server has accepted; absent: there is none. */
   readonly waitingSince?: number
+  /** Of the last of the requests that are not answered. */
+  readonly lastSentAt?: number
   /** How long a request may be unanswered; default: three poll intervals. */
   readonly lateAfterMs?: number
 }

@@ -48,6 +48,9 @@ export interface WatcherOptions {
   readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
 
+/** Its files stay as they are while the server is down. */
+const readsFiles = (name: SourceName): boolean => descriptorOf(name).completesOthers === true
+
 /** Reading files of the server on this machine says nothing about whether it runs. */
 const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
 
@@ -58,7 +61,7 @@ const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
   const states = createSourceStates({ server, clock, log })
-  const freshness = createFreshness(settings.staleAfter)
+  const freshness = createFreshness(settings.staleAfter, readsFiles)
   const reachability = createReachability(isNetwork)
   const running = createRunningPolls(clock)
   const counter = createPlayerCounter()
@@ -74,6 +77,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let lastContact: ServerSnapshot['lastContact']
   /** When a poll last reached the server. */
   let lastReachedAt = Number.NEGATIVE_INFINITY
+  /** Monotonic milliseconds of the last contact before the last outage: what was read until then is of another run of the server. */
+  let lastOutageAt = Number.NEGATIVE_INFINITY
   let currentPoll: Promise<ServerSnapshot> | undefined
   let cancelExpiry = () => {}
   let cancelPublish: (() => void) | undefined
@@ -88,7 +93,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const { up } = reachability
     const now = clock.now()
     const activities = up === true ? sources.list().flatMap((source) => source.mainThread?.() ?? []) : []
-    const mainThread = judgeMainThread(activities, { now, interval: settings.interval, staleAfter: settings.staleAfter })
+    const { interval, staleAfter } = settings
+    const mainThread = judgeMainThread(activities, { now, interval, staleAfter, since: lastOutageAt })
     return Object.freeze({
       server,
       ...(options.demo && { demo: true as const }),
@@ -107,10 +113,16 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** @param at monotonic milliseconds at which something of the server was read */
   function reached(source: Source, at: number): boolean {
+    const contactBefore = lastContact?.at
     if (isNetwork(source) && (lastContact === undefined || at > lastContact.at)) {
       lastContact = { at, wall: clock.wall() - (clock.now() - at) }
     }
-    return reachability.reached(source)
+    const wasDown = reachability.reached(source)
+    if (wasDown && contactBefore !== undefined) {
+      lastOutageAt = contactBefore
+      freshness.dropUntil(lastOutageAt)
+    }
+    return wasDown
   }
 
   /** The server is up again, as something other than a regular poll has shown: the next one comes at once. */

@@ -1,4 +1,4 @@
-import { text, url } from '../../../config/kinds.ts'
+import { baseUrl, text } from '../../../config/kinds.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -88,7 +88,7 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     url: {
       env: 'MC_JMX',
       file: 'jmx.url',
-      kind: url('http:', 'https:'),
+      kind: baseUrl('http:', 'https:'),
       required: true,
       otherwise: 'off',
       meaning: "URL of Jolokia's agent in its JVM, such as http://host:8778/jolokia",

@@ -1,4 +1,4 @@
-import { existingFile, fingerprint, text, url } from '../../../config/kinds.ts'
+import { baseUrl, existingFile, fingerprint, text } from '../../../config/kinds.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields, Player, WorldUpgrade } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
@@ -280,7 +280,7 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
     url: {
       env: 'MC_MANAGEMENT',
       file: 'management.url',
-      kind: url('ws:', 'wss:'),
+      kind: baseUrl('ws:', 'wss:'),
       required: true,
       otherwise: 'off',
       meaning: 'management protocol URL',

@@ -39,7 +39,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
   const unanswered = createUnansweredCommands(logRest(log, target))
   const planner = createCommandPlanner(unanswered, logOnce(log, target))
   const duration = createCommandDuration()
-  const measureTickRate = createTickRate()
+  let measureTickRate = createTickRate()
   const thread = createMainThreadTracker()
   let lastConnection: RconConnection | undefined
   /** Until then each command has a connection of its own: the server closes it after a reply. */
@@ -156,6 +156,8 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const error = toSourceError(thrown, target)
         session.pollEnded(error)
         thread.failed(error)
+        // The server was stopped. Its counter goes on where it stood, which must not look like a slow server.
+        if (error.code === 'refused') measureTickRate = createTickRate()
         throw error
       }
     },
