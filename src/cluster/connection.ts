@@ -15,6 +15,8 @@ export class StateUnavailable extends Error {
 export interface StateConnection {
   /** Whether commands succeed and messages arrive. */
   readonly isUp: boolean
+  /** Whether commands can be sent. */
+  readonly isConnected: boolean
   /** Whether messages are subscribed to. */
   readonly isSubscribed: boolean
   /** Monotonic milliseconds at which the last message arrived, or the subscription began. */
@@ -125,6 +127,9 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
     get isUp() {
       return hasWorked && isSubscribed && !reports.hasAny
     },
+    get isConnected() {
+      return commands.status === 'ready'
+    },
     get isSubscribed() {
       return isSubscribed
     },
@@ -138,7 +143,8 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
         reports.remove(part)
         return result
       } catch (error) {
-        fail(part, error)
+        // What needs a lock reports itself why it did not happen.
+        if (part !== 'locks') fail(part, error)
         // Without the error as its cause: that holds the arguments of the command.
         throw new StateUnavailable(toStateProblem(error).message)
       }
