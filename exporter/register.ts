@@ -12,7 +12,7 @@ import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
 import { createHttpHistogram, observeRequests } from './http-histogram.ts'
-import { registerMetricsRoute } from './metrics-route.ts'
+import { type ReplicaOptions, registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
 import { createServiceMetrics } from './service-metrics.ts'
@@ -25,6 +25,8 @@ export interface ExporterOptions {
   readonly data?: DataMetrics
   /** Without it there are no metrics of the event streams and the history. */
   readonly live?: LiveMetrics
+  /** Where several replicas share the servers: /metrics covers those that this one polls. */
+  readonly replica?: ReplicaOptions
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -60,6 +62,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       nameLookups,
       ...(data && { data }),
       ...(live && { live }),
+      ...(options.replica && { replica: options.replica }),
     })
     registerProbeRoute(routes, {
       fleet,

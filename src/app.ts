@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import '@fastify/swagger'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
+import type { Replica } from './cluster/replica.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import type { Fleet } from './game/fleet.ts'
@@ -30,6 +31,8 @@ export interface AppOptions {
   readonly log?: Log
   /** Lookups of names for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
+  /** Set where several replicas share the servers. */
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
 }
 
 declare module 'fastify' {
@@ -46,7 +49,8 @@ const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is on the one of HOST and PORT`
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
-export async function buildApp({ config, fleet, logger, log = logger, clock = systemClock, nameLookups }: AppOptions) {
+export async function buildApp(options: AppOptions) {
+  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, replica } = options
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -74,6 +78,7 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => events.metrics(), historyBytes: () => history.bytes() },
+    ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
   })

@@ -100,6 +100,11 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   findSameNames(names, problems)
   findSameListen(values, set.get('metricsListen')?.from, problems)
 
+  const statePassword = set.get('statePassword')
+  if (statePassword !== undefined && !set.has('stateUrl')) {
+    problems.push(`${statePassword.from} is set without ${statePassword.inFile ? settings.stateUrl.file : settings.stateUrl.env}`)
+  }
+
   const { pollInterval: interval, staleAfter } = values
   if (interval !== undefined && staleAfter !== undefined && staleAfter < interval) {
     problems.push(

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { buildApp } from '../app.ts'
-import { systemClock } from '../clock.ts'
+import { sharedClock, systemClock } from '../clock.ts'
+import { createReplica } from '../cluster/replica.ts'
 import type { Config } from '../config.ts'
 import { demoServerName, demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet, type Fleet } from '../game/fleet.ts'
@@ -25,12 +26,20 @@ export interface Service {
 export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
   const servers = demo === undefined ? config.servers : [{ ...demoSettings(demo, demoServerName), demo: true } as const]
+  const { stateUrl } = config.cluster
+  const clock = stateUrl === undefined ? systemClock : sharedClock
   const nameLookups = createHistogram()
-  const network = createNetwork({ clock: systemClock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
+  const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
   const deferred = createDeferredLog(logger)
-  const fleet: Fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
-  const app = await buildApp({ config, fleet, logger, log: deferred.log, nameLookups })
+  const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
+  const fleet: Fleet = createFleet({
+    ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
+    ...(replica && { share: replica.share }),
+  })
+  const app = await buildApp({ config, fleet, clock, logger, log: deferred.log, nameLookups, ...(replica && { replica }) })
   const close = async () => {
+    // First: while the replies under way are finished, others take the servers over.
+    await replica?.close()
     fleet.close()
     network.close()
     await app.close()
@@ -51,6 +60,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
     for (const warning of config.warnings) logger.warn(warning)
     deferred.release()
     fleet.start()
+    replica?.start(fleet)
     return { url, close }
   } catch (error) {
     deferred.release()

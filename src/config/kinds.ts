@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
+import { formatStateAddress, parseStateAddress, type StateAddress } from '../cluster/address.ts'
 import {
   formatHostPort,
   formatServerAddress,
@@ -147,6 +148,22 @@ export const serverAddress: Kind<ServerAddress> = {
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
   parse: parseServerAddress,
   format: formatServerAddress,
+}
+
+/** The address of a Redis or Valkey server. */
+export const stateAddress: Kind<StateAddress> = {
+  example: 'redis://redis.example.org:6379',
+  expected:
+    'redis://host:port or rediss://host:port (port 6379 if none is given), with user:password@ in front and /database at its end if needed; in the password a % is written %25, a / %2F, a @ %40',
+  parse: parseStateAddress,
+  format: formatStateAddress,
+}
+
+/** Begins the names of keys; braces would mean a slot of a cluster. */
+export const keyPrefix: Kind<string> = {
+  example: 'tickwarden',
+  expected: '1 to 40 letters, digits and - . _',
+  parse: (given) => (/^[A-Za-z0-9\-._]{1,40}$/.test(given) ? given : undefined),
 }
 
 /** A proxy without the user name and password, which a URL would show in every message. */

@@ -14,10 +14,12 @@ import {
   hostPort,
   integer,
   type Kind,
+  keyPrefix,
   list,
   oneOf,
   origin,
   schedule,
+  stateAddress,
   text,
 } from './kinds.ts'
 import type { Setting, SliceOf, ValuesOf } from './setting.ts'
@@ -279,6 +281,46 @@ const page = {
   }),
 } as const
 
+/** The state that replicas share, and the processes of one replica. */
+const cluster = {
+  stateUrl: setting({
+    env: 'STATE_URL',
+    file: 'state.url',
+    kind: stateAddress,
+    otherwise: 'none: one replica',
+    meaning: 'Redis or Valkey server through which replicas share the work',
+  }),
+  statePassword: setting({
+    env: 'STATE_PASSWORD',
+    file: 'state.password',
+    kind: text,
+    secret: true,
+    otherwise: 'the password in STATE_URL',
+    meaning: 'password of the Redis or Valkey server',
+  }),
+  statePrefix: setting({
+    env: 'STATE_PREFIX',
+    file: 'state.prefix',
+    kind: keyPrefix,
+    default: 'tickwarden',
+    meaning: 'begins the names of all keys; replicas with the same prefix share the work',
+  }),
+  stateHeartbeat: setting({
+    env: 'STATE_HEARTBEAT',
+    file: 'state.heartbeat',
+    kind: duration('200ms', '1m'),
+    default: '5s',
+    meaning: 'time between two heartbeats of a replica; after two, others poll the servers of one that is gone',
+  }),
+  workers: setting({
+    env: 'WORKERS',
+    file: 'workers',
+    kind: integer(1, 64),
+    default: '1',
+    meaning: 'processes that answer HTTP requests; with more than 1, one more process polls the servers',
+  }),
+} as const
+
 /** What all routes share. */
 const http = {
   basePath: setting({
@@ -319,6 +361,7 @@ export const slices = {
   live,
   pictures,
   page,
+  cluster,
   http,
   log,
 } as const
@@ -336,6 +379,7 @@ export const settings = {
   ...live,
   ...pictures,
   ...page,
+  ...cluster,
   ...http,
   ...log,
 } as const
