@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { Log } from '../log.ts'
+import { createPauses } from '../pauses.ts'
 import { createHistoryFile } from './file.ts'
 import { type RangeQuery, type RangeValues, readRange } from './range.ts'
 import { createRecordedServer, type RecordedServer } from './recorded-server.ts'
@@ -49,10 +50,14 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     return recorded
   }
 
-  /** One after the other: thousands of servers must not take all file descriptors. */
+  /** One after the other: thousands of servers must not take all file descriptors, nor hold the event loop. */
   async function save(): Promise<void> {
     await Promise.all(loading.splice(0))
-    for (const recorded of servers.values()) await recorded.save()
+    const pause = createPauses()
+    for (const recorded of servers.values()) {
+      await recorded.save()
+      if (pause.isDue()) await pause.take()
+    }
   }
 
   /** A file written anew is flushed to the disk, which takes a while: the others must not wait for that. */
