@@ -43,7 +43,7 @@ function snapshotOf(server: string): ServerSnapshot {
   }
 }
 
-const listed = { subscribe: () => () => {}, servers: [] }
+const listed = { subscribe: () => () => {}, onChange: () => () => {}, servers: [] }
 
 /** How long it takes to load 400 days of many servers, what they take in memory and on disk, and how long a picture takes. */
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {

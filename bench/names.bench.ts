@@ -76,7 +76,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     const took = await measure(network.lookup, { names, intervalMs, rounds: quick ? 2 : 9 })
     report('cache, after it', took)
     console.log(`${''.padEnd(36)}${lookups} of ${took.length + names} lookups went to the name server`)
-    const inThread = createLimiter(3)
+    const inThread = createLimiter(() => 3)
     const threads = () => inThread(() => setTimeout(20))
     report('three threads without a cache', await measure(threads, { names, intervalMs, rounds: 1 }))
   } finally {

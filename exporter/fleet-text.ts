@@ -34,7 +34,6 @@ const lengthOf = (parts: readonly string[]): number => parts.reduce((sum, { leng
 /** @param families of a server, which get the label `server` */
 export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {
   const rendered = new WeakMap<ServerSnapshot, Rendered>()
-  const labels = new Map<string, string>()
   const all = [...families, ...(unlabelled?.families ?? [])]
   const headers = {
     prometheus: all.map((family) => toBytes(familyHeader(family, 'prometheus'))),
@@ -42,18 +41,10 @@ export function createFleetText(families: readonly Family[], unlabelled?: Unlabe
   }
   const last: { [F in Format]?: { readonly snapshots: readonly ServerSnapshot[]; readonly bytes: Buffer } } = {}
 
-  function serverLabel(name: string): string {
-    const known = labels.get(name)
-    if (known !== undefined) return known
-    const label = `server="${escapeLabel(name, Number.POSITIVE_INFINITY)}"`
-    labels.set(name, label)
-    return label
-  }
-
   function render(snapshot: ServerSnapshot): Rendered {
     const known = rendered.get(snapshot)
     if (known !== undefined) return known
-    const label = serverLabel(snapshot.server)
+    const label = `server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
     const chunks = all.map((family, index) => toBytes(sampleLines(family, snapshot, index < families.length ? label : '')))
     const result = { chunks, length: lengthOf(chunks), identity: unlabelled?.identity(snapshot) }
     rendered.set(snapshot, result)

@@ -54,7 +54,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     registerMetricsRoute(routes, {
       fleet,
       clock,
-      fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet.servers) : undefined),
+      fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined),
       service: createServiceMetrics(config.poll.interval),
       histogram,
       nameLookups,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
-import type { Fleet } from '../src/game/fleet.ts'
+import { type Fleet, perServers } from '../src/game/fleet.ts'
 import { addressOf, type ServerSettings } from '../src/game/server.ts'
 import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
@@ -59,7 +59,7 @@ export function prepareTargets(servers: readonly ServerSettings[]): PreparedRepl
 
 /** `/sd`: the watched servers for `http_sd_config`. */
 export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
-  const prepared = prepareTargets(fleet.servers)
+  const prepared = perServers(fleet, prepareTargets)
   const success = { description: 'The watched servers', content: json(TargetGroups) }
   const schema = {
     tags: ['metrics'],
@@ -68,5 +68,5 @@ export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
     security: security.metrics,
     response: { ...preparedReplies(success), ...problems(401) },
   }
-  app.get('/sd', { schema }, (request, reply) => sendPrepared(request, reply, prepared))
+  app.get('/sd', { schema }, (request, reply) => sendPrepared(request, reply, prepared()))
 }

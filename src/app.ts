@@ -63,6 +63,8 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
   app.addHook('onClose', () => history.close())
   const events = createEventHub(fleet, clock, config.live.eventsLimit)
   const icons = createIcons()
+  const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
+  app.addHook('onClose', async () => unfollow())
 
   await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
   // Before the others: it measures the requests to them.
@@ -94,9 +96,11 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
+  // Servers that are added later do not make the service unready.
+  const first = fleet.watchers
   const waitingFor = () => [
-    ...fleet.watchers
-      .filter((watcher) => watcher.snapshot().lastPollAt === undefined)
+    ...first
+      .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
       .map(({ server }) => `the first poll of "${server}"`),
     ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),
   ]

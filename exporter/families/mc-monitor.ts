@@ -1,5 +1,6 @@
+import type { Fleet } from '../../src/game/fleet.ts'
 import { parseHostPort } from '../../src/game/protocol/address.ts'
-import { addressOf, type ServerSettings } from '../../src/game/server.ts'
+import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot, SourceState } from '../../src/game/snapshot.ts'
 import type { UnlabelledFamilies } from '../fleet-text.ts'
 import type { Family } from './family.ts'
@@ -31,13 +32,13 @@ function replyOf({ fields }: ServerSnapshot, edition: string): Reply | undefined
  * whatever else is known of the server, with the version as the server writes it, and "" where the status fails. It does not read
  * servers up to 1.6.
  */
-export function mcMonitor(servers: readonly ServerSettings[]): UnlabelledFamilies {
-  const editions = new Map(servers.map((server) => [server.name, addressOf(server)?.edition]))
-
+export function mcMonitor({ settingsOf }: Pick<Fleet, 'settingsOf'>): UnlabelledFamilies {
   /** Host, port and edition that the status is asked at; that of a server known by its directory is found out on the way. */
   function statusAddress(snapshot: ServerSnapshot): readonly [string, string, string] | undefined {
     const address = parseHostPort(statusOf(snapshot)?.target ?? '', 0)
-    return address && [address.host, String(address.port), editions.get(snapshot.server) ?? 'java']
+    if (address === undefined) return undefined
+    const settings = settingsOf(snapshot.server)
+    return [address.host, String(address.port), (settings && addressOf(settings)?.edition) ?? 'java']
   }
 
   const gauge = (

@@ -3,7 +3,7 @@ import { buildApp } from '../app.ts'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { demoServerName, demoSettings, startDemoServer } from '../game/demo/server.ts'
-import { createFleet } from '../game/fleet.ts'
+import { createFleet, type Fleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { createHistogram } from '../histogram.ts'
@@ -26,9 +26,9 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
   const servers = demo === undefined ? config.servers : [{ ...demoSettings(demo, demoServerName), demo: true } as const]
   const nameLookups = createHistogram()
-  const network = createNetwork({ clock: systemClock, servers: servers.length, onLookup: nameLookups.observe })
+  const network = createNetwork({ clock: systemClock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
   const deferred = createDeferredLog(logger)
-  const fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
+  const fleet: Fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
   const app = await buildApp({ config, fleet, logger, log: deferred.log, nameLookups })
   const close = async () => {
     fleet.close()

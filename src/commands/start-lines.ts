@@ -24,6 +24,6 @@ export function startLines(servers: readonly ServerSettings[]): (url: string) =>
     isFirst = false
     if (isDemo)
       return `Demo data: Tickwarden listens on ${url} and watches a built-in demo server (${named}), because no server is configured; set MC_SERVER=host:port to watch your own`
-    return `Tickwarden listens on ${url} and watches ${named}${more}`
+    return `Tickwarden listens on ${url} and watches ${servers.length === 0 ? 'no server yet' : `${named}${more}`}`
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { type Log, silentLog } from '../log.ts'
 import type { Network } from './network.ts'
@@ -8,7 +9,7 @@ import type { SourceContext, SourceSet } from './sources/source.ts'
 import { createConnectBackoffs } from './watcher/connect-backoff.ts'
 import { createWatcher, type Watcher } from './watcher/index.ts'
 
-/** Starting a server's watcher this many ms after the one before spreads a large fleet over its interval. */
+/** Milliseconds between the first polls of two servers, so that a large fleet is spread over its interval. */
 const startSpacing = 5
 
 export interface FleetOptions {
@@ -29,11 +30,33 @@ export interface ProbeOptions {
   readonly log?: Log
 }
 
+/** What an update has changed: names of servers, each in one of the lists. All are empty where only the order is another. */
+export interface FleetChange {
+  readonly added: readonly string[]
+  /** Their settings have changed: each has a new watcher. */
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+}
+
 /** All watched servers, in the order of the configuration; the first is the primary one. */
 export interface Fleet {
+  /** A new array after each change, the same one until then. */
   readonly servers: readonly ServerSettings[]
+  /** In the order of `servers`; a new array after each change, the same one until then. */
   readonly watchers: readonly Watcher[]
   get(name: string): Watcher | undefined
+  settingsOf(name: string): ServerSettings | undefined
+  /**
+   * Watches these servers from now on. A server whose settings are equal to those before keeps its watcher with its connections, one
+   * whose settings differ gets a new watcher, and the watcher of one that is not in the list is closed.
+   * @param servers in their order, each name once
+   * @throws RangeError where two have the same name; then nothing has changed
+   */
+  update(servers: readonly ServerSettings[]): FleetChange
+  /** Calls the listener after each update that changed anything; the function returned unsubscribes. */
+  onChange(listener: (change: FleetChange) => void): () => void
+  /** Calls the listener with each new snapshot of every server, also of those added later; the function returned unsubscribes. */
+  subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
   /**
    * A watcher for one poll of a server that need not be watched; the caller closes it. Nothing is logged unless a log is given:
    * the outcome is in its snapshot. Of a watched server it shares when connections may be made, so that probes with a wrong
@@ -41,15 +64,48 @@ export interface Fleet {
    * @param timeout milliseconds
    */
   probe(server: ServerSettings, timeout: number, options?: ProbeOptions): Watcher
-  subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
+  /** Starts to poll the servers, also those that are added later. */
   start(): void
   close(): void
 }
 
+/** A value that is made from the servers once, and again after they have changed. */
+export function perServers<T>(fleet: Pick<Fleet, 'servers'>, make: (servers: readonly ServerSettings[]) => T): () => T {
+  let last: { readonly servers: readonly ServerSettings[]; readonly value: T } | undefined
+  return () => {
+    const { servers } = fleet
+    if (last?.servers !== servers) last = { servers, value: make(servers) }
+    return last.value
+  }
+}
+
+interface Entry {
+  readonly settings: ServerSettings
+  readonly watcher: Watcher
+}
+
+const noChange: FleetChange = { added: [], changed: [], removed: [] }
+
+function requireDistinctNames(servers: readonly ServerSettings[]): void {
+  const names = new Set<string>()
+  for (const { name } of servers) {
+    if (names.has(name)) throw new RangeError(`two servers have the name ${JSON.stringify(name)}`)
+    names.add(name)
+  }
+}
+
 export function createFleet(options: FleetOptions): Fleet {
-  const { servers, poll, clock, log, random = Math.random, network, createSources } = options
+  const { poll, clock, log, random = Math.random, network, createSources } = options
   const backoffs = createConnectBackoffs(clock, random)
-  const watch = (
+  const snapshotListeners = new Set<(snapshot: ServerSnapshot) => void>()
+  const changeListeners = new Set<(change: FleetChange) => void>()
+  let entries: ReadonlyMap<string, Entry> = new Map()
+  let servers: readonly ServerSettings[] = []
+  let watchers: readonly Watcher[] = []
+  let isStarted = false
+  let isClosed = false
+
+  const createFor = (
     server: ServerSettings,
     settings: PollSettings,
     { log, ...context }: ProbeOptions & { readonly log: Log },
@@ -73,25 +129,84 @@ export function createFleet(options: FleetOptions): Fleet {
           ...context,
         }),
     })
-  const watchers = servers.map((server) => watch(server, poll, { log, ...(network && { network }) }, false))
-  const byName = new Map(watchers.map((watcher) => [watcher.server, watcher]))
-  return {
-    servers,
-    watchers,
-    get: (name) => byName.get(name),
-    probe: (server, timeout, options) => watch(server, { ...poll, timeout }, { log: silentLog, ...options }, true),
-    subscribe(listener) {
-      const ends = watchers.map((watcher) => watcher.subscribe(listener))
-      return () => {
-        for (const end of ends) end()
+
+  /** One listener that fails does not keep the others from being called. */
+  function notify<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
+    for (const listener of listeners) {
+      try {
+        listener(value)
+      } catch (error) {
+        log.error({ err: error }, 'a listener of the servers failed')
       }
+    }
+  }
+
+  function watch(settings: ServerSettings): Entry {
+    const watcher = createFor(settings, poll, { log, ...(network && { network }) }, false)
+    watcher.subscribe((snapshot) => notify(snapshotListeners, snapshot))
+    return { settings, watcher }
+  }
+
+  function startSpread(started: readonly Watcher[]): void {
+    started.forEach((watcher, index) => {
+      watcher.start((index * startSpacing) % poll.interval)
+    })
+  }
+
+  function update(wanted: readonly ServerSettings[]): FleetChange {
+    if (isClosed) return noChange
+    requireDistinctNames(wanted)
+    const before = entries
+    const next = new Map<string, Entry>()
+    const [added, changed]: [string[], string[]] = [[], []]
+    for (const settings of wanted) {
+      const { name } = settings
+      const entry = before.get(name)
+      const isUnchanged = entry !== undefined && (entry.settings === settings || isDeepStrictEqual(entry.settings, settings))
+      if (!isUnchanged) (entry === undefined ? added : changed).push(name)
+      next.set(name, isUnchanged ? entry : watch(settings))
+    }
+    const list = [...next.values()]
+    const isSame = list.length === watchers.length && list.every(({ watcher }, index) => watcher === watchers[index])
+    if (isSame) return noChange
+    entries = next
+    servers = list.map(({ settings }) => settings)
+    watchers = list.map(({ watcher }) => watcher)
+    const removed = [...before.keys()].filter((name) => !next.has(name))
+    // After the new ones were created: what is known of a target that refuses connections stays known.
+    for (const name of [...changed, ...removed]) before.get(name)?.watcher.close()
+    if (isStarted) startSpread([...added, ...changed].flatMap((name) => next.get(name)?.watcher ?? []))
+    const change = { added, changed, removed }
+    notify(changeListeners, change)
+    return change
+  }
+
+  update(options.servers)
+  return {
+    get servers() {
+      return servers
     },
+    get watchers() {
+      return watchers
+    },
+    get: (name) => entries.get(name)?.watcher,
+    settingsOf: (name) => entries.get(name)?.settings,
+    update,
+    onChange(listener) {
+      changeListeners.add(listener)
+      return () => changeListeners.delete(listener)
+    },
+    subscribe(listener) {
+      snapshotListeners.add(listener)
+      return () => snapshotListeners.delete(listener)
+    },
+    probe: (server, timeout, options) => createFor(server, { ...poll, timeout }, { log: silentLog, ...options }, true),
     start() {
-      watchers.forEach((watcher, index) => {
-        watcher.start((index * startSpacing) % poll.interval)
-      })
+      isStarted = true
+      startSpread(watchers)
     },
     close() {
+      isClosed = true
       for (const watcher of watchers) watcher.close()
     },
   }

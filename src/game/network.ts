@@ -26,8 +26,8 @@ export interface CachingNetwork extends Network {
 
 export interface NetworkOptions {
   readonly clock: Clock
-  /** Servers that are reached through it: sizes the cache and bounds the lookups that run at once. */
-  readonly servers: number
+  /** Number of servers that are reached through it: sizes the cache and bounds the lookups that run at once. */
+  readonly servers: number | (() => number)
   /** Called with the seconds of each lookup that the cache could not serve. */
   readonly onLookup?: (seconds: number) => void
   /** Default: as this machine resolves names. */
@@ -44,8 +44,9 @@ const maxConcurrent = 256
 /** The system's network with a cache of names. The caller closes it. */
 export function createNetwork({ clock, servers, onLookup = () => {}, ...options }: NetworkOptions): CachingNetwork {
   const resolver = options.resolver ?? createSystemResolver({ clock })
-  const limit = createLimiter(Math.min(maxConcurrent, Math.max(minConcurrent, Math.ceil(servers / 16))))
-  const shared = { clock, limit, onLookup, maxNames: Math.max(minNames, servers * namesPerServer) }
+  const count = () => (typeof servers === 'number' ? servers : servers())
+  const limit = createLimiter(() => Math.min(maxConcurrent, Math.max(minConcurrent, Math.ceil(count() / 16))))
+  const shared = { clock, limit, onLookup, maxNames: () => Math.max(minNames, count() * namesPerServer) }
   return {
     lookup: createNameCache({ ...shared, resolve: resolver.addresses }),
     resolveSrv: createNameCache({ ...shared, resolve: resolver.srv }),

@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Watcher } from '../game/watcher/index.ts'
 import type { Log } from '../log.ts'
 import { createPauses } from '../pauses.ts'
 import { createHistoryFile } from './file.ts'
@@ -9,7 +11,7 @@ import { levels } from './server-history.ts'
 import type { Session } from './sessions.ts'
 import { type RecentUptime, readRecentUptime, readUptime, type Uptime } from './uptime.ts'
 
-/** The history of all servers. An unknown server is one of which nothing was ever known. */
+/** The history of the watched servers. Of any other server nothing is known. */
 export interface History {
   range(server: string, query: RangeQuery): RangeValues
   /** @param days 1 to 400, today included */
@@ -34,29 +36,63 @@ export interface HistoryOptions {
 
 const finest = levels[0].step
 
-/** Records what the snapshots of the fleet say; what an earlier process has written is loaded when it returns. */
+/**
+ * Records the snapshots of the fleet; what an earlier process has written is loaded when it returns. The history of a server that is no
+ * longer watched is written and then released; it is loaded again when the server returns.
+ */
 export async function openHistory({ fleet, clock, folder, log }: HistoryOptions): Promise<History> {
   const servers = new Map<string, RecordedServer>()
-  const loading: Promise<void>[] = []
+  /** Those that are being loaded: nothing is added to them until all of their past is there. */
+  const loading = new Map<RecordedServer, Promise<void>>()
+  /** Those that are no longer watched, by name, until they are written. */
+  const leaving = new Map<string, Promise<void>>()
+  const unknown = createRecordedServer({ clock, staleAfter: Number.POSITIVE_INFINITY, log })
+  const of = (server: string): RecordedServer => servers.get(server) ?? unknown
 
-  function of(server: string): RecordedServer {
-    const before = servers.get(server)
-    if (before !== undefined) return before
-    const staleAfter = fleet.get(server)?.settings.staleAfter ?? Number.POSITIVE_INFINITY
+  function observe(snapshot: ServerSnapshot): void {
+    const recorded = servers.get(snapshot.server)
+    if (recorded !== undefined && !loading.has(recorded)) recorded.observe(snapshot)
+  }
+
+  function add({ server, settings: { staleAfter } }: Watcher): void {
     const file = folder === undefined ? undefined : createHistoryFile(folder, server)
     const recorded = createRecordedServer({ clock, staleAfter, log, ...(file && { file }) })
     servers.set(server, recorded)
-    loading.push(recorded.load())
-    return recorded
+    const load = async () => {
+      await leaving.get(server)
+      await recorded.load()
+      loading.delete(recorded)
+      const newest = servers.get(server) === recorded ? fleet.get(server)?.snapshot() : undefined
+      if (newest !== undefined) recorded.observe(newest)
+    }
+    loading.set(recorded, load())
+  }
+
+  /** Never rejects. */
+  async function remove(server: string): Promise<void> {
+    const recorded = servers.get(server)
+    if (recorded === undefined) return
+    servers.delete(server)
+    const write = async () => {
+      await loading.get(recorded)
+      // It may be the one that is being written.
+      await saving
+      await recorded.save()
+      await recorded.tidy()
+    }
+    const written = write()
+    leaving.set(server, written)
+    await written
+    if (leaving.get(server) === written) leaving.delete(server)
   }
 
   /** One after the other: thousands of servers must not take all file descriptors, nor hold the event loop. */
   async function save(): Promise<void> {
-    await Promise.all(loading.splice(0))
-    const pause = createPauses()
+    await Promise.all(loading.values())
+    const pauses = createPauses()
     for (const recorded of servers.values()) {
-      await recorded.save()
-      if (pause.isDue()) await pause.take()
+      if (!loading.has(recorded)) await recorded.save()
+      if (pauses.isDue()) await pauses.take()
     }
   }
 
@@ -65,7 +101,8 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     const begun = clock.now()
     for (const recorded of servers.values()) {
       if (clock.now() - begun > finest / 2) return
-      await recorded.tidy()
+      // Of one that is not loaded yet the file would be replaced by an empty one.
+      if (!loading.has(recorded)) await recorded.tidy()
     }
   }
 
@@ -92,9 +129,13 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     })
   }
 
-  const unsubscribe = fleet.subscribe((snapshot) => of(snapshot.server).observe(snapshot))
-  for (const { server } of fleet.watchers) of(server)
-  await Promise.all(loading.splice(0))
+  for (const watcher of fleet.watchers) add(watcher)
+  const unsubscribe = fleet.subscribe(observe)
+  const unfollow = fleet.onChange(({ added, removed }) => {
+    for (const server of removed) void remove(server)
+    for (const watcher of added.map(fleet.get)) if (watcher !== undefined) add(watcher)
+  })
+  await Promise.all(loading.values())
   schedule()
 
   return {
@@ -105,8 +146,11 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     bytes: () => [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
     async close() {
       unsubscribe()
+      unfollow()
       cancel()
+      await Promise.all(loading.values())
       await saving
+      await Promise.all(leaving.values())
       for (const recorded of servers.values()) {
         await recorded.save()
         await recorded.tidy()

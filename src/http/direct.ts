@@ -22,9 +22,24 @@ export interface DirectRoute {
   reply(url: string): DirectReply | undefined
 }
 
+export interface NamedDirectRoute extends Pick<DirectRoute, 'pattern'> {
+  /**
+   * @param name decoded
+   * @returns undefined where the app's own route is to answer
+   * @throws anything: then the app's own route answers too
+   */
+  reply(name: string): DirectReply | undefined
+}
+
 export interface DirectReplies {
   /** @param path exact, as it stands in the request line before any `?`; pages of other origins may read the reply */
   add(path: string, route: DirectRoute): void
+  /**
+   * Adds a path of every thing of a kind, such as `/api/v1/servers/{name}/getall`. Requests with a query are left to the app.
+   * @param prefix the part of the path before the name, with a slash at its end
+   * @param path the part after the name, with a slash at its start
+   */
+  addNamed(prefix: string, path: string, route: NamedDirectRoute): void
   /** @param observerOf makes what is called with each reply of a route, once that is handed to the socket */
   observe(observerOf: (pattern: string) => ReplyObserver): void
 }
@@ -38,26 +53,47 @@ declare module 'fastify' {
   }
 }
 
+type ObservedRoute = DirectRoute & { observer?: ReplyObserver }
+
 /**
  * Answers GET of a known path with a prepared reply before the app's routing, whose route lookup, request and reply objects
  * and hooks cost more than writing the reply (`npm run bench -- http`). Every other request, and one that would be answered
  * with an error, goes through the app, so there is a route of the same path for each.
  */
 export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonly<Record<string, string>>) {
-  const routes = new Map<string, DirectRoute & { observer?: ReplyObserver }>()
+  const routes = new Map<string, ObservedRoute>()
+  const named = new Map<string, Map<string, ObservedRoute>>()
   let observerOf: ((pattern: string) => ReplyObserver) | undefined
   const replies: DirectReplies = {
     add: (path, route) => void routes.set(path, { ...route }),
+    addNamed(prefix, path, { pattern, reply }) {
+      const paths = named.get(prefix) ?? new Map<string, ObservedRoute>()
+      named.set(prefix, paths)
+      const replyTo = (url: string): DirectReply | undefined => {
+        const name = url.slice(prefix.length, url.indexOf('/', prefix.length))
+        return reply(name.includes('%') ? decodeURIComponent(name) : name)
+      }
+      paths.set(path, { pattern, reply: replyTo })
+    },
     observe(given) {
       observerOf = given
     },
   }
 
+  function routeOf(url: string): ObservedRoute | undefined {
+    const query = url.indexOf('?')
+    const route = routes.get(query === -1 ? url : url.slice(0, query))
+    if (route !== undefined || query !== -1) return route
+    for (const [prefix, paths] of named) {
+      if (url.startsWith(prefix)) return paths.get(url.slice(url.indexOf('/', prefix.length)))
+    }
+    return undefined
+  }
+
   /** @returns false where the app is to answer */
   function answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request
-    const query = url.indexOf('?')
-    const route = request.method === 'GET' ? routes.get(query === -1 ? url : url.slice(0, query)) : undefined
+    const route = request.method === 'GET' ? routeOf(url) : undefined
     if (route === undefined) return false
     const started = performance.now()
     try {

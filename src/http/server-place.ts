@@ -36,7 +36,7 @@ export const serverPlaces = (fleet: Fleet): readonly ServerPlace[] => [
     tag: 'status',
     watcher() {
       const [primary] = fleet.watchers
-      if (primary === undefined) throw unavailable('SERVER_UNREACHABLE', 'No server is configured.', 60)
+      if (primary === undefined) throw unavailable('SERVER_UNREACHABLE', 'No server is watched.', 60)
       return primary
     },
   },

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Watcher } from '../game/watcher/index.ts'
 import { createEventLog, type LiveEvent } from './event-log.ts'
 import { playerChanges } from './player-changes.ts'
 import { difference, downReason, type LiveState, stateOf, type ToState, wallOf } from './state.ts'
@@ -57,12 +58,26 @@ interface Published {
   readonly players: LiveState['players']
 }
 
+export interface EventHubOptions {
+  /** What is sent of a snapshot; default: the state. */
+  readonly toState?: ToState
+  /**
+   * Also sends `servers`, the names of all that follow as snapshots, before these, and `removed` for a server that is no longer
+   * watched. Without it such a server only becomes unknown. Default false.
+   */
+  readonly listsServers?: boolean
+}
+
 /**
  * Turns snapshots into events. Each event is encoded once, and the same bytes go to all clients.
  * @param maxClients clients at once
- * @param toState what is sent of a snapshot
  */
-export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number, toState: ToState = stateOf): EventHub {
+export function createEventHub(
+  fleet: Fleet,
+  clock: Clock,
+  maxClients: number,
+  { toState = stateOf, listsServers = false }: EventHubOptions = {},
+): EventHub {
   const log = createEventLog(maxRemembered, Math.round(clock.wall()) * 1_000)
   const clients = new Set<Client>()
   const published = new Map<string, Published>()
@@ -107,9 +122,29 @@ export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number, t
   const publishedOf = (server: string): Published =>
     published.get(server) ?? { state: unknownState, at: Math.round(clock.wall()), players: null }
 
+  function onAdded(watcher: Watcher): void {
+    const next = read(watcher.snapshot())
+    published.set(watcher.server, next)
+    publish(watcher.server, 'snapshot', { at: next.at, ...next.state })
+  }
+
+  function onRemoved(server: string): void {
+    const changed = difference(publishedOf(server).state, unknownState)
+    published.delete(server)
+    const at = Math.round(clock.wall())
+    if (changed !== undefined) publish(server, 'change', { at, ...changed })
+    if (listsServers) publish(server, 'removed', { at })
+  }
+
   function* snapshots(servers: ReadonlySet<string>, sent: Set<string>): Generator<Buffer> {
     let id: number | undefined
+    if (listsServers) {
+      id = log.nextId()
+      yield encode(id, 'servers', { at: Math.round(clock.wall()), servers: [...servers] })
+    }
     for (const server of servers) {
+      // Removed while the client was sent the others.
+      if (!published.has(server)) continue
       id = log.nextId()
       sent.add(server)
       const { state, at } = publishedOf(server)
@@ -159,8 +194,9 @@ export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number, t
     const client: Client = {
       send(event) {
         if (!isWanted(event)) return
-        // What is still to come in the backlog holds this event, or the state after it.
-        if (backlog === undefined || (!resumes && sent.has(event.server))) write(event.bytes)
+        // What is still to come in the backlog holds this event, or the state after it, but nothing of a server that was added since.
+        const isAhead = sent.has(event.server) || !wanted.has(event.server) || !published.has(event.server)
+        if (backlog === undefined || (!resumes && isAhead)) write(event.bytes)
       },
       beat() {
         const written = sink.socket?.bytesWritten ?? 0
@@ -185,6 +221,10 @@ export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number, t
   }
 
   const unsubscribe = fleet.subscribe(onSnapshot)
+  const unfollow = fleet.onChange(({ added, removed }) => {
+    for (const server of removed) onRemoved(server)
+    for (const watcher of added.map(fleet.get)) if (watcher !== undefined) onAdded(watcher)
+  })
   for (const watcher of fleet.watchers) published.set(watcher.server, read(watcher.snapshot()))
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 
@@ -201,6 +241,7 @@ export function createEventHub(fleet: Fleet, clock: Clock, maxClients: number, t
     close() {
       closed = true
       unsubscribe()
+      unfollow()
       cancelHeartbeat()
       for (const client of clients) client.end()
     },

@@ -81,6 +81,10 @@ export function createIcons() {
       newest.set(server, made)
       return icon
     },
+    /** Forgets the icon of a server that is no longer watched. */
+    delete(server: string): void {
+      newest.delete(server)
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifySchema, RouteHandlerMethod }
 import { Type } from 'typebox'
 import type { Clock } from '../clock.ts'
 import { fieldNames } from '../game/fields.ts'
-import type { Fleet } from '../game/fleet.ts'
+import { type Fleet, perServers } from '../game/fleet.ts'
 import { addressOf } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { DirectReply } from '../http/direct.ts'
@@ -39,14 +39,13 @@ const unreachable = problem(503, {
 })
 
 interface Place extends ServerPlace {
-  /** Every server that the routes can be about, with the path as a client writes it. */
-  all(): readonly { readonly base: string; readonly watcher: Watcher }[]
+  /** Answers requests for the path of a watched server before the app's routing. A query, which means nothing here, is checked by the app. */
+  addDirect(path: string, pattern: string, answer: (watcher: Watcher) => DirectReply): void
 }
 
 /** The routes under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }: StatusApiOptions): void {
   const favicon = createFavicon(icons)
-  const editions = new Map(fleet.servers.map((server) => [server.name, addressOf(server)?.edition]))
   const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
     summary: success.description,
@@ -69,11 +68,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
       return sendPrepared(request, reply, prepared, volatile)
     }
     const pattern = place.path + path
-    for (const { base, watcher } of place.all()) {
-      const url = base + path
-      // A query, which means nothing here, is checked by the app.
-      app.direct.add(url, { pattern, reply: (given) => (given === url ? answer(watcher) : undefined) })
-    }
+    place.addDirect(path, pattern, answer)
     const success = { description: summary, content: json(schema, example), headers: snapshotHeaders }
     app.get(pattern, { schema: schemaOf(place, description, success, unreachable) }, handler)
   }
@@ -111,7 +106,8 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
   function addSources(place: Place): void {
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
-      return prepareJson(describeSources(snapshot, editions.get(snapshot.server) ?? 'java'), headers)
+      const settings = fleet.settingsOf(snapshot.server)
+      return prepareJson(describeSources(snapshot, (settings && addressOf(settings)?.edition) ?? 'java'), headers)
     })
     const summary = 'How each source does, and which one gave each field'
     const success: ReplyDocs = {
@@ -134,10 +130,14 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
   const places = serverPlaces(fleet).map(
     (place): Place => ({
       ...place,
-      all: () =>
-        place.params
-          ? fleet.watchers.map((watcher) => ({ base: `${apiRoot}/servers/${encodeURIComponent(watcher.server)}`, watcher }))
-          : fleet.watchers.slice(0, 1).map((watcher) => ({ base: apiRoot, watcher })),
+      addDirect(path, pattern, answer) {
+        const reply = (watcher: Watcher | undefined) => watcher && answer(watcher)
+        if (place.params) app.direct.addNamed(`${apiRoot}/servers/`, path, { pattern, reply: (name) => reply(fleet.get(name)) })
+        else {
+          const url = apiRoot + path
+          app.direct.add(url, { pattern, reply: (given) => (given === url ? reply(fleet.watchers[0]) : undefined) })
+        }
+      },
     }),
   )
   for (const place of places) {
@@ -147,7 +147,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
   }
 
   // Of the configuration, not of a snapshot: it has no age and no source.
-  const names = prepareJson(fleet.servers.map(({ name }) => name))
+  const names = perServers(fleet, (servers) => prepareJson(servers.map(({ name }) => name)))
   const success = { description: 'Names of all servers', content: json(ServerNames, ['survival', 'lobby']) }
   const schema = {
     tags: ['servers'],
@@ -155,5 +155,5 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
     description: 'The names under which `/api/v1/servers/{name}/...` answers, in the order of the configuration.',
     response: preparedReplies(success),
   }
-  app.get(`${apiRoot}/servers`, { schema }, (request, reply) => sendPrepared(request, reply, names))
+  app.get(`${apiRoot}/servers`, { schema }, (request, reply) => sendPrepared(request, reply, names()))
 }

@@ -32,13 +32,17 @@ export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: Pa
 
 export type PageState = ReturnType<typeof pageState>
 
+/** What the page shows of the settings of a server; sent with its events too. */
+export function pageSettings(settings: ServerSettings, { isPublic }: Pick<PageServerOptions, 'isPublic'>) {
+  const address = addressOf(settings)
+  return { group: settings.group ?? null, address: isPublic && address !== undefined ? formatHostPort(address) : null }
+}
+
 export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot, options: PageServerOptions): PageServer {
   const { formattedMotd, tickRateTarget, error, failing, ...state } = pageState(snapshot, options)
-  const address = addressOf(settings)
   return {
     name: settings.name,
-    group: settings.group ?? null,
-    address: options.isPublic && address !== undefined ? formatHostPort(address) : null,
+    ...pageSettings(settings, options),
     state,
     formattedMotd,
     tickRateTarget,

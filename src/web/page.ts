@@ -13,7 +13,7 @@ import { type AssetNames, registerAssets } from './assets.ts'
 import { renderDocument, securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
-import { pageState, toPageServer } from './page-server.ts'
+import { pageSettings, pageState, toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
 import { viewCard } from './view/card.ts'
@@ -56,7 +56,6 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
   registerManifest(app, title)
-  const settings = new Map(fleet.servers.map((server) => [server.name, server]))
   const format = createFormat(english.language, 'UTC')
 
   const contextOf = (request: FastifyRequest): ViewContext => ({
@@ -70,7 +69,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   })
 
   const pageServer = (watcher: Watcher): PageServer =>
-    toPageServer(settingsOf(settings, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
+    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
 
   const fleetPage = (): FleetPage => ({
     kind: 'fleet',
@@ -85,7 +84,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     record: past.record(watcher.server) ?? null,
     sessions: isPublic ? past.sessions(watcher.server) : null,
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
-    hints: isPublic ? sourceHints(watcher.snapshot(), addressOf(settingsOf(settings, watcher))?.edition ?? 'java') : null,
+    hints: isPublic ? sourceHints(watcher.snapshot(), addressOf(settingsOf(fleet, watcher))?.edition ?? 'java') : null,
   })
 
   function requireWatcher(request: FastifyRequest): Watcher {
@@ -93,12 +92,21 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return requireServer(fleet, name)
   }
 
-  let last: { readonly at: number; readonly html: Map<string, Promise<Buffer>>; readonly page: FleetPage } | undefined
+  let last:
+    | {
+        readonly at: number
+        readonly servers: Fleet['servers']
+        readonly html: Map<string, Promise<Buffer>>
+        readonly page: FleetPage
+      }
+    | undefined
 
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
       return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, app.basePath))
-    if (last === undefined || clock.now() - last.at >= keepFor) last = { at: clock.now(), html: new Map(), page: fleetPage() }
+    const { servers } = fleet
+    if (last === undefined || last.servers !== servers || clock.now() - last.at >= keepFor)
+      last = { at: clock.now(), servers, html: new Map(), page: fleetPage() }
     const { html, page } = last
     const coding = acceptsEncoding(request.headers['accept-encoding'])
     const context = contextOf(request)
@@ -122,7 +130,13 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   registerLive(app, {
     fleet,
-    hub: createEventHub(fleet, clock, maxClients, (snapshot, staleAfter) => pageState(snapshot, { staleAfter, isPublic })),
+    hub: createEventHub(fleet, clock, maxClients, {
+      toState: (snapshot, staleAfter) => ({
+        ...pageState(snapshot, { staleAfter, isPublic }),
+        ...pageSettings(settingsOf(fleet, snapshot), { isPublic }),
+      }),
+      listsServers: true,
+    }),
     path: '/page/events',
   })
   registerCards(app, fleet, past)
@@ -141,8 +155,8 @@ function registerCards(app: FastifyInstance, fleet: Fleet, past: PagePast): void
   })
 }
 
-const settingsOf = (settings: ReadonlyMap<string, ServerSettings>, { server }: Watcher): ServerSettings =>
-  settings.get(server) ?? { name: server, sources: {} }
+const settingsOf = (fleet: Fleet, { server }: Pick<Watcher, 'server'>): ServerSettings =>
+  fleet.settingsOf(server) ?? { name: server, sources: {} }
 
 /** Names are encoded each by itself, so that a comma in one does not part it. */
 function decode(text: string): string {

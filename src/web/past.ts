@@ -62,6 +62,12 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
     if (peak === undefined || dayOf(peak.at) !== dayOf(at) || total > peak.players) peak = { players: total, at }
   }
 
+  const unfollow = fleet.onChange(({ removed }) => {
+    for (const server of removed) {
+      total -= online.get(server) ?? 0
+      online.delete(server)
+    }
+  })
   const unsubscribe = fleet.subscribe(({ server, up, fields }) => {
     const players = up === true ? fields.playersOnline?.value : 0
     if (players !== undefined && up !== undefined) count(server, players)
@@ -97,6 +103,7 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
     peakToday: () => (peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined),
     close() {
       closed = true
+      unfollow()
       unsubscribe()
     },
   }

@@ -31,11 +31,13 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [...probed, ...dataFamilies, ...liveFamilies, ...mcMonitor([]).families].map(({ name, type, labels }) => ({
-    name,
-    type,
-    labels: labels.join(','),
-  }))
+  const others = [...probed, ...dataFamilies, ...liveFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(
+    ({ name, type, labels }) => ({
+      name,
+      type,
+      labels: labels.join(','),
+    }),
+  )
   const own = [
     { name: 'tickwarden_build_info', type: 'gauge', labels: 'version,revision,node' },
     { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { createFleet } from '../../src/game/fleet.ts'
+import { createFleet, type FleetChange } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -58,6 +58,90 @@ it('tells subscribers of every server until they leave', async () => {
   expect(seen).toEqual(['b', 'a'])
   expect(fleet.get('nobody')).toBeUndefined()
   fleet.close()
+})
+
+describe('update', () => {
+  const server = (name: string, group?: string) => ({ name, sources: {}, ...(group !== undefined && { group }) })
+
+  it('keeps the watchers of servers whose settings are equal, in the order of the new list', async () => {
+    const { clock, fleet, sources } = fleetOf(['a', 'b', 'c'])
+    const [a, b, c] = fleet.watchers
+    const unpolled = fleet.watchers
+    fleet.start()
+    await clock.advance(100)
+    const changes: FleetChange[] = []
+    const end = fleet.onChange((change) => changes.push(change))
+    const replaced = sources.get('b')!
+    const change = fleet.update([server('d'), server('c'), server('b', 'Lobbies'), server('a')])
+    expect(change).toEqual({ added: ['d'], changed: ['b'], removed: [] })
+    expect(fleet.servers.map(({ name }) => name)).toEqual(['d', 'c', 'b', 'a'])
+    expect(fleet.watchers.map((watcher) => [a, b, c].indexOf(watcher))).toEqual([-1, 2, -1, 0])
+    expect(unpolled).toEqual([a, b, c])
+    expect([fleet.get('a'), fleet.get('c')]).toEqual([a, c])
+    expect(fleet.settingsOf('b')).toEqual(server('b', 'Lobbies'))
+    expect(b!.snapshot().up).toBe(true)
+    expect(fleet.get('b')!.snapshot().up).toBeUndefined()
+    await clock.advance(100)
+    expect(fleet.watchers.map((watcher) => watcher.snapshot().up)).toEqual([true, true, true, true])
+    expect(fleet.update([server('a')])).toEqual({ added: [], changed: [], removed: ['d', 'c', 'b'] })
+    expect(changes.length).toBe(2)
+    end()
+    fleet.update([])
+    expect(changes.length).toBe(2)
+    expect([fleet.get('a'), fleet.settingsOf('a'), clock.pending]).toEqual([undefined, undefined, 0])
+    expect(replaced.closed).toBe(true)
+  })
+
+  it('changes nothing where the list is equal, and tells of one in which only the order differs', () => {
+    const { fleet } = fleetOf(['a', 'b'])
+    const { servers, watchers } = fleet
+    const changes: FleetChange[] = []
+    fleet.onChange((change) => changes.push(change))
+    fleet.update([server('a'), server('b')])
+    expect(fleet.servers).toBe(servers)
+    expect(fleet.watchers).toBe(watchers)
+    fleet.update([server('b'), server('a')])
+    expect(fleet.watchers).toEqual(watchers.toReversed())
+    expect(changes).toEqual([{ added: [], changed: [], removed: [] }])
+    fleet.close()
+  })
+
+  it('refuses two servers of one name', () => {
+    const { fleet } = fleetOf(['a'])
+    const { watchers } = fleet
+    expect(() => fleet.update([server('b'), server('b')])).toThrow('two servers have the name "b"')
+    expect(fleet.watchers).toBe(watchers)
+    fleet.close()
+  })
+
+  it('tells subscribers of the snapshots of servers that are added later, whatever another listener does', async () => {
+    const { fleet } = fleetOf(['a'])
+    const seen: string[] = []
+    fleet.subscribe(() => {
+      throw new Error('a listener that fails')
+    })
+    fleet.subscribe(({ server }) => seen.push(server))
+    const [a] = fleet.watchers
+    fleet.update([server('b')])
+    await Promise.all([a!.poll(), fleet.get('b')!.poll()])
+    expect(seen).toEqual(['b'])
+    fleet.close()
+  })
+
+  it('spreads the first polls of servers that are added, and polls a single one at once', async () => {
+    const { clock, fleet, sources } = fleetOf([])
+    fleet.start()
+    const names = Array.from({ length: 1000 }, (_, index) => `s${index}`)
+    fleet.update(names.map((name) => server(name)))
+    await clock.advance(4999)
+    expect(new Set([...sources.values()].map(({ polledAt }) => polledAt[0])).size).toBe(1000)
+    fleet.update([...names, 'last'].map((name) => server(name)))
+    await clock.advance(0)
+    expect(sources.get('last')!.polledAt).toEqual([4999])
+    fleet.close()
+    expect(clock.pending).toBe(0)
+    expect(fleet.update([server('late')])).toEqual({ added: [], changed: [], removed: [] })
+  })
 })
 
 it('makes a throw-away watcher with a timeout of its own for a probe', async () => {

@@ -50,11 +50,11 @@ export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFl
       return { list: () => (Object.keys(scripts[server] ?? {}) as SourceName[]).map(sourceOf), close() {} }
     },
   })
-  return {
-    ...fleet,
+  // Not spread: its getters read what is watched now.
+  return Object.assign(fleet, {
     scripts,
     async pollAll() {
       await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
     },
-  }
+  })
 }

@@ -24,8 +24,8 @@ export interface NameCacheOptions<T> {
   /** Rejects with the code `ENOTFOUND` or `ENODATA` if there is no such record, with another one if there was no answer. */
   readonly resolve: (name: string) => Promise<Answer<T>>
   readonly clock: Clock
-  /** Answers to keep; the one not used for longest is evicted first. */
-  readonly maxNames: number
+  /** Answers to keep, at each time; the one not used for longest is evicted first. */
+  readonly maxNames: () => number
   readonly limit: Limiter
   /** Called with the seconds from the request to the answer of each lookup that the cache could not serve; failed ones too. */
   readonly onLookup: (seconds: number) => void
@@ -57,8 +57,9 @@ export function createNameCache<T>(options: NameCacheOptions<T>): (name: string)
     const expiresAt = clock.now() + lifetimeMs
     entries.delete(name)
     entries.set(name, { answer, expiresAt, renewAt: expiresAt - lifetimeMs * renewalPart })
+    const max = maxNames()
     for (const [oldest] of entries) {
-      if (entries.size <= maxNames) break
+      if (entries.size <= max) break
       entries.delete(oldest)
     }
   }

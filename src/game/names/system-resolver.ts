@@ -49,7 +49,7 @@ export function createSystemResolver(options: SystemResolverOptions): Resolver {
   const { clock, nameServers, hostsFile = '/etc/hosts', resolvConf = '/etc/resolv.conf' } = options
   const { lookup = (host) => dns.lookup(host, { all: true }) } = options
   const usesQueries = nameServers !== undefined || !['darwin', 'win32'].includes(process.platform)
-  const inThread = createLimiter(maxThreads)
+  const inThread = createLimiter(() => maxThreads)
   const readHosts = createFileView(hostsFile, parseHosts, clock)
   const readSearchRules = createFileView(resolvConf, parseResolvConf, clock)
   let channel: { readonly rules: SearchRules; readonly resolver: dns.Resolver } | undefined

@@ -24,7 +24,9 @@ export interface Cards {
   readonly element: HTMLElement
   get(name: string): PageServer | undefined
   all(): readonly PageServer[]
+  /** Changes a server, or adds it: then it is shown after the next arrange(). */
   set(server: PageServer): void
+  delete(name: string): void
   /** Shows these, in this order, under the headings of their groups. */
   arrange(groups: readonly { readonly title: string; readonly servers: readonly PageServer[] }[]): void
   /** Draws what has changed. */
@@ -56,7 +58,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
     { rootMargin: '600px 0px' },
   )
 
-  for (const server of servers) {
+  function add(server: PageServer): void {
     const place = document.createElement('li')
     const view = viewEmpty(server)
     const node = create(view)
@@ -65,6 +67,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
     owners.set(place, card)
     cards.set(server.name, card)
   }
+  for (const server of servers) add(server)
 
   /** Before it is in view a card has its name only. */
   function viewEmpty(server: PageServer): ViewElement {
@@ -116,9 +119,17 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
     all: () => [...cards.values()].map(({ server }) => server),
     set(server) {
       const card = cards.get(server.name)
-      if (card === undefined) return
+      if (card === undefined) return add(server)
       card.server = server
       if (card.inView) dirty.add(card)
+    },
+    delete(name) {
+      const card = cards.get(name)
+      if (card === undefined) return
+      cards.delete(name)
+      dirty.delete(card)
+      observer.unobserve(card.place)
+      card.place.remove()
     },
     arrange(groups) {
       observer.disconnect()

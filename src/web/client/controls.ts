@@ -118,6 +118,14 @@ export function createControls(onChange: () => void) {
         : texts.controls.shown(format.integer(sorted.length), format.integer(servers.length))
     if (count.textContent !== label) count.textContent = label
     const titles = [...new Set(servers.map(({ group }) => group))]
+    for (const title of titles) {
+      if (title !== null && ![...group.options].some(({ value }) => value === title))
+        group.add(new Option(cleanName(title), title))
+    }
+    group.closest<HTMLElement>('.pick')?.toggleAttribute(
+      'hidden',
+      titles.every((title) => title === null),
+    )
     if (titles.length < 2 && titles[0] === null) return [{ title: '', servers: sorted }]
     return titles
       .toSorted((a, b) => Number(a === null) - Number(b === null))

@@ -4,21 +4,48 @@ import type { StreamEvent } from './stream.ts'
 interface Message extends Partial<ServerState> {
   readonly server: string
   readonly at: number
+  readonly group?: string | null
+  readonly address?: string | null
   readonly formattedMotd?: string | null
   readonly tickRateTarget?: number | null
   readonly error?: string | null
   readonly failing?: PageServer['failing']
 }
 
-/** What an event changes of a server; undefined for one of no such server, or that changes nothing. */
+/** A server that has been added, of which the event holds everything. */
+const emptyServer = (name: string, state: ServerState): PageServer => ({
+  name,
+  group: null,
+  address: null,
+  state,
+  formattedMotd: null,
+  tickRateTarget: null,
+  error: null,
+  failing: [],
+  lastContact: null,
+})
+
+/** What an event changes of a server; undefined for one that changes nothing, or a change of a server that is not known. */
 export function applyEvent({ event, data }: StreamEvent, find: (name: string) => PageServer | undefined): PageServer | undefined {
   if (event !== 'snapshot' && event !== 'change') return undefined
-  const { server: name, at, formattedMotd, tickRateTarget, error, failing, ...state } = JSON.parse(data) as Message
-  const before = find(name)
+  const {
+    server: name,
+    at,
+    group,
+    address,
+    formattedMotd,
+    tickRateTarget,
+    error,
+    failing,
+    ...state
+  } = JSON.parse(data) as Message
+  const before = find(name) ?? (event === 'snapshot' ? emptyServer(name, state as ServerState) : undefined)
   if (before === undefined) return undefined
   const next = { ...before.state, ...state }
   return {
     ...before,
+    group: group === undefined ? before.group : group,
+    address: address === undefined ? before.address : address,
     state: next,
     formattedMotd: formattedMotd === undefined ? before.formattedMotd : formattedMotd,
     tickRateTarget: tickRateTarget === undefined ? before.tickRateTarget : tickRateTarget,
@@ -26,6 +53,14 @@ export function applyEvent({ event, data }: StreamEvent, find: (name: string) =>
     failing: failing ?? before.failing,
     lastContact: next.up === true ? at : before.lastContact,
   }
+}
+
+/** The servers of which an event says that they are no longer watched. */
+export function removedBy({ event, data }: StreamEvent, known: readonly PageServer[]): readonly string[] {
+  if (event === 'removed') return [(JSON.parse(data) as { readonly server: string }).server]
+  if (event !== 'servers') return []
+  const names = new Set((JSON.parse(data) as { readonly servers: readonly string[] }).servers)
+  return known.flatMap(({ name }) => (names.has(name) ? [] : [name]))
 }
 
 export interface PlayerEvent {

@@ -4,7 +4,7 @@ import { createCards, rankOf } from './cards.ts'
 import { contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
-import { applyEvent } from './model.ts'
+import { applyEvent, removedBy } from './model.ts'
 import { followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 
@@ -17,6 +17,8 @@ function start(data: FleetPage): void {
   let isDrawing = false
   let ranks = ''
   let arrangedAt = 0
+  /** Servers have come or gone since the cards were arranged. */
+  let isIncomplete = false
   const drawSummary = createSlot(required('summary'))
   const cards = createCards(data.servers, (next) => {
     peak = next
@@ -25,6 +27,7 @@ function start(data: FleetPage): void {
 
   function arrange(): void {
     arrangedAt = Date.now()
+    isIncomplete = false
     ranks = rankText(cards.all())
     cards.arrange(controls.arrange(cards.all()))
   }
@@ -39,7 +42,8 @@ function start(data: FleetPage): void {
     showTab(pageTitle(totals, context.title), totals.down)
     cards.draw()
     const moved = controls.followsState() && rankText(servers) !== ranks
-    if (moved && Date.now() - arrangedAt > rearrangeAfter && !isUsed(cards.element)) arrange()
+    const isDue = isIncomplete || (moved && Date.now() - arrangedAt > rearrangeAfter)
+    if (isDue && !isUsed(cards.element)) arrange()
   }
 
   /** Once per frame, however many events arrive in it. */
@@ -57,9 +61,12 @@ function start(data: FleetPage): void {
     url: `${contextNow().root}page/events`,
     onEvent(event) {
       lastMessage = Date.now()
+      const removed = removedBy(event, cards.all())
+      for (const name of removed) cards.delete(name)
       const next = applyEvent(event, cards.get)
-      if (next === undefined) return
-      cards.set(next)
+      if (next === undefined && removed.length === 0) return
+      if (removed.length > 0 || (next !== undefined && cards.get(next.name)?.group !== next.group)) isIncomplete = true
+      if (next !== undefined) cards.set(next)
       drawSoon()
     },
     onConnected: (isConnected) => showConnection(isConnected, lastMessage),

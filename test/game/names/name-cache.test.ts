@@ -16,8 +16,8 @@ function scripted({ maxNames = 100, maxConcurrent = 100 } = {}) {
         fail: (code) => reject(Object.assign(new Error(code), { code })),
       })
     })
-  const limit = createLimiter(maxConcurrent)
-  const lookup = createNameCache({ resolve, clock, maxNames, limit, onLookup: (seconds) => took.push(seconds) })
+  const limit = createLimiter(() => maxConcurrent)
+  const lookup = createNameCache({ resolve, clock, maxNames: () => maxNames, limit, onLookup: (seconds) => took.push(seconds) })
   /** Resolves a name to `old`, and forgets the query. */
   const resolved = async (name: string, ttlSeconds?: number) => {
     const found = lookup(name)
