@@ -119,8 +119,11 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
       }
     },
     async save() {
-      if (file === undefined) takeFrames()
-      else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
+      if (file === undefined) {
+        recorder.settle()
+        history.takeSlices()
+        sessions.takeChanges()
+      } else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
     },
     async tidy() {
       if (file !== undefined && (!file.canAppend || file.hasGrown)) await attempt(file, () => file?.rewrite(encodeImage()))

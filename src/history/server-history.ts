@@ -125,8 +125,8 @@ export function createServerHistory(): ServerHistory {
       return taken
     },
     get: (level, bucket, index) => rings[level]?.get(bucket, index),
-    day: days.get,
-    quarter: quarters.get,
+    day: (day) => days.get(day),
+    quarter: (quarter) => quarters.get(quarter),
     bytes: () => rings.reduce((sum, ring) => sum + ring.bytes(), days.bytes() + quarters.bytes()),
     write(writer) {
       writer.float64(since ?? Number.NaN)

@@ -6,13 +6,11 @@ import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
-import type { Frame } from '../../protocol/frames.ts'
 import { orderSrv } from '../../protocol/srv.ts'
-import { decodeStatus, packetIds } from '../../protocol/status.ts'
-import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
 import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
 import { readLegacyStatus } from './legacy-status.ts'
+import { createReplyReader } from './reply-reader.ts'
 
 /** More SRV targets than these are not tried in one poll. */
 const maxTargets = 4
@@ -24,8 +22,6 @@ const maxMissedPongs = 3
 const modernInLegacy = 127
 /** Milliseconds for the legacy reply of a server that has closed the connection of a modern request for the second time. */
 const legacyGraceMs = 300
-/** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
-const maxKeptBody = 65_536
 
 /**
  * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
@@ -41,7 +37,7 @@ export function createJavaReader(
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-  const replies = createReplyReader()
+  const readReply = createReplyReader()
   const own = [address]
   let hello = { ...address, bytes: encodeHello(hostname ?? address.host, address.port) }
   let missedPongs = 0
@@ -77,7 +73,7 @@ export function createJavaReader(
       const reply = await pingJava({
         socket: network.connect(addresses, port),
         hello: helloTo(host, port),
-        decode: replies.decode,
+        decode: readReply,
         target,
         clock,
         phases,
@@ -91,7 +87,7 @@ export function createJavaReader(
         pingAgainAt = clock.now() + rememberFor
       }
       return {
-        ...replies.read(reply.json),
+        ...reply.reply,
         ...(reply.address !== undefined && { ip: reply.address }),
         port,
         latency: reply.latency / 1_000,
@@ -153,38 +149,5 @@ export function createJavaReader(
       }
     }
     throw failure ?? new SourceError('internal', `${formatHostPort(address)}: no address to connect to`)
-  }
-}
-
-interface ReplyReader {
-  /** @throws ProtocolError */
-  decode(frame: Frame): string
-  /** @throws ProtocolError */
-  read(json: string): StatusReply
-}
-
-/**
- * Reads replies and remembers the last one: a server on which nothing happens sends the same bytes again, and its icon is the
- * same Buffer as long as it has the same bytes, so that what is made from it can be kept.
- */
-function createReplyReader(): ReplyReader {
-  let decoded: { readonly body: Buffer; readonly json: string } | undefined
-  let last: { readonly json: string; readonly reply: StatusReply } | undefined
-  return {
-    decode(frame) {
-      if (frame.id === packetIds.status && decoded?.body.equals(frame.body)) return decoded.json
-      const json = decodeStatus(frame)
-      // A copy: the body is a view of all that was received with it.
-      decoded = frame.body.length <= maxKeptBody ? { body: Buffer.from(frame.body), json } : undefined
-      return json
-    },
-    read(json) {
-      if (last?.json === json) return last.reply
-      const read = parseStatusReply(json)
-      const kept = last?.reply.favicon
-      const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
-      last = { json, reply }
-      return reply
-    },
   }
 }
