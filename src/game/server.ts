@@ -23,7 +23,8 @@ export const serverSettings = {
     file: 'viaCredentials',
     kind: proxyCredentials,
     secret: true,
-    meaning: 'user name and password that the proxy asks for, as user:password',
+    needs: 'via',
+    meaning: 'user name and password that the proxy requires, as user:password',
   },
 } as const satisfies SettingTable
 

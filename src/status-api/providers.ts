@@ -31,7 +31,10 @@ function givers(field: FieldName, off: readonly SourceDescriptor[]): readonly st
  * and fails, what to check. Undefined where every source that can give it is on and does not fail.
  */
 export function settingFor(field: FieldName, { edition, failures }: SourceSituation): string | undefined {
-  const able = precedence[field].map(descriptorOf).filter(({ editions }) => editions.includes(edition))
+  // A source that is on may be for another edition: RCON of a Bedrock server whose software has it.
+  const able = precedence[field]
+    .map(descriptorOf)
+    .filter(({ name, editions }) => failures.has(name) || editions.includes(edition))
   const failing = able.flatMap((source) => {
     const code = failures.get(source.name)
     if (code === undefined) return []

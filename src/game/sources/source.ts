@@ -148,6 +148,8 @@ export interface SourceSetting<T> extends Setting<T> {
   readonly file: string
   /** The source is off without it. */
   readonly required?: true
+  /** The only edition of the game that has it; absent: every edition that the source reads. */
+  readonly edition?: Fields['edition']
   /** Its value where it is not set, but other settings of the source are: from the address of the server. */
   readonly fallback?: (server: HostPort) => T
 }
