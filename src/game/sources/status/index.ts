@@ -36,7 +36,7 @@ export function createStatusSource(
   const phases = context.phases?.timer('status')
   const read =
     address.edition === 'bedrock'
-      ? createBedrockReader({
+      ? createBedrockReader(target, {
           raknet: createRakNetReader(address, context, plain, phases),
           nethernet: createNetherNetReader(address, plain),
         })
