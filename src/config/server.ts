@@ -1,5 +1,6 @@
 import { formatServerAddress } from '../game/protocol/address.ts'
 import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../game/server.ts'
+import type { SettingNames } from '../game/setting-names.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
 import type { Given } from './file.ts'
@@ -150,8 +151,24 @@ export function findServerless({ own, sources }: ReadServer, emptyFile: string |
 const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>
 
-/** The server to watch; undefined where nothing says where it is. */
-export function toServer({ own, sources }: ReadServer): ServerSettings | undefined {
+/** What its settings are called in the config file, but for those that were given elsewhere. */
+function namesInFile({ own, sources }: ReadServer, entry: string): SettingNames {
+  const names = (settings: readonly AnySetting[], given: ReadonlyMap<string, Given>) =>
+    settings.flatMap(([key, { env, file }]) =>
+      file === undefined || given.get(key)?.inFile === false ? [] : [[env, `${entry}${file}`] as const],
+    )
+  return Object.fromEntries([
+    ...names(Object.entries(serverSettings), own.given),
+    ...sources.flatMap(({ settings, given }) => names(settings, given)),
+  ])
+}
+
+/**
+ * The server to watch; undefined where nothing says where it is.
+ * @param entry what comes before its keys in the config file, `servers[0].`; undefined where it has no entry
+ */
+export function toServer(server: ReadServer, entry?: string): ServerSettings | undefined {
+  const { own, sources } = server
   if (!sources.some((source) => source.descriptor.locatesServer && givenMain(source))) return undefined
   const given = sources.map(({ descriptor, values }) => [descriptor.name, definedIn(values)] as const)
   const known = given.filter(([, values]) => Object.keys(values).length > 0)
@@ -159,5 +176,6 @@ export function toServer({ own, sources }: ReadServer): ServerSettings | undefin
     name: serverSettings.name.default,
     ...definedIn(own.values),
     sources: Object.fromEntries(known) as GivenSources,
+    ...(entry !== undefined && { settingNames: namesInFile(server, entry) }),
   }
 }

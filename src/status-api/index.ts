@@ -46,7 +46,12 @@ interface Place extends ServerPlace {
 /** The routes under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }: StatusApiOptions): void {
   const favicon = createFavicon(icons)
-  const editions = new Map(fleet.servers.map((server) => [server.name, addressOf(server)?.edition]))
+  const situations = new Map(
+    fleet.servers.map((server) => {
+      const edition = addressOf(server)?.edition ?? 'java'
+      return [server.name, { edition, settingNames: server.settingNames }] as const
+    }),
+  )
   const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
     summary: success.description,
@@ -111,7 +116,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
   function addSources(place: Place): void {
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
-      return prepareJson(describeSources(snapshot, editions.get(snapshot.server) ?? 'java'), headers)
+      return prepareJson(describeSources(snapshot, situations.get(snapshot.server) ?? { edition: 'java' }), headers)
     })
     const summary = 'How each source does, and which one gave each field'
     const success: ReplyDocs = {

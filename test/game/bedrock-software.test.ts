@@ -49,7 +49,7 @@ it('a Bedrock server that has RCON and query is read by all of them', async () =
 
 it('the edition of a server that only query reads is its own', async () => {
   const query = await queryServer({ gameId: 'MINECRAFTPE' })
-  onTestFinished(query.close)
+  onTestFinished(() => void query.close())
   const servers = [{ name: 'a', sources: { query: { address: { host: '127.0.0.1', port: query.port } } } }]
   const { poll } = loadConfig({ env: {} })
   const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources })
@@ -59,7 +59,7 @@ it('the edition of a server that only query reads is its own', async () => {
 
 it('what fails of a Bedrock server is named where it would give a field', async () => {
   const snapshot = await watch({ MC_RCON: '127.0.0.1:1', MC_RCON_PASSWORD: 'password' })
-  const { fields } = describeSources(snapshot, 'bedrock')
+  const { fields } = describeSources(snapshot, { edition: 'bedrock' })
   expect(fields.difficulty?.setting).toContain('rcon fails (refused)')
   expect(fields.difficulty?.setting).not.toContain('MC_MANAGEMENT')
 })

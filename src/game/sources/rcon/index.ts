@@ -1,5 +1,5 @@
 import { hostPort, text } from '../../../config/kinds.ts'
-import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
+import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { defaultPorts, formatHostPort } from '../../protocol/address.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
@@ -102,7 +102,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
         else if (!isSlow) unanswered.unanswered(command, clock.now())
         if (answered === 0) {
-          const error = toSourceError(thrown, target)
+          const error = withProgress(toSourceError(thrown, target), 'accepted')
           if (code === 'timeout') thread.unanswered(sentAt, error)
           throw error
         }
@@ -113,7 +113,8 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       longestMs = Math.max(longestMs, clock.now() - sentAt)
     }
     if (answered === 0 && planned.length > 0) {
-      const error = new SourceError('timeout', `${target}: no time was left for a command after the login`)
+      const text = `${target}: no time was left for a command after the login`
+      const error = new SourceError('timeout', text, { progress: 'accepted' })
       thread.notSent(error)
       throw error
     }
@@ -226,6 +227,11 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
     ...networkHints('are enable-rcon=true and this rcon.port in its server.properties, and may this machine connect?'),
     malformed: 'is this the rcon.port of its server.properties?',
     auth: 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties',
+  },
+  timeoutHints: {
+    connected: 'the connection is accepted, but not the login: is this the rcon.port of its server.properties?',
+    accepted:
+      'the login is accepted, but no command is answered; the main thread answers them: is the server hung or overloaded?',
   },
   cost: 'one connection, at most four commands per poll, which run on the main thread between two ticks',
   network: true,

@@ -132,6 +132,10 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     ...networkHints('is the server running, and is this the address that players use?'),
     closed: 'did a proxy in front of the server hang up, or is this another port, such as the RCON port (25575) or one for TLS?',
   },
+  timeoutHints: {
+    connected:
+      'the connection is accepted, but the status is not sent: is the server hung, or a proxy waiting for one behind it?',
+  },
   cost: 'none: the status is sent by the network thread, and costs no tick time',
   network: true,
   pushes: false,
