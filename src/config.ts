@@ -1,7 +1,7 @@
 import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findLacking, findServerless, readServer, toServer } from './config/server.ts'
+import { findMisfits, findServerless, readServer, toServer } from './config/server.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
@@ -86,7 +86,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   // A file or an entry that could not be read may hold anything.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
-  if (isReadable) problems.push(...findLacking(primary, first?.place))
+  if (isReadable) problems.push(...findMisfits(primary, first?.place))
   if (isReadable && watches) problems.push(...findServerless(primary, first === undefined ? path : undefined))
   const names = isReadable ? [primary.own.values.name] : []
   const fromFile = others.map((entry) => {
@@ -94,8 +94,8 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     const server = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
     if (server.own.given.has('name')) names.push(server.own.values.name)
     else problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
-    problems.push(...findLacking(server, entry.place))
-    return toServer(server)
+    problems.push(...findMisfits(server, entry.place))
+    return toServer(server, entry.prefix)
   })
   findSameNames(names, problems)
   findSameListen(values, set.get('metricsListen')?.from, problems)
@@ -117,7 +117,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     ...rest,
     host: listen.host,
     port: listen.port,
-    servers: [toServer(primary), ...fromFile].filter((server) => server !== undefined),
+    servers: [toServer(primary, first?.prefix), ...fromFile].filter((server) => server !== undefined),
     warnings,
     poll: { interval: poll.pollInterval, timeout: poll.pollTimeout, staleAfter: poll.staleAfter ?? 3 * poll.pollInterval },
   }

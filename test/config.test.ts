@@ -403,6 +403,37 @@ describe('what lacks something', () => {
     expect(problems({ file: path }).toSorted()).toEqual([0, 1].map((index) => `${path}: servers[${index}]${expected}`))
   })
 
+  it.each<[Record<string, string>, string[]]>([
+    [{ MC_SERVER: 'x', MC_VIA_CREDENTIALS: 'user:secret' }, ['MC_VIA_CREDENTIALS is set without MC_VIA']],
+    [{ MC_SERVER: 'x', MC_VIA_CREDENTIALS: 'user:secret', MC_VIA: 'socks5://proxy' }, []],
+    [
+      { MC_SERVER: 'bedrock://x', MC_HOSTNAME: 'y', MC_PROXY_PROTOCOL: 'v2', MC_VIA_CREDENTIALS: 'user:secret' },
+      [
+        'MC_VIA_CREDENTIALS is set without MC_VIA',
+        'MC_HOSTNAME is set for a Bedrock server (bedrock://x:19132); only Java servers have it',
+        'MC_PROXY_PROTOCOL is set for a Bedrock server (bedrock://x:19132); only Java servers have it',
+      ],
+    ],
+    // Of another protocol than the game's, and Bedrock software has them too, or Geyser stands beside a Java server.
+    [{ MC_SERVER: 'bedrock://x', MC_RCON_PASSWORD: 'p', MC_QUERY: 'x', MC_JMX: 'http://x:8778/jolokia' }, []],
+    [{ MC_SERVER: 'bedrock://x', MC_ASLEEP_MOTD: 'asleep', MC_VIA: 'http://proxy' }, []],
+  ])('or has no effect is named: %j', (env, expected) => {
+    expect(problems({ env })).toEqual(expected)
+  })
+
+  it('or has no effect is named in the words of the file, of every server at once', () => {
+    const entry = 'address: "bedrock://x", hostname: y, viaCredentialsFile: FILE'.replace('FILE', file('user:secret'))
+    const path = file(`servers:\n  - { name: a, ${entry} }\n  - { name: b, ${entry}, proxyProtocol: v1 }\n`)
+    const bedrock = 'is set for a Bedrock server (bedrock://x:19132); only Java servers have it'
+    expect(problems({ file: path })).toEqual([
+      expect.stringMatching(/servers\[0\]\.viaCredentialsFile \(.*\) is set without via$/),
+      `${path}: servers[0].hostname ${bedrock}`,
+      expect.stringMatching(/servers\[1\]\.viaCredentialsFile \(.*\) is set without via$/),
+      `${path}: servers[1].hostname ${bedrock}`,
+      `${path}: servers[1].proxyProtocol ${bedrock}`,
+    ])
+  })
+
   it('is not looked for where the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])

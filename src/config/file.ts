@@ -17,6 +17,8 @@ export interface Given {
 export interface ServerEntry {
   /** For messages. */
   readonly place: string
+  /** What comes before its keys: `servers[0].`. */
+  readonly prefix: string
   /** By the setting's key in the entry: `rcon.address`. */
   readonly settings: ReadonlyMap<string, Given>
 }
@@ -156,9 +158,10 @@ function readServers(entries: Tree, path: string, problems: string[]): FileConte
   }
   return entries.map((entry, index) => {
     const place = `${path}: servers[${index}]`
+    const prefix = `servers[${index}].`
     if (isMap(entry)) {
-      const where = { path, entry: `servers[${index}].`, keys: entryKeys, others: [] }
-      return { place, settings: readTree(entry, where, problems) }
+      const where = { path, entry: prefix, keys: entryKeys, others: [] }
+      return { place, prefix, settings: readTree(entry, where, problems) }
     }
     problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
     return undefined

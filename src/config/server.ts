@@ -1,9 +1,11 @@
-import { type GivenSources, type ServerSettings, serverSettings } from '../game/server.ts'
+import { formatServerAddress } from '../game/protocol/address.ts'
+import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../game/server.ts'
+import type { SettingNames } from '../game/setting-names.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
 import type { Given } from './file.ts'
 import { type Places, type ReadSettings, readSettings } from './read.ts'
-import type { GivenValues, SettingTable } from './setting.ts'
+import type { GivenValues, Setting, SettingTable } from './setting.ts'
 
 /** One source as it was configured. */
 interface ReadSource extends ReadSettings<SettingTable> {
@@ -13,6 +15,8 @@ interface ReadSource extends ReadSettings<SettingTable> {
 }
 
 type NamedSetting = readonly [key: string, setting: SourceSetting<unknown>]
+
+type AnySetting = readonly [key: string, setting: Setting<unknown>]
 
 /** One game server as it was configured. */
 export interface ReadServer {
@@ -32,17 +36,19 @@ export function readServer(places: Places, problems: string[]): ReadServer {
   }
 }
 
+const titles = { java: 'Java', bedrock: 'Bedrock' } as const
+
 const mainOf = ({ settings }: ReadSource): readonly NamedSetting[] => settings.slice(0, 1)
 const givenMain = (source: ReadSource): Given | undefined => mainOf(source).map(([key]) => source.given.get(key))[0]
 
 /** What the user would have to set: by its key in the config file, or by its name in the environment. */
-function nameOf({ env, file, secret }: SourceSetting<unknown>, inFile: boolean): string {
+function nameOf({ env, file = env, secret }: Setting<unknown>, inFile: boolean): string {
   const own = inFile ? file : env
   return secret ? `${own} (or ${own}${inFile ? 'File' : '_FILE'})` : own
 }
 
 /** `MC_RCON is set without MC_RCON_PASSWORD`. */
-const lack = (given: Given, alternatives: readonly NamedSetting[]): string =>
+const lack = (given: Given, alternatives: readonly AnySetting[]): string =>
   `${given.from} is set without ${alternatives.map(([, setting]) => nameOf(setting, given.inFile)).join(' or ')}`
 
 /**
@@ -64,10 +70,16 @@ function lacksOf(source: ReadSource, locating: readonly ReadSource[]): readonly 
 }
 
 /**
- * What lacks a setting that it needs. One that was set wrongly is not lacking: that has been reported already.
+ * Settings that do not fit together: each that lacks one that it needs, and each that has no effect on this server. One that was
+ * set wrongly is not lacking: that has been reported already.
  * @param entry its place in the config file; undefined where it has none
  */
-export function findLacking({ sources }: ReadServer, entry: string | undefined): readonly string[] {
+export const findMisfits = (server: ReadServer, entry: string | undefined): readonly string[] => [
+  ...findLacking(server, entry),
+  ...findWithoutEffect(server),
+]
+
+function findLacking({ sources }: ReadServer, entry: string | undefined): readonly string[] {
   const locating = sources.filter(({ descriptor }) => descriptor.locatesServer)
   const isLocated = locating.some(givenMain)
   if (entry !== undefined && !isLocated) {
@@ -81,6 +93,41 @@ export function findLacking({ sources }: ReadServer, entry: string | undefined):
     ...sources.flatMap((source) => lacksOf(source, locating)),
     ...(unlocated ? [lack(unlocated, locating.flatMap(mainOf))] : []),
   ]
+}
+
+/** What has no effect without another setting of its table. */
+function findNeedy(settings: readonly AnySetting[], given: ReadonlyMap<string, Given>): readonly string[] {
+  return settings.flatMap(([key, { needs }]) => {
+    const set = given.get(key)
+    if (set === undefined || needs === undefined || given.has(needs)) return []
+    return [
+      lack(
+        set,
+        settings.filter(([name]) => name === needs),
+      ),
+    ]
+  })
+}
+
+/** Settings that have no effect without another one, or on a server of this edition. */
+function findWithoutEffect(server: ReadServer): readonly string[] {
+  const { own, sources } = server
+  const needy = [
+    ...findNeedy(Object.entries(serverSettings), own.given),
+    ...sources.flatMap(({ settings, given }) => findNeedy(settings, given)),
+  ]
+  const address = addressOf(toServer(server) ?? { sources: {} })
+  if (address === undefined) return needy
+  const others = sources.flatMap(({ settings, given }) =>
+    settings.flatMap(([key, { edition = address.edition }]) => {
+      const set = given.get(key)
+      if (set === undefined || edition === address.edition) return []
+      return [
+        `${set.from} is set for a ${titles[address.edition]} server (${formatServerAddress(address)}); only ${titles[edition]} servers have it`,
+      ]
+    }),
+  )
+  return [...needy, ...others]
 }
 
 /**
@@ -104,8 +151,24 @@ export function findServerless({ own, sources }: ReadServer, emptyFile: string |
 const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>
 
-/** The server to watch; undefined where nothing says where it is. */
-export function toServer({ own, sources }: ReadServer): ServerSettings | undefined {
+/** What its settings are called in the config file, but for those that were given elsewhere. */
+function namesInFile({ own, sources }: ReadServer, entry: string): SettingNames {
+  const names = (settings: readonly AnySetting[], given: ReadonlyMap<string, Given>) =>
+    settings.flatMap(([key, { env, file }]) =>
+      file === undefined || given.get(key)?.inFile === false ? [] : [[env, `${entry}${file}`] as const],
+    )
+  return Object.fromEntries([
+    ...names(Object.entries(serverSettings), own.given),
+    ...sources.flatMap(({ settings, given }) => names(settings, given)),
+  ])
+}
+
+/**
+ * The server to watch; undefined where nothing says where it is.
+ * @param entry what comes before its keys in the config file, `servers[0].`; undefined where it has no entry
+ */
+export function toServer(server: ReadServer, entry?: string): ServerSettings | undefined {
+  const { own, sources } = server
   if (!sources.some((source) => source.descriptor.locatesServer && givenMain(source))) return undefined
   const given = sources.map(({ descriptor, values }) => [descriptor.name, definedIn(values)] as const)
   const known = given.filter(([, values]) => Object.keys(values).length > 0)
@@ -113,5 +176,6 @@ export function toServer({ own, sources }: ReadServer): ServerSettings | undefin
     name: serverSettings.name.default,
     ...definedIn(own.values),
     sources: Object.fromEntries(known) as GivenSources,
+    ...(entry !== undefined && { settingNames: namesInFile(server, entry) }),
   }
 }

@@ -119,6 +119,7 @@ export function createFleet(options: FleetOptions): Fleet {
     createWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
+      settingNames: server.settingNames,
       settings,
       clock,
       log,

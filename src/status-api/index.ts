@@ -107,7 +107,8 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
       const settings = fleet.settingsOf(snapshot.server)
-      return prepareJson(describeSources(snapshot, (settings && addressOf(settings)?.edition) ?? 'java'), headers)
+      const edition = (settings && addressOf(settings)?.edition) ?? 'java'
+      return prepareJson(describeSources(snapshot, { edition, settingNames: settings?.settingNames }), headers)
     })
     const summary = 'How each source does, and which one gave each field'
     const success: ReplyDocs = {

@@ -24,7 +24,10 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
 }
 
 /** The state of each source, and for each field which source gave it or which setting would. */
-export function describeSources(snapshot: ServerSnapshot, edition: SourceSituation['edition']): Static<typeof Sources> {
+export function describeSources(
+  snapshot: ServerSnapshot,
+  situation: Pick<SourceSituation, 'edition' | 'settingNames'>,
+): Static<typeof Sources> {
   const { server, sources: sourceStates, fields, mainThread } = snapshot
   const upgrade = fields.worldUpgrade?.value
   const states = new Map(sourceStates.map((state) => [state.source, state]))
@@ -42,7 +45,7 @@ export function describeSources(snapshot: ServerSnapshot, edition: SourceSituati
     fields: Object.fromEntries(
       fieldNames.map((name) => {
         const source = fields[name]?.source ?? null
-        return [name, { source, setting: source === null ? (settingFor(name, { edition, failures }) ?? null) : null }]
+        return [name, { source, setting: source === null ? (settingFor(name, { ...situation, failures }) ?? null) : null }]
       }),
     ),
   }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
-import { addressOf, type ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { negotiate } from '../http/accept.ts'
@@ -84,7 +84,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     record: past.record(watcher.server) ?? null,
     sessions: isPublic ? past.sessions(watcher.server) : null,
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
-    hints: isPublic ? sourceHints(watcher.snapshot(), addressOf(settingsOf(fleet, watcher))?.edition ?? 'java') : null,
+    hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
   })
 
   function requireWatcher(request: FastifyRequest): Watcher {

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { toSourceError } from '../errors.ts'
 import type { PollSettings } from '../server.ts'
+import type { SettingNames } from '../setting-names.ts'
 import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
@@ -39,6 +40,8 @@ export interface WatcherOptions {
   readonly server: string
   /** It is the built-in demo server: its snapshots say so. */
   readonly demo?: true
+  /** For messages. */
+  readonly settingNames?: SettingNames | undefined
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
@@ -60,7 +63,7 @@ const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
  */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
-  const states = createSourceStates({ server, clock, log })
+  const states = createSourceStates({ server, clock, log, settingNames: options.settingNames })
   const freshness = createFreshness(settings.staleAfter, readsFiles)
   const reachability = createReachability(isNetwork)
   const running = createRunningPolls(clock)

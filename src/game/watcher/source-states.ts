@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { SourceError } from '../errors.ts'
+import { nameSettings, type SettingNames } from '../setting-names.ts'
 import type { SourceState } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Source, SourceName } from '../sources/source.ts'
@@ -17,7 +18,14 @@ export interface SourceStates {
   keepOnly(sources: readonly Source[]): void
 }
 
-export function createSourceStates({ server, clock, log }: { server: string; clock: Clock; log: Log }): SourceStates {
+export interface SourceStatesOptions {
+  readonly server: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly settingNames?: SettingNames | undefined
+}
+
+export function createSourceStates({ server, clock, log, settingNames }: SourceStatesOptions): SourceStates {
   const states = new Map<SourceName, SourceState>()
   /** What the last poll of each source threw: a source that only waits for its next attempt throws the same object again. */
   const thrownBy = new Map<SourceName, SourceError>()
@@ -46,9 +54,10 @@ export function createSourceStates({ server, clock, log }: { server: string; clo
     },
     failed({ name, target, hints }, duration, error) {
       const before = states.get(name)
-      const { code } = error
-      const hint = hints?.[code] ?? descriptorOf(name).hints[code]
-      const message = hint === undefined ? error.message : `${error.message}; ${hint}`
+      const { code, progress } = error
+      const descriptor = descriptorOf(name)
+      const hint = (progress && descriptor.timeoutHints?.[progress]) ?? hints?.[code] ?? descriptor.hints[code]
+      const message = nameSettings(hint === undefined ? error.message : `${error.message}; ${hint}`, settingNames)
       if (before?.error?.code !== code) {
         log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)
       }

@@ -8,7 +8,7 @@ import { createDirectoryReader } from './reader.ts'
 import { loaderFields } from './to-fields.ts'
 
 const advice =
-  "it says where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER, or address in the configuration file)"
+  "it says where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER)"
 /** So many different failures of single files are logged. */
 const maxLogged = 20
 

@@ -59,7 +59,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
         signal.throwIfAborted()
         return { source: 'jmx', fields: await read(signal), at: clock.now() }
       } catch (error) {
-        throw signal.aborted ? signal.reason : toSourceError(error, target)
+        throw toSourceError(error, target)
       }
     },
     close() {},
@@ -116,6 +116,10 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     auth: "MC_JMX_USER and MC_JMX_PASSWORD must be the user and password of the agent's options",
     unsupported: 'is this the URL of the agent, with its path (/jolokia)?',
     malformed: 'is this the URL of the agent, with its path (/jolokia)?',
+  },
+  timeoutHints: {
+    connected:
+      'the connection is accepted, but the request is not answered: is this the port of the agent, or does its JVM hang?',
   },
   cost: 'one request per poll, answered beside the main thread',
   // The JVM answers, also where the game on it does not.

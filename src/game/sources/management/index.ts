@@ -1,5 +1,5 @@
 import { baseUrl, existingFile, fingerprint, text } from '../../../config/kinds.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields, Player, WorldUpgrade } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -182,7 +182,7 @@ class ManagementSource implements Source {
     const failure =
       error instanceof JsonRpcError || error === undefined
         ? new SourceError('unsupported', `${this.target}: it has none of the methods`, { cause: error })
-        : toSourceError(error, this.target)
+        : withProgress(toSourceError(error, this.target), 'accepted')
     // Not one message: the connection may be dead without either side having noticed.
     if (failure.code === 'timeout' && connection.received === before && this.#connection === connection) {
       connection.close()
@@ -328,6 +328,11 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
     unsupported: 'is this the management-server-port of its server.properties?',
     auth: 'the secret (MC_MANAGEMENT_SECRET) must be the management-server-secret of its server.properties',
     tls: 'trust its certificate by MC_MANAGEMENT_FINGERPRINT or MC_MANAGEMENT_CA, or use ws:// where management-server-tls-enabled=false',
+  },
+  timeoutHints: {
+    connected: 'the connection is accepted, but not the WebSocket: is this the management-server-port of its server.properties?',
+    accepted:
+      'the secret is accepted, but no request is answered; the main thread answers them: is the server hung or overloaded?',
   },
   cost: 'one connection, eight small requests per poll',
   network: true,

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
@@ -78,7 +78,7 @@ function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<voi
       reject(error)
       ws.terminate()
     }
-    const abort = () => settle(signal.reason)
+    const abort = () => settle(withProgress(toSourceError(signal.reason, target), 'connected'))
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
     ws.on('error', (cause) => settle(toWebSocketError(cause, target)))

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
@@ -78,7 +78,7 @@ export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
     }
     function onAbort() {
       // The status is there, only its pong is missing: that is no failure.
-      if (status === undefined) fail(signal.reason)
+      if (status === undefined) fail(connected ? withProgress(toSourceError(signal.reason, target), 'connected') : signal.reason)
       else succeed()
     }
     const onFrame = (frame: Frame) => {

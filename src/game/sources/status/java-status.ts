@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { abortable } from '../../../abortable.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
@@ -117,7 +117,7 @@ export function createJavaReader(
         return await Promise.any([legacy, modern])
       } catch {
         // A server that is neither failed in the modern way first.
-        throw signal.aborted ? signal.reason : refused
+        throw signal.aborted ? withProgress(toSourceError(signal.reason, target), 'connected') : refused
       } finally {
         cancel()
         signal.removeEventListener('abort', follow)
