@@ -16,7 +16,7 @@ import { registerManifest } from './manifest.ts'
 import { pageState, toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
-import { viewCard } from './view/card.ts'
+import { viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
@@ -176,7 +176,11 @@ function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyRep
 function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): string {
   const totals = totalsOf(page.servers, context)
   const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
-  const cards = page.servers.slice(0, firstCards).map((server) => h('li', {}, viewCard(server, past.card(server.name), context)))
+  const cards = page.servers
+    .slice(0, firstCards)
+    .map((server) =>
+      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past.card(server.name), context), context)),
+    )
   const body: ViewElement[] = [
     viewHeader(context),
     ...viewDemoNotice(context),
@@ -187,7 +191,7 @@ function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, contex
       h('h1', { class: 'hidden' }, context.texts.servers),
       h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
       viewControls(groups, context),
-      h('div', { id: 'cards' }, h('ul', { class: 'cards' }, cards)),
+      h('div', { id: 'cards' }, h('div', { role: 'list' }, h('div', { class: 'cards', role: 'none' }, cards))),
       h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(page.servers, context)),
     ),
     h('div', { id: 'tip', role: 'tooltip', hidden: true }),
