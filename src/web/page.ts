@@ -7,13 +7,13 @@ import type { History } from '../history/history.ts'
 import { negotiate } from '../http/accept.ts'
 import { pathOf } from '../http/problem.ts'
 import { requireServer } from '../http/server-place.ts'
-import { createEventHub } from '../live/hub.ts'
+import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
 import { type AssetNames, registerAssets } from './assets.ts'
 import { renderDocument, securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
-import { pageState, toPageServer } from './page-server.ts'
+import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
 import { viewCard, viewPast } from './view/card.ts'
@@ -37,8 +37,8 @@ export interface PageOptions {
   readonly history: History
   /** The built-in demo server is watched: the page says so. */
   readonly isDemo: boolean
-  /** Clients of the page's events at once. */
-  readonly maxClients: number
+  /** See `createPageEvents`. */
+  readonly events: EventHub
   /** Path of the metrics; undefined where another address serves them. */
   readonly metricsPath?: string
 }
@@ -51,7 +51,7 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, maxClients } = options
+  const { fleet, clock, title, history, isPublic, isDemo, events } = options
   const past = createPagePast(fleet, history, clock)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
@@ -120,11 +120,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     reply.header('cache-control', 'no-store').send(details(requireWatcher(request)))
   })
 
-  registerLive(app, {
-    fleet,
-    hub: createEventHub(fleet, clock, maxClients, (snapshot, staleAfter) => pageState(snapshot, { staleAfter, isPublic })),
-    path: '/page/events',
-  })
+  registerLive(app, { fleet, hub: events, path: '/page/events' })
   registerCards(app, fleet, past)
 }
 

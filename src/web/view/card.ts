@@ -110,7 +110,7 @@ export function viewCard(server: PageServer, past: ViewElement | undefined, cont
       ),
       viewBadge(health, context),
     ),
-    health.needsAttention || health.name === 'unknown'
+    health.needsAttention || server.state.up !== true
       ? h('p', { class: `reason ${health.name}` }, health.reason)
       : (viewMotd(server) ?? h('p', { class: 'motd' })),
     viewPlayers(server, context),
