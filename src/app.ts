@@ -13,13 +13,14 @@ import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
-import { createEventHub } from './live/hub.ts'
+import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { readStyles } from './web/assets.ts'
 import { registerPage } from './web/page.ts'
+import { createPageEvents } from './web/page-server.ts'
 import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
@@ -65,7 +66,10 @@ export async function buildApp(options: AppOptions) {
   const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
   const history = await openHistory({ fleet, clock, log, ...(historyFolder && { folder: historyFolder }) })
   app.addHook('onClose', () => history.close())
-  const events = createEventHub(fleet, clock, config.live.eventsLimit)
+  const isPublic = config.page.pagePublic !== 'false'
+  const maxClients = config.live.eventsLimit
+  const events = createEventHub(fleet, clock, maxClients)
+  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
@@ -77,7 +81,7 @@ export async function buildApp(options: AppOptions) {
     config: { metrics: config.metrics, poll: config.poll },
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => events.metrics(), historyBytes: () => history.bytes() },
+    live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
@@ -95,8 +99,8 @@ export async function buildApp(options: AppOptions) {
     clock,
     history,
     title: config.page.pageTitle,
-    isPublic: config.page.pagePublic !== 'false',
-    maxClients: config.live.eventsLimit,
+    isPublic,
+    events: pageEvents,
     isDemo,
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })

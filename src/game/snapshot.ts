@@ -134,6 +134,12 @@ function pick(
   return ofFailing
 }
 
+/** The upgrade of the world that keeps the server from being up; undefined where there is none. */
+export function ongoingWorldUpgrade({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): Fields['worldUpgrade'] | undefined {
+  const upgrade = fields.worldUpgrade?.value
+  return up === true || upgrade?.state === 'finished' ? undefined : upgrade
+}
+
 /** True: a proxy answers for the server, which is stopped; false: the server itself answers; undefined: unknown. */
 export function isAsleep({ sources, fields }: Pick<ServerSnapshot, 'sources' | 'fields'>): boolean | undefined {
   const status = sources.find(({ source }) => source === 'status')
