@@ -14,6 +14,7 @@ const slow = [
   'test/commands/*.test.ts',
   'test/data/runs/*.test.ts',
   'test/data/scripts/**/script.test.ts',
+  'test/docs/commands.test.ts',
   'test/exporter/probe.test.ts',
   'test/game/demo/*.test.ts',
   'test/game/sources/conformance.test.ts',
