@@ -12,8 +12,6 @@ const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
 /** A command that runs until it is stopped. */
 const lasting =
   /^(?:\w+=(?:'[^']*'|\S+) )*(?:npm ci && )?(?:npm start(?: -- (?!\w)| -- demo| -- serve|$)|(?:npx )?tickwarden(?: demo| serve| --(?!help|version)|$))/
-/** Kept between runs: most of the time that a service takes to start is that of compiling. */
-export const compileCache = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'tickwarden-docs')
 /** Milliseconds for a command, and for a service to start. */
 const patienceMs = 30_000
 
@@ -80,7 +78,6 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
     TMPDIR: folder,
     NODE: process.execPath,
     MAIN: main,
-    NODE_COMPILE_CACHE: compileCache,
     PORT: String(ports.get('8080')),
     POLL_INTERVAL: '500ms',
   })

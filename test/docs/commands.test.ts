@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../helpers/run-tool.ts'
 import { until } from '../helpers/until.ts'
-import { compileCache, createPageRunner, writeShims } from './command-runner.ts'
+import { createPageRunner, writeShims } from './command-runner.ts'
 import { type ExampleServers, startExampleServers } from './example-servers.ts'
 import { type Block, pagePaths, placeOf, readPage } from './markdown.ts'
 
@@ -55,7 +55,6 @@ describe.concurrent('the commands of', () => {
         PORT: String(port),
         POLL_INTERVAL: '500ms',
         LOG_LEVEL: 'silent',
-        NODE_COMPILE_CACHE: compileCache,
         PATH: process.env.PATH,
       },
       stdio: 'ignore',
