@@ -1,30 +1,18 @@
 import { environmentOf, type Setting } from '../../src/config/setting.ts'
-import { settings, settingsOfServer } from '../../src/config/settings.ts'
+import { allSettings, settings, settingsOfServer } from '../../src/config/settings.ts'
 import { loadConfig } from '../../src/config.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
+import { scenarios } from '../../src/game/demo/scenarios.ts'
 import { fieldDescriptions, fieldNames } from '../../src/game/fields.ts'
 import { precedence } from '../../src/game/snapshot.ts'
 import { descriptorOf } from '../../src/game/sources/descriptor-of.ts'
 import { sources } from '../../src/game/sources/index.ts'
 import type { SourceDescriptor } from '../../src/game/sources/source.ts'
+import { code, marked, table } from './table.ts'
 
 const list: readonly SourceDescriptor[] = sources
-
-/** A Markdown table with columns of equal width. */
-function table(...rows: readonly (readonly string[])[]): string {
-  const [head = []] = rows
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const [first = '', ...others] = rows.map(line)
-  return [first, line(widths.map((width) => '-'.repeat(width))), ...others].join('\n')
-}
-
-const code = (text: string): string => `\`${text}\``
-
-/** Names of settings and of the game's properties as code. */
-const marked = (text: string): string => text.replaceAll(/\b[A-Z]+_[A-Z_]+\b|\b[a-z-]+=true\b/g, code)
 
 const withoutArticle = (label: string): string => label.replace(/^the /, '')
 
@@ -55,15 +43,28 @@ const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {
 
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 
+/** Addresses as code, so that they do not become links. */
+const withCode = (text: string): string => text.replaceAll(/\bhttps?:\/\/[^\s,]+/g, code)
+
+function settingRow(setting: Setting<unknown>): readonly string[] {
+  const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
+  return [
+    environmentOf(setting).map(code).join(', '),
+    keys.map(code).join(', '),
+    withCode(setting.meaning),
+    withCode(fallbackOf(setting)),
+  ]
+}
+
 /** Every setting of a game server: in the environment and in its entry of `servers`. */
 export const serverSettingTable = (): string =>
+  table(['environment', 'in `servers`', 'meaning', 'default'], ...settingsOfServer.map(settingRow))
+
+/** Every setting of the service itself: in the environment and in the config file. */
+export const serviceSettingTable = (): string =>
   table(
-    ['environment', 'in `servers`', 'meaning', 'default'],
-    ...settingsOfServer.map((setting) => {
-      const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
-      const environment = environmentOf(setting).map(code).join(', ')
-      return [environment, keys.map(code).join(', '), setting.meaning, fallbackOf(setting)]
-    }),
+    ['environment', 'config file', 'meaning', 'default'],
+    ...allSettings.filter((setting) => !settingsOfServer.includes(setting)).map(settingRow),
   )
 
 /** Every field with its unit and the sources that give it, best first. */
@@ -106,3 +107,7 @@ export const scriptTable = (): string =>
         .join(', '),
     ]),
   )
+
+/** What each scenario of the demo server does. */
+export const scenarioTable = (): string =>
+  table(['scenario', 'what happens'], ...Object.entries(scenarios).map(([name, { meaning }]) => [code(name), meaning]))

@@ -12,6 +12,7 @@ const names = [
   'data/runs/*',
   'data/scripts/*/script',
   'data/swap',
+  'docs/commands',
   'exporter/probe',
   'game/demo/*',
   'game/lossy-line',
