@@ -22,7 +22,9 @@ const describe = ({ name, type, labels, help }: Pick<Family, 'name' | 'type' | '
 
 const listed: readonly Metric[] = [
   ...serverFamilies.map((family) => ({ ...describe(family), labels: ['server', ...family.labels] })),
-  ...[...probed, ...data, ...live, ...mcMonitor({ settingsOf: () => undefined }).families].map((family) => describe(family as Family)),
+  ...[...probed, ...data, ...live, ...mcMonitor({ settingsOf: () => undefined }).families].map((family) =>
+    describe(family as Family),
+  ),
 ]
 
 /** The families of an exposition that are in no list: those of the service itself, but for those of prom-client. */
