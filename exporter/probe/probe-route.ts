@@ -125,9 +125,8 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       network: debug ? traceNetwork(network, debug.note) : network,
       phases,
     })
-    const close = () => watcher.close()
     // Not the socket's event: a scraper may send many requests over one connection.
-    request.signal.addEventListener('abort', close, { once: true })
+    request.raw.once('close', () => watcher.close())
     let cancel = () => {}
     const deadline = new Promise<void>((resolve) => {
       cancel = clock.after(timeout, resolve)
@@ -139,8 +138,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       return snapshot
     } finally {
       cancel()
-      request.signal.removeEventListener('abort', close)
-      close()
+      watcher.close()
     }
   }
 
