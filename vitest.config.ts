@@ -16,6 +16,7 @@ const slow = [
   'test/data/scripts/**/script.test.ts',
   'test/exporter/probe.test.ts',
   'test/game/demo/*.test.ts',
+  'test/game/lossy-line.test.ts',
   'test/game/sources/conformance.test.ts',
   'test/game/sources/jmx/index.test.ts',
   'test/game/sources/status/hostile.test.ts',
