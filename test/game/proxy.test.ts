@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { startBedrockDemoServer } from '../../src/game/demo/bedrock.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
 import type { ProxyAddress, ProxyCredentials } from '../../src/game/proxy.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
+import { startJavaServer } from '../helpers/jolokia.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort, runTool } from '../helpers/run-tool.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
@@ -81,6 +83,46 @@ describe.each([
       })
     },
   )
+
+  it.skipIf(!hasTool(program)).each([false, true])(
+    `${program} (with credentials: %s) a Bedrock server is read by NetherNet, and RakNet is left out`,
+    async (withCredentials) => {
+      const options = { host: '127.0.0.1', port: 0, clock: systemClock, players: 3, seed: 1 }
+      const demo = await startBedrockDemoServer(options)
+      onTestFinished(demo.close)
+      const port = await freePort()
+      await using _ = await start(port, withCredentials)
+      const login = withCredentials ? { viaCredentials: credentials } : {}
+      const settings = { name: 'a', sources: { status: { address: demo.address } }, via: via(port), ...login }
+      const { status } = await pollAll(settings)
+      expect(status).toMatchObject({ transport: 'nethernet', version: '1.26.60', playersOnline: 3 })
+      await demo.close()
+      // The code is that of NetherNet, which alone was tried.
+      const down = (await pollAll(settings)).status as { code: string; message: string }
+      expect(['refused', 'unreachable']).toContain(down.code)
+      expect(down.message).toMatch(
+        /RakNet \(UDP\): UDP does not go through a proxy \(MC_VIA\); NetherNet \(TCP\): through the proxy/,
+      )
+    },
+  )
+
+  it.skipIf(!hasTool(program) || !hasTool('java') || !hasTool('mvn'))(`${program} JMX is read`, async () => {
+    await using jvm = await startJavaServer('full', 'user=agent,password=s3cret')
+    const port = await freePort()
+    await using _ = await start(port, true)
+    const settings = { name: 'a', via: via(port), viaCredentials: credentials }
+    const jmx = { url: jvm.url, user: 'agent', password: 's3cret' }
+    const read = await pollAll({ ...settings, sources: { jmx } })
+    expect(read.jmx).toMatchObject({ tickDurationP50: 0.05, jvmThreads: expect.any(Number) })
+    // The credentials of the agent, not those of the proxy.
+    const wrong = await pollAll({ ...settings, sources: { jmx: { ...jmx, password: 'wrong' } } })
+    expect(wrong.jmx).toMatchObject({ code: 'auth', message: expect.stringContaining('401') })
+    const dead = `http://127.0.0.1:${await freePort()}/jolokia`
+    const down = await pollAll({ ...settings, sources: { jmx: { url: dead } } })
+    expect(down.jmx).toMatchObject({ message: expect.stringContaining(`through the proxy ${protocol}://127.0.0.1:${port}`) })
+    const other = await pollAll({ ...settings, viaCredentials: { user: 'watcher', password: 'no' }, sources: { jmx } })
+    expect(other.jmx).toMatchObject({ code: 'auth', message: expect.stringContaining('through the proxy') })
+  })
 
   it.skipIf(!hasTool(program))(`${program} resolves the name`, async () => {
     const demo = await startDemo()

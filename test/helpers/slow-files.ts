@@ -17,6 +17,7 @@ const names = [
   'game/demo/*',
   'game/lossy-line',
   'game/names/system-resolver',
+  'game/proxy',
   'game/sources/conformance',
   'game/sources/jmx/index',
   'game/sources/management/index',
