@@ -1,5 +1,5 @@
-import type { ListedPlayer, PageServer, ServerState } from '../view/types.ts'
-import type { StreamEvent } from './stream.ts'
+import type { PageServer, ServerState } from '../view/types.ts'
+import type { StreamEvent } from './event-parser.ts'
 
 interface Message extends Partial<ServerState> {
   readonly server: string
@@ -10,7 +10,7 @@ interface Message extends Partial<ServerState> {
   readonly failing?: PageServer['failing']
 }
 
-/** What an event changes of a server; undefined for one of no such server, or that changes nothing. */
+/** What an event changes of a server; undefined for an unknown server and an event without a state. */
 export function applyEvent({ event, data }: StreamEvent, find: (name: string) => PageServer | undefined): PageServer | undefined {
   if (event !== 'snapshot' && event !== 'change') return undefined
   const { server: name, at, formattedMotd, tickRateTarget, error, failing, ...state } = JSON.parse(data) as Message
@@ -26,10 +26,4 @@ export function applyEvent({ event, data }: StreamEvent, find: (name: string) =>
     failing: failing ?? before.failing,
     lastContact: next.up === true ? at : before.lastContact,
   }
-}
-
-export interface PlayerEvent {
-  readonly server: string
-  readonly at: number
-  readonly player: ListedPlayer
 }
