@@ -8,7 +8,7 @@ import { built } from './built.ts'
 const { openHistory } = await built<typeof import('../src/history/history.ts')>('history/history.js')
 const { createHistoryFile } = await built<typeof import('../src/history/file.ts')>('history/file.js')
 const { createRecordedServer } = await built<typeof import('../src/history/recorded-server.ts')>('history/recorded-server.js')
-const { levels } = await built<typeof import('../src/history/server-history.ts')>('history/server-history.js')
+const { levels } = await built<typeof import('../src/history/levels.ts')>('history/levels.js')
 const { summarise } = await built<typeof import('../src/web/pictures/summary.ts')>('web/pictures/summary.js')
 const { drawBanner } = await built<typeof import('../src/web/pictures/banner.ts')>('web/pictures/banner.js')
 const { drawChart } = await built<typeof import('../src/web/pictures/chart.ts')>('web/pictures/chart.js')

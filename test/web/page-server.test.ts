@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { toPageServer } from '../../src/web/page-server.ts'
 import { summarise } from '../../src/web/pictures/summary.ts'
@@ -78,4 +79,13 @@ it('calls a server asleep for which a proxy answers', () => {
   })
   const { status, shortStatus } = summarise(asleep, 15_000)
   expect({ status, shortStatus }).toEqual({ status: 'Asleep', shortStatus: 'asleep' })
+})
+
+it('has the group that is set, and none else', () => {
+  const groupOf = (env: Record<string, string>) => {
+    const [settings] = loadConfig({ env: { MC_SERVER: 'mc.example.org', ...env }, watches: false }).servers
+    return settings && toPageServer(settings, up, { staleAfter: 15_000, isPublic: false }).group
+  }
+  expect(groupOf({ MC_GROUP: 'Network' })).toBe('Network')
+  expect(groupOf({})).toBeNull()
 })
