@@ -95,7 +95,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     if (server.own.given.has('name')) names.push(server.own.values.name)
     else problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
     problems.push(...findMisfits(server, entry.place))
-    return toServer(server, entry.prefix)
+    return toServer(server, true)
   })
   findSameNames(names, problems)
   findSameListen(values, set.get('metricsListen')?.from, problems)
@@ -117,7 +117,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     ...rest,
     host: listen.host,
     port: listen.port,
-    servers: [toServer(primary, first?.prefix), ...fromFile].filter((server) => server !== undefined),
+    servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),
     warnings,
     poll: { interval: poll.pollInterval, timeout: poll.pollTimeout, staleAfter: poll.staleAfter ?? 3 * poll.pollInterval },
   }

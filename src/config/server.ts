@@ -151,23 +151,33 @@ export function findServerless({ own, sources }: ReadServer, emptyFile: string |
 const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>
 
-/** What its settings are called in the config file, but for those that were given elsewhere. */
-function namesInFile({ own, sources }: ReadServer, entry: string): SettingNames {
-  const names = (settings: readonly AnySetting[], given: ReadonlyMap<string, Given>) =>
-    settings.flatMap(([key, { env, file }]) =>
-      file === undefined || given.get(key)?.inFile === false ? [] : [[env, `${entry}${file}`] as const],
-    )
-  return Object.fromEntries([
-    ...names(Object.entries(serverSettings), own.given),
-    ...sources.flatMap(({ settings, given }) => names(settings, given)),
-  ])
+/** The key of each setting in the entry of a server. One object for all servers: there may be thousands. */
+const keysInFile: SettingNames = Object.fromEntries(
+  [serverSettings, ...sources.map(settingsOf)].flatMap((table: SettingTable) =>
+    Object.values(table).flatMap(({ env, file }) => (file === undefined ? [] : [[env, file] as const])),
+  ),
+)
+
+/** The keys of a server's settings, but for those that were set in the environment or on the command line. */
+function namesInFile({ own, sources }: ReadServer): SettingNames {
+  const tables: readonly { readonly settings: readonly AnySetting[]; readonly given: ReadonlyMap<string, Given> }[] = [
+    { settings: Object.entries(serverSettings), given: own.given },
+    ...sources,
+  ]
+  const elsewhere = new Set(
+    tables.flatMap(({ settings, given }) =>
+      settings.flatMap(([key, { env }]) => (given.get(key)?.inFile === false ? [env] : [])),
+    ),
+  )
+  if (elsewhere.size === 0) return keysInFile
+  return Object.fromEntries(Object.entries(keysInFile).filter(([env]) => !elsewhere.has(env)))
 }
 
 /**
  * The server to watch; undefined where nothing says where it is.
- * @param entry what comes before its keys in the config file, `servers[0].`; undefined where it has no entry
+ * @param isInFile whether the config file, or options of the same keys, has an entry for it
  */
-export function toServer(server: ReadServer, entry?: string): ServerSettings | undefined {
+export function toServer(server: ReadServer, isInFile = false): ServerSettings | undefined {
   const { own, sources } = server
   if (!sources.some((source) => source.descriptor.locatesServer && givenMain(source))) return undefined
   const given = sources.map(({ descriptor, values }) => [descriptor.name, definedIn(values)] as const)
@@ -176,6 +186,6 @@ export function toServer(server: ReadServer, entry?: string): ServerSettings | u
     name: serverSettings.name.default,
     ...definedIn(own.values),
     sources: Object.fromEntries(known) as GivenSources,
-    ...(entry !== undefined && { settingNames: namesInFile(server, entry) }),
+    ...(isInFile && { settingNames: namesInFile(server) }),
   }
 }

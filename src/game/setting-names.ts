@@ -1,6 +1,6 @@
 /**
- * The settings of one server by the names that they have in its configuration, by environment name: `MC_RCON_PASSWORD` is
- * `servers[1].rcon.password`. One that is missing has its environment name.
+ * What the settings of a server are called where it was configured, by environment name: in the entry of a config file
+ * `MC_RCON_PASSWORD` is `rcon.password`. One that is absent has its environment name.
  */
 export type SettingNames = Readonly<Record<string, string>>
 

@@ -84,7 +84,7 @@ export function parseWatchOptions({ interval, timeout, staleAfter, ...options }:
   const read = readServer({ flags: {}, env: {}, file: flatten({ ...options }, problems) }, problems)
   problems.push(...findMisfits(read, 'watch()'))
   const poll = parsePoll({ interval, timeout, staleAfter }, problems)
-  const server = toServer(read, '')
+  const server = toServer(read, true)
   if (problems.length > 0 || server === undefined || poll === undefined) throw new TypeError(problems.join('\n'))
   return { server, poll }
 }
