@@ -316,14 +316,15 @@ describe('a folder that alone tells of a server', () => {
       fleet.close()
       await app.close()
     })
-    for (let poll = 0; poll < 2; poll++) await fleet.watchers[0]!.poll()
-    const reply = (await app.inject('/api/v1/sources')).body
-    expect(reply).not.toContain(base)
-    const { sources } = JSON.parse(reply) as { sources: { source: string; state: string; lastError: { message: string } }[] }
-    return {
-      logged: warn.mock.calls.map(([, message]) => String(message)),
-      directory: sources.find(({ source }) => source === 'directory'),
+    const poll = async () => {
+      await fleet.watchers[0]!.poll()
+      const reply = (await app.inject('/api/v1/sources')).body
+      expect(reply).not.toContain(base)
+      const { sources } = JSON.parse(reply) as { sources: { source: string; state: string; lastError: { message: string } }[] }
+      return sources.find(({ source }) => source === 'directory')
     }
+    await poll()
+    return { app, poll, directory: await poll(), logged: warn.mock.calls.map(([, message]) => String(message)) }
   }
 
   it('but has no server.properties says so once, and what to do', async () => {
@@ -364,11 +365,43 @@ describe('a folder that alone tells of a server', () => {
     ])
   })
 
-  it('is read without them where the address is set, and told once to have none', async () => {
+  it('is read without them where the address is set, and is partial, with one line in the log', async () => {
     log('Starting minecraft server version 1.21.11')
     const { logged, directory } = await watched({ status: { address: { edition: 'java', host: '127.0.0.1', port: 1 } } })
-    expect(directory).toMatchObject({ state: 'ok' })
+    expect(directory).toMatchObject({ state: 'partial', lastError: { code: 'unsupported' } })
+    expect(directory?.lastError.message).toMatch(/there is no server\.properties/)
     expect(logged.filter((message) => message.includes('server.properties'))).toHaveLength(1)
+  })
+
+  it('is partial while some of its files cannot be read, with which and since when, and ok after', async () => {
+    write('server.properties', 'server-port=1')
+    for (const name of ['server-icon.png', 'logs']) {
+      writeFileSync(join(base, name), '')
+      symlinkSync(join(base, name), join(folder, name))
+    }
+    mkdirSync(join(base, 'elsewhere'))
+    rmSync(join(folder, 'logs'))
+    symlinkSync(join(base, 'elsewhere'), join(folder, 'logs'))
+    writeFileSync(join(base, 'elsewhere', 'latest.log'), '')
+    const { app, poll, logged, directory } = await watched()
+    const lastError = {
+      code: 'unsupported',
+      message: expect.stringMatching(/^server: server-icon\.png .*; server: logs\/latest\.log /),
+      at: new Date(clock.wall()).toISOString(),
+    }
+    expect(directory).toMatchObject({ state: 'partial', lastError, lastSuccess: lastError.at })
+    expect(logged.filter((message) => !message.includes('status'))).toEqual([
+      expect.stringContaining('server-icon.png'),
+      expect.stringContaining('logs/latest.log'),
+    ])
+    expect((await app.inject('/metrics')).body).toContain('minecraft_source_up{server="survival",source="directory"} 1')
+    const page = (await app.inject({ url: '/servers/survival', headers: { accept: 'text/html' } })).body
+    expect(page).toContain('partial')
+
+    clock.advance(1_000)
+    expect(await poll()).toMatchObject({ state: 'partial', lastError })
+    for (const name of ['server-icon.png', 'logs']) rmSync(join(folder, name))
+    expect(await poll()).toMatchObject({ state: 'ok', lastError })
   })
 
   it('and is gone says so in one line, without its path', async () => {
@@ -378,6 +411,30 @@ describe('a folder that alone tells of a server', () => {
     expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unreachable' } })
     expect(logged).toEqual(['survival: directory failed (unreachable): server: the folder is not there; is it mounted?'])
   })
+})
+
+it('is not blamed on MC_MANAGEMENT_SECRET where the server refuses the secret of its directory', async () => {
+  const server = await managementServer()
+  onTestFinished(() => server.close())
+  write(
+    'server.properties',
+    `server-port=1\nmanagement-server-enabled=true\nmanagement-server-port=${server.port}\nmanagement-server-tls-enabled=false\nmanagement-server-secret=${'b'.repeat(40)}\n`,
+  )
+  const messageOf = async (management: GivenSources['management']) => {
+    const fleet = createFleet({
+      servers: [{ name: 'survival', sources: { directory: { path: folder }, ...(management && { management }) } }],
+      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+      clock: systemClock,
+      log: silentLog,
+      createSources,
+    })
+    onTestFinished(() => fleet.close())
+    const { sources } = await fleet.watchers[0]!.poll()
+    return sources.find(({ source }) => source === 'management')?.error?.message
+  }
+  expect(await messageOf(undefined)).toMatch(/management-server-secret that server\.properties \(MC_DIRECTORY\) has now/)
+  expect(await messageOf(undefined)).not.toContain('MC_MANAGEMENT_SECRET')
+  expect(await messageOf({ secret: 'c'.repeat(40) })).toContain('MC_MANAGEMENT_SECRET')
 })
 
 it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of its directory', async () => {
