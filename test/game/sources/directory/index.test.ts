@@ -25,7 +25,7 @@ import { createFleet } from '../../../../src/game/fleet.ts'
 import type { GivenSources } from '../../../../src/game/server.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
 import { createDirectorySource } from '../../../../src/game/sources/directory/index.ts'
-import type { Source, SourceSet } from '../../../../src/game/sources/source.ts'
+import type { Source, SourceName, SourceSet } from '../../../../src/game/sources/source.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import { managementServer } from '../../../helpers/management-server.ts'
@@ -413,6 +413,20 @@ describe('a folder that alone tells of a server', () => {
   })
 })
 
+/** The error of a source of a server whose directory is `folder`, after one poll. */
+async function errorOf(name: SourceName, settings: GivenSources = {}): Promise<string | undefined> {
+  const fleet = createFleet({
+    servers: [{ name: 'survival', sources: { directory: { path: folder }, ...settings } }],
+    poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+    clock: systemClock,
+    log: silentLog,
+    createSources,
+  })
+  onTestFinished(() => fleet.close())
+  const { sources } = await fleet.watchers[0]!.poll()
+  return sources.find(({ source }) => source === name)?.error?.message
+}
+
 it('is not blamed on MC_MANAGEMENT_SECRET where the server refuses the secret of its directory', async () => {
   const server = await managementServer()
   onTestFinished(() => server.close())
@@ -420,21 +434,10 @@ it('is not blamed on MC_MANAGEMENT_SECRET where the server refuses the secret of
     'server.properties',
     `server-port=1\nmanagement-server-enabled=true\nmanagement-server-port=${server.port}\nmanagement-server-tls-enabled=false\nmanagement-server-secret=${'b'.repeat(40)}\n`,
   )
-  const messageOf = async (management: GivenSources['management']) => {
-    const fleet = createFleet({
-      servers: [{ name: 'survival', sources: { directory: { path: folder }, ...(management && { management }) } }],
-      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
-      clock: systemClock,
-      log: silentLog,
-      createSources,
-    })
-    onTestFinished(() => fleet.close())
-    const { sources } = await fleet.watchers[0]!.poll()
-    return sources.find(({ source }) => source === 'management')?.error?.message
-  }
-  expect(await messageOf(undefined)).toMatch(/management-server-secret that server\.properties \(MC_DIRECTORY\) has now/)
-  expect(await messageOf(undefined)).not.toContain('MC_MANAGEMENT_SECRET')
-  expect(await messageOf({ secret: 'c'.repeat(40) })).toContain('MC_MANAGEMENT_SECRET')
+  const message = await errorOf('management')
+  expect(message).toMatch(/management-server-secret that server\.properties \(MC_DIRECTORY\) has now/)
+  expect(message).not.toContain('MC_MANAGEMENT_SECRET')
+  expect(await errorOf('management', { management: { secret: 'c'.repeat(40) } })).toContain('MC_MANAGEMENT_SECRET')
 })
 
 it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of its directory', async () => {
@@ -444,21 +447,10 @@ it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of i
     'server.properties',
     `server-port=${demo.address.port}\nenable-rcon=true\nrcon.port=${demo.rcon.address.port}\nrcon.password=wrong\n`,
   )
-  const messageOf = async (rcon: GivenSources['rcon']) => {
-    const fleet = createFleet({
-      servers: [{ name: 'survival', sources: { directory: { path: folder }, ...(rcon && { rcon }) } }],
-      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
-      clock: systemClock,
-      log: silentLog,
-      createSources,
-    })
-    onTestFinished(() => fleet.close())
-    const { sources } = await fleet.watchers[0]!.poll()
-    return sources.find(({ source }) => source === 'rcon')?.error?.message
-  }
-  expect(await messageOf(undefined)).toMatch(/refuses.*server\.properties \(MC_DIRECTORY\) has now/)
-  expect(await messageOf(undefined)).not.toContain('MC_RCON_PASSWORD')
-  expect(await messageOf({ password: 'also wrong' })).toContain('MC_RCON_PASSWORD')
+  const message = await errorOf('rcon')
+  expect(message).toMatch(/refuses.*server\.properties \(MC_DIRECTORY\) has now/)
+  expect(message).not.toContain('MC_RCON_PASSWORD')
+  expect(await errorOf('rcon', { rcon: { password: 'also wrong' } })).toContain('MC_RCON_PASSWORD')
 })
 
 describe('the settings it completes', () => {
