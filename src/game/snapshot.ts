@@ -16,8 +16,8 @@ export type KnownFields = { readonly [K in FieldName]?: KnownField<Fields[K]> }
 export interface SourceState {
   readonly source: SourceName
   readonly target: string
-  /** `pending` until its first poll has ended. */
-  readonly state: 'pending' | 'ok' | 'failed'
+  /** `pending` until its first poll has ended; `partial`: only a part could be read. */
+  readonly state: 'pending' | 'ok' | 'partial' | 'failed'
   /** Seconds its last poll took. */
   readonly duration?: number
   readonly error?: { readonly code: SourceErrorCode; readonly message: string }

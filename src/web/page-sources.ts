@@ -23,7 +23,7 @@ export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
 /** What is unknown of a server, and what to set or check to know it: for each source that would give it. */
 export function sourceHints({ fields, sources: states }: ServerSnapshot, server: ServerSettings): readonly SourceHint[] {
   const edition = addressOf(server)?.edition ?? 'java'
-  const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' ? [source] : [])))
+  const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' || state === 'partial' ? [source] : [])))
   return sources.flatMap(({ name, title, editions, hints, fields: given }: SourceDescriptor) => {
     if (isOk.has(name) || !editions.includes(edition)) return []
     const missing = (Object.keys(given) as FieldName[]).filter(

@@ -23,6 +23,8 @@ export interface Reading {
   readonly isStarting?: true
   /** Milliseconds between two reads of a field, for each field that the source does not read in every poll. */
   readonly readEvery?: FieldTimes
+  /** What could not be read, although the rest could. */
+  readonly failures?: readonly SourceError[]
 }
 
 /** What a source has met with that the main thread of the server sends: the thread that computes the ticks. Monotonic milliseconds. */

@@ -191,7 +191,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       freshness.addPolled(reading)
       hasRecovered = reached(source, reading.at)
       if (isNetwork(source)) lastReachedAt = Math.max(lastReachedAt, reading.at)
-      states.ok(source, elapsed())
+      states.ok(source, elapsed(), reading.failures)
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return false

@@ -10,8 +10,11 @@ import type { Source, SourceName } from '../sources/source.ts'
 export interface SourceStates {
   /** `pending` until its first poll has ended. */
   of(source: Source): SourceState
-  /** @param duration seconds the poll took */
-  ok(source: Source, duration: number): void
+  /**
+   * @param duration seconds the poll took
+   * @param failures what could not be read, although the rest could
+   */
+  ok(source: Source, duration: number, failures?: readonly SourceError[]): void
   /** @param duration seconds the poll took */
   failed(source: Source, duration: number, error: SourceError): void
   /** Forgets the states of sources that are not listed any more, or with another target: the settings have changed. */
@@ -30,6 +33,19 @@ export function createSourceStates({ server, clock, log, settingNames }: SourceS
   /** What the last poll of each source threw: a source that only waits for its next attempt throws the same object again. */
   const thrownBy = new Map<SourceName, SourceError>()
 
+  /** A failure of the same parts in the next poll is the same failure. */
+  function describeFailures(
+    failures: readonly SourceError[],
+    before: SourceState | undefined,
+  ): Pick<SourceState, 'state' | 'error' | 'lastError'> {
+    const [first] = failures
+    if (first === undefined) return { state: 'ok' }
+    const error = { code: first.code, message: failures.map(({ message }) => message).join('; ') }
+    const isSame = before?.state === 'partial' && before.error?.message === error.message
+    const lastError = isSame && before.lastError ? before.lastError : { ...error, at: clock.wall() }
+    return { state: 'partial', error, lastError }
+  }
+
   return {
     of(source) {
       const { name, target } = source
@@ -39,16 +55,16 @@ export function createSourceStates({ server, clock, log, settingNames }: SourceS
       const toWall = clock.wall() - clock.now()
       return { ...state, resting: resting.map(({ command, until }) => ({ command, until: until + toWall })) }
     },
-    ok({ name, target }, duration) {
+    ok({ name, target }, duration, failures = []) {
       const before = states.get(name)
       if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} is reachable again (${target})`)
       states.set(name, {
         source: name,
         target,
-        state: 'ok',
         duration,
         lastSuccess: clock.wall(),
         ...(before?.lastError && { lastError: before.lastError }),
+        ...describeFailures(failures, before),
       })
       thrownBy.delete(name)
     },

@@ -180,7 +180,9 @@ export const english = {
     chartFailed: 'The history could not be loaded.',
     sources: 'Sources',
     source: { name: 'Source', state: 'State', target: 'Target', message: 'Last error' },
-    sourceStates: { ok: 'ok', failed: 'failed', pending: 'pending', off: 'off' } as Readonly<Record<string, string>>,
+    sourceStates: { ok: 'ok', partial: 'partial', failed: 'failed', pending: 'pending', off: 'off' } as Readonly<
+      Record<string, string>
+    >,
     hints: 'What would show more',
     hint: (set: string, gives: string) => `${set} would give ${gives}.`,
     share: 'Use elsewhere',

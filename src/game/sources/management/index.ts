@@ -21,6 +21,10 @@ import { discoverManagement } from './discover.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
 import type { ManagementSettings } from './settings.ts'
 
+/** What may help where the secret is that of the server's directory. */
+const discoveredSecret =
+  'the secret is the management-server-secret that server.properties (MC_DIRECTORY) has now: has it changed since the server was started?'
+
 /** Events that come faster than this are pushed as one, so that a flood of them costs little. Milliseconds. */
 const pushSpacingMs = 50
 const maxPlayers = 10_000
@@ -34,6 +38,7 @@ export function createManagementSource(settings: ManagementSettings, context: So
 class ManagementSource implements Source {
   readonly name = 'management'
   readonly target: string
+  readonly hints: NonNullable<Source['hints']>
   readonly #settings: ManagementSettings
   readonly #context: SourceContext
   readonly #phases: PhaseTimer | undefined
@@ -61,6 +66,7 @@ class ManagementSource implements Source {
     this.#settings = settings
     this.#context = context
     this.#phases = context.phases?.timer('management')
+    this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
     const { protocol, host } = new URL(settings.url)
     this.target = `${protocol}//${host}`
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)

@@ -11,10 +11,11 @@ import type { SourceContext } from '../source.ts'
 import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
 import { readLegacyStatus } from './legacy-status.ts'
 import { createReplyReader } from './reply-reader.ts'
+import { speaksTls } from './speaks-tls.ts'
 
 /** More SRV targets than these are not tried in one poll. */
 const maxTargets = 4
-/** A server that sends no pong is not pinged again for this many ms, and a legacy one gets no modern request. */
+/** A server that sends no pong is not pinged again for this many ms, a legacy one gets no modern request, and none a TLS handshake. */
 const rememberFor = 600_000
 /** Pongs in a row that must be missing: a single one may only be late. */
 const maxMissedPongs = 3
@@ -43,6 +44,8 @@ export function createJavaReader(
   let missedPongs = 0
   let pingAgainAt = Number.NEGATIVE_INFINITY
   let legacyUntil = Number.NEGATIVE_INFINITY
+  let isTls = false
+  let tlsCheckedUntil = Number.NEGATIVE_INFINITY
 
   /** Where the server may be, best first. */
   async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
@@ -125,12 +128,25 @@ export function createJavaReader(
       }
     }
 
+    async function isTlsServer(): Promise<boolean> {
+      if (clock.now() >= tlsCheckedUntil) {
+        isTls = await speaksTls(network.connect(addresses, port), clock, signal)
+        if (!signal.aborted) tlsCheckedUntil = clock.now() + rememberFor
+      }
+      return isTls
+    }
+
     if (clock.now() < legacyUntil) return await readLegacy(signal)
     try {
       return await readModern(signal, phases)
     } catch (error) {
-      if (error instanceof LegacyPeerError) return await readBoth(error)
-      throw error
+      if (!(error instanceof LegacyPeerError)) throw error
+      try {
+        return await readBoth(error)
+      } catch (failure) {
+        if (failure !== error || error.code !== 'closed' || !(await isTlsServer())) throw failure
+        throw new SourceError('malformed', `${target}: this looks like a TLS server; set the port that players use`)
+      }
     }
   }
 
