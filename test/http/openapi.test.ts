@@ -96,7 +96,7 @@ describe('a generated client', () => {
       lines.add(`export const r${lines.size}: paths${keys.join('')} = ${value}\n`)
       statuses.add(statusCode)
     }
-    expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 503])
+    expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 429, 503])
     await writeFile(join(folder, 'replies.ts'), `import type { paths } from './api.d.ts'\n${[...lines].join('')}`)
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--ignoreConfig']
     const result = await run(join(root, 'node_modules', '.bin', 'tsc'), [...options, join(folder, 'replies.ts')]).catch(
@@ -139,6 +139,10 @@ describe('a generated client', () => {
       if (headers['content-type']?.includes('problem+json')) expect([type, value]).toEqual(['Problem', JSON.parse(text)])
     }
     expect(new Set(replies.map(({ type }) => type))).toContain('PageOfComebacks')
+    const runs = replies.filter((_, index) => calls[index]!.path.startsWith('/v1/run/'))
+    const found = runs.filter(({ type }) => type === 'ScriptStatus').map(({ status, value }) => [status, value])
+    expect(found).toContainEqual([200, { status: 'udating...' }])
+    expect(found).toContainEqual([429, { status: expect.stringMatching(/^ran \d+ s ago/) }])
     expect(replies).toHaveLength(calls.length)
   }, 300_000)
 })

@@ -179,7 +179,7 @@ export async function takeLock({
   try {
     file = await withGuard(folder, name, async () => {
       const found = await inspect(path, clock)
-      // Checked again after the guard: its library compares clocks, so a machine whose clock is wrong may get past it.
+      // Checked again after the guard: a process that was suspended for longer may believe that it still has it.
       if (found !== undefined && (found.state !== 'dead' || !(await removeDead(path, found)))) return undefined
       return create(path, text)
     })
