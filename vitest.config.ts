@@ -19,6 +19,7 @@ const slow = [
   'test/game/lossy-line.test.ts',
   'test/game/sources/conformance.test.ts',
   'test/game/sources/jmx/index.test.ts',
+  'test/game/sources/status/minestom.test.ts',
   'test/game/sources/status/hostile.test.ts',
   'test/grafana/*.test.ts',
   'test/history/{persistence,routes}.test.ts',
