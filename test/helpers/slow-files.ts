@@ -23,6 +23,7 @@ const names = [
   'game/sources/management/index',
   'game/sources/rcon/index',
   'game/sources/status/hostile',
+  'game/sources/status/minestom',
   'game/sources/status/peers',
   'game/watcher/main-thread',
   'grafana/*',
