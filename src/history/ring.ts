@@ -111,11 +111,10 @@ export function createRing(step: number, slots: number): Ring {
     const sum = (sums[index] ?? 0) + mean * weight
     weights[index] = total
     sums[index] = sum
-    put(column, slot, {
-      min: before === 0 ? min : Math.min(min, column.get(3 * slot)),
-      mean: sum / total,
-      max: before === 0 ? max : Math.max(max, column.get(3 * slot + 2)),
-    })
+    // Only what changes is encoded: most of the time of loading a history goes into this.
+    if (before === 0 || min < column.get(3 * slot)) column.set(3 * slot, min)
+    column.set(3 * slot + 1, sum / total)
+    if (before === 0 || max > column.get(3 * slot + 2)) column.set(3 * slot + 2, max)
   }
 
   function get(bucket: number, index: number): Bucket | undefined {

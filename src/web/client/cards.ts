@@ -60,7 +60,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
       draw()
       load()
     },
-    { rootMargin: '300px 0px' },
+    { rootMargin: '600px 0px' },
   )
 
   for (const server of servers) {
