@@ -93,12 +93,14 @@ class SlotRing implements Ring {
     const sum = (this.#sums[series] ?? 0) + mean * weight
     this.#weights[series] = total
     this.#sums[series] = sum
-    const held = before === 0 ? undefined : this.get(bucket, series)
-    this.#put(bucket, series, {
-      min: held === undefined ? min : Math.min(min, held.min),
-      mean: sum / total,
-      max: held === undefined ? max : Math.max(max, held.max),
-    })
+    const at = this.#find(bucket, series)
+    if (at === -1) return
+    const { words } = this.#table
+    const width = wordsOf(series)
+    // Only what changes is encoded: most of the time of loading a history goes into this.
+    if (before === 0 || min < readValue(words, at, series)) writeValue(words, at, series, min)
+    writeValue(words, at + width, series, sum / total)
+    if (before === 0 || max > readValue(words, at + 2 * width, series)) writeValue(words, at + 2 * width, series, max)
   }
 
   get(bucket: number, series: number): Bucket | undefined {

@@ -62,7 +62,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
       draw()
       load()
     },
-    { rootMargin: '300px 0px' },
+    { rootMargin: '600px 0px' },
   )
 
   function add(server: PageServer): void {

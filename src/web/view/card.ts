@@ -70,7 +70,12 @@ function viewTicks(server: PageServer, context: ViewContext): ViewElement {
       value(number(tickTimeMean), texts.card.mean),
       value(latency === null ? undefined : latencyText(latency, format), texts.card.latency),
     ),
-    h('p', { class: `light ${light}` }, h('span', { class: 'lamp', 'aria-hidden': 'true' }), reason),
+    h(
+      'p',
+      { class: `light ${light}` },
+      h('span', { class: 'lamp', 'aria-hidden': 'true' }),
+      h('span', { title: reason }, reason),
+    ),
   )
 }
 
