@@ -30,6 +30,8 @@ export interface AppOptions {
   readonly log?: Log
   /** Lookups of names for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
+  /** How late polls started, for the metrics. */
+  readonly pollDelays?: Histogram
 }
 
 declare module 'fastify' {
@@ -46,7 +48,15 @@ const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is on the one of HOST and PORT`
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
-export async function buildApp({ config, fleet, logger, log = logger, clock = systemClock, nameLookups }: AppOptions) {
+export async function buildApp({
+  config,
+  fleet,
+  logger,
+  log = logger,
+  clock = systemClock,
+  nameLookups,
+  pollDelays,
+}: AppOptions) {
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -76,6 +86,7 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
     live: { events: () => events.metrics(), historyBytes: () => history.bytes() },
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
+    ...(pollDelays && { pollDelays }),
   })
   registerStatusApi(app, { fleet, clock, icons })
   registerLive(app, { fleet, hub: events })

@@ -26,10 +26,14 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
   const servers = demo === undefined ? config.servers : [{ ...demoSettings(demo, demoServerName), demo: true } as const]
   const nameLookups = createHistogram()
+  const pollDelays = createHistogram()
   const network = createNetwork({ clock: systemClock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
   const deferred = createDeferredLog(logger)
-  const fleet: Fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
-  const app = await buildApp({ config, fleet, logger, log: deferred.log, nameLookups })
+  const fleet: Fleet = createFleet({
+    ...{ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources },
+    onPollStart: pollDelays.observe,
+  })
+  const app = await buildApp({ config, fleet, logger, log: deferred.log, nameLookups, pollDelays })
   const close = async () => {
     fleet.close()
     network.close()
