@@ -31,6 +31,8 @@ export interface ExporterOptions {
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
   readonly nameLookups?: Histogram
+  /** How late polls of the watched servers started. */
+  readonly pollDelays?: Histogram
   /** What /probe reaches servers through; default: the system's network with a cache of its own, so that a probe evicts no name of the fleet. */
   readonly network?: Network
 }
@@ -41,6 +43,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
   const { fleet, config, clock, data, live, routesOn = app, nameLookups = createHistogram() } = options
+  const { pollDelays = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
@@ -55,11 +58,11 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     }
     registerMetricsRoute(routes, {
       fleet,
-      clock,
       fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined),
       service: createServiceMetrics(config.poll.interval),
       histogram,
       nameLookups,
+      pollDelays,
       ...(data && { data }),
       ...(live && { live }),
       ...(options.replica && { replica: options.replica }),

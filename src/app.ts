@@ -34,6 +34,8 @@ export interface AppOptions {
   readonly nameLookups?: Histogram
   /** Set where several replicas share the servers. */
   readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
+  /** How late polls started, for the metrics. */
+  readonly pollDelays?: Histogram
 }
 
 declare module 'fastify' {
@@ -51,7 +53,7 @@ const metricsHint = () =>
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp(options: AppOptions) {
-  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, replica } = options
+  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, pollDelays, replica } = options
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -85,6 +87,7 @@ export async function buildApp(options: AppOptions) {
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
+    ...(pollDelays && { pollDelays }),
   })
   registerStatusApi(app, { fleet, clock, icons })
   registerLive(app, { fleet, hub: events })

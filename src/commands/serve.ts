@@ -29,14 +29,19 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
   const nameLookups = createHistogram()
+  const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
   const deferred = createDeferredLog(logger)
   const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
+    onPollStart: pollDelays.observe,
     ...(replica && { share: replica.share }),
   })
-  const app = await buildApp({ config, fleet, clock, logger, log: deferred.log, nameLookups, ...(replica && { replica }) })
+  const app = await buildApp({
+    ...{ config, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
+    ...(replica && { replica }),
+  })
   const close = async () => {
     // First: while the replies under way are finished, others take the servers over.
     await replica?.close()

@@ -39,6 +39,7 @@ it('lists every metric with its type and labels, and no other', () => {
     { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },
     { name: 'http_request_duration_seconds', type: 'histogram', labels: 'method,route,status_class' },
     { name: 'tickwarden_name_lookup_seconds', type: 'histogram', labels: '' },
+    { name: 'tickwarden_poll_delay_seconds', type: 'histogram', labels: '' },
   ]
   const byName = (a: Row, b: Row) => a.name.localeCompare(b.name)
   expect(documented.toSorted(byName)).toEqual([...server, ...others, ...own].toSorted(byName))
