@@ -84,7 +84,10 @@ describe('a recording of the demo server', () => {
       const after = await readAll(playback.sources)
       expect(Object.keys(after)).toEqual(Object.keys(before))
       for (const source of Object.keys(before)) {
-        expect([source, Object.keys(after[source] ?? {})]).toEqual([source, Object.keys(before[source] ?? {})])
+        expect([source, Object.keys(after[source] ?? {}).toSorted()]).toEqual([
+          source,
+          Object.keys(before[source] ?? {}).toSorted(),
+        ])
         for (const field of ['version', 'protocol', 'playersOnline', 'playersMax'] as const)
           expect([source, field, after[source]?.[field]]).toEqual([source, field, before[source]?.[field]])
       }
