@@ -25,7 +25,7 @@ function withSettings(command: Command): Command {
 }
 
 /** The settings of a command line, or the end of the process with every wrong one named. */
-function configOf(command: Command, input: Pick<ConfigInput, 'watches'> = {}): Config {
+function configOf(command: Command, { flags: given = {}, ...input }: Pick<ConfigInput, 'watches' | 'flags'> = {}): Config {
   const options: Readonly<Record<string, string | undefined>> = command.optsWithGlobals()
   const flags = Object.fromEntries(
     command.options
@@ -33,7 +33,7 @@ function configOf(command: Command, input: Pick<ConfigInput, 'watches'> = {}): C
       .map((option) => [option.name().toUpperCase().replaceAll('-', '_'), options[option.attributeName()]]),
   )
   try {
-    return loadConfig({ ...input, flags, ...(options.config !== undefined && { file: options.config }) })
+    return loadConfig({ ...input, flags: { ...flags, ...given }, ...(options.config !== undefined && { file: options.config }) })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const count = error.problems.length === 1 ? 'One setting is' : `${error.problems.length} settings are`
@@ -123,6 +123,17 @@ withSettings(program.command('update').description('run an update script and sho
       // A pause of the script that nobody waits for any more would hold the process.
       if (signal.aborted) process.exit(code)
       return code
+    }),
+  )
+
+withSettings(program.command('record').description('write what a server answers to a folder, without names and secrets'))
+  .argument('<address>', 'address of the game server, as for MC_SERVER')
+  .option('--output <folder>', 'folder to write to', 'recording')
+  .action((address: string, { output }: { readonly output: string }, command: Command) =>
+    reported(async () => {
+      const { runRecord } = await import('./commands/record.ts')
+      const config = configOf(command, { flags: { MC_SERVER: address } })
+      return await runRecord(config, { folder: output, print: console.log, signal: stopSignal() })
     }),
   )
 
