@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '../src/clock.ts'
 import type { DataMetrics } from '../src/data-metrics.ts'
+import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
 import { acceptsGzip } from '../src/http/accept.ts'
@@ -11,6 +12,7 @@ import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
 import type { LiveMetrics } from '../src/live-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
+import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
 import type { FleetText } from './fleet-text.ts'
 import { nameLookupText } from './histogram-text.ts'
@@ -75,13 +77,15 @@ export interface MetricsParts {
   readonly nameLookups: Histogram
   readonly data?: DataMetrics
   readonly live?: LiveMetrics
+  readonly discovery?: DiscoveryView
 }
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, clock, fleetText, service, histogram, nameLookups, data, live } = parts
+  const { fleet, clock, fleetText, service, histogram, nameLookups, data, live, discovery } = parts
   const writeData = createExposition(dataFamilies)
   const writeLive = createExposition(liveFamilies)
+  const writeDiscovery = createExposition(discoveryFamilies)
   let lastScrape = Number.NEGATIVE_INFINITY
   // While something scrapes, the next scrape only copies what was rendered between the two (`npm run bench -- metrics`).
   const unsubscribe = fleet.subscribe((snapshot) => {
@@ -106,6 +110,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
       const own = [
         data === undefined ? '' : writeData(data, format),
         live === undefined ? '' : writeLive(live, format),
+        discovery === undefined ? '' : writeDiscovery(discovery, format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
         await service.text(format),

@@ -1,12 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseTable, fieldTable, scriptTable, serverSettingTable, sourceTable } from './tables.ts'
+import { databaseTable, fieldTable, providerTable, scriptTable, serverSettingTable, sourceTable } from './tables.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
 /** What stands between `<!-- generated: NAME -->` and `<!-- end -->`, by file and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'README.md': { sources: sourceTable, 'server settings': serverSettingTable, databases: databaseTable, scripts: scriptTable },
+  'README.md': {
+    sources: sourceTable,
+    'server settings': serverSettingTable,
+    providers: providerTable,
+    databases: databaseTable,
+    scripts: scriptTable,
+  },
   'docs/fields.md': { fields: fieldTable },
 }
 

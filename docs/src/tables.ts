@@ -4,6 +4,8 @@ import { loadConfig } from '../../src/config.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
+import { providers } from '../../src/discovery/index.ts'
+import type { ProviderDescriptor } from '../../src/discovery/provider.ts'
 import { fieldDescriptions, fieldNames } from '../../src/game/fields.ts'
 import { precedence } from '../../src/game/snapshot.ts'
 import { descriptorOf } from '../../src/game/sources/descriptor-of.ts'
@@ -11,6 +13,7 @@ import { sources } from '../../src/game/sources/index.ts'
 import type { SourceDescriptor } from '../../src/game/sources/source.ts'
 
 const list: readonly SourceDescriptor[] = sources
+const providerList: readonly ProviderDescriptor[] = providers
 
 /** A Markdown table with columns of equal width. */
 function table(...rows: readonly (readonly string[])[]): string {
@@ -63,6 +66,22 @@ export const serverSettingTable = (): string =>
       const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
       const environment = environmentOf(setting).map(code).join(', ')
       return [environment, keys.map(code).join(', '), setting.meaning, fallbackOf(setting)]
+    }),
+  )
+
+/** Every provider of servers, in their order of precedence: what it reads, the setting that switches it on, and what it makes of it. */
+export const providerTable = (): string =>
+  table(
+    ['where servers come from', 'environment', 'in the config file', 'what is a server'],
+    ...providerList.map(({ title, meaning, settings }) => {
+      const [main]: readonly (Setting<unknown> | undefined)[] = Object.values(settings)
+      const fallback = main?.otherwise === undefined ? '' : ` (default: ${main.otherwise})`
+      return [
+        title,
+        main === undefined ? '' : code(main.env) + fallback,
+        main?.file === undefined ? '' : code(main.file),
+        meaning,
+      ]
     }),
   )
 
