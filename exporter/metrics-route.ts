@@ -4,6 +4,7 @@ import { constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { DataMetrics } from '../src/data-metrics.ts'
+import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
 import { acceptsGzip } from '../src/http/accept.ts'
@@ -13,6 +14,7 @@ import type { LiveMetrics } from '../src/live-metrics.ts'
 import { createPauses, type Pauses } from '../src/pauses.ts'
 import type { ReplicaMetrics } from '../src/replica-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
+import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
 import { replica as replicaFamilies } from './families/replica.ts'
 import type { FleetText } from './fleet-text.ts'
@@ -124,6 +126,7 @@ export interface MetricsParts {
   readonly data?: DataMetrics
   readonly live?: LiveMetrics
   readonly replica?: ReplicaOptions
+  readonly discovery?: DiscoveryView
 }
 
 export interface ReplicaOptions {
@@ -133,10 +136,11 @@ export interface ReplicaOptions {
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, replica } = parts
+  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, replica, discovery } = parts
   const writeData = createExposition(dataFamilies)
   const writeLive = createExposition(liveFamilies)
   const writeReplica = createExposition(replicaFamilies)
+  const writeDiscovery = createExposition(discoveryFamilies)
   const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)
   app.get(
     '/metrics',
@@ -156,6 +160,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         data === undefined ? '' : writeData(data, format),
         live === undefined ? '' : writeLive(live, format),
         replica === undefined ? '' : writeReplica(replica.metrics(), format),
+        discovery === undefined ? '' : writeDiscovery(discovery, format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
         pollDelayText(pollDelays, format),

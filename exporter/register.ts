@@ -3,6 +3,7 @@ import type { Clock } from '../src/clock.ts'
 import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
 import type { DataMetrics } from '../src/data-metrics.ts'
+import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import { createHistogram, type Histogram } from '../src/histogram.ts'
@@ -27,6 +28,8 @@ export interface ExporterOptions {
   readonly live?: LiveMetrics
   /** Where several replicas share the servers: /metrics covers those that this one polls. */
   readonly replica?: ReplicaOptions
+  /** Without it there are no metrics of the discovery of servers. */
+  readonly discovery?: DiscoveryView
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -42,7 +45,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
-  const { fleet, config, clock, data, live, routesOn = app, nameLookups = createHistogram() } = options
+  const { fleet, config, clock, data, live, discovery, routesOn = app, nameLookups = createHistogram() } = options
   const { pollDelays = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
@@ -66,6 +69,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       ...(data && { data }),
       ...(live && { live }),
       ...(options.replica && { replica: options.replica }),
+      ...(discovery && { discovery }),
     })
     registerProbeRoute(routes, {
       fleet,

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
+import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
 import { openFolder } from './history/folder.ts'
@@ -27,6 +28,8 @@ export interface AppOptions {
   readonly config: Config
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
+  /** Where the servers come from, for the API and the metrics. */
+  readonly discovery?: DiscoveryView
   readonly clock?: Clock
   /** Of the parts; default: the logger. */
   readonly log?: Log
@@ -53,7 +56,7 @@ const metricsHint = () =>
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp(options: AppOptions) {
-  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, pollDelays, replica } = options
+  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, pollDelays, replica, discovery } = options
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -88,8 +91,9 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
     ...(pollDelays && { pollDelays }),
+    ...(discovery && { discovery }),
   })
-  registerStatusApi(app, { fleet, clock, icons })
+  registerStatusApi(app, { fleet, clock, icons, ...(discovery && { discovery }) })
   registerLive(app, { fleet, hub: events })
   registerHistory(app, { fleet, history })
   registerPictures(app, {
@@ -108,14 +112,23 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
-  // Servers that are added later do not make the service unready.
-  const first = fleet.watchers
-  const waitingFor = () => [
-    ...first
-      .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
-      .map(({ server }) => `the first poll of "${server}"`),
-    ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),
-  ]
+  let first: Fleet['watchers'] | undefined
+  /** Those that are watched once every list of servers has been read: one that is added later does not make the service unready. */
+  const firstWatchers = (isComplete: boolean): Fleet['watchers'] => {
+    const { watchers } = fleet
+    if (isComplete) first ??= watchers
+    return first ?? watchers
+  }
+  const waitingFor = () => {
+    const pending = (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
+    return [
+      ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
+      ...firstWatchers(pending.length === 0)
+        .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
+        .map(({ server }) => `the first poll of "${server}"`),
+      ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),
+    ]
+  }
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)
   return app

@@ -1,9 +1,10 @@
 import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findMisfits, findServerless, readServer, toServer } from './config/server.ts'
+import { findMisfits, findServerless, readEntry, readServer, toServer } from './config/server.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
+import { isDiscoveryOn } from './discovery/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import type { PollSettings, ServerSettings } from './game/server.ts'
 
@@ -11,7 +12,9 @@ import type { PollSettings, ServerSettings } from './game/server.ts'
 export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   readonly host: string
   readonly port: number
-  /** Empty: the demo server is started and watched. */
+  /** The config file that was read; absent: there is none. */
+  readonly file?: string
+  /** Those of the config file and the environment. */
   readonly servers: readonly ServerSettings[]
   readonly poll: PollSettings
   /** What to log at the start: variables of the environment that are ignored. */
@@ -87,15 +90,14 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findMisfits(primary, first?.place))
-  if (isReadable && watches) problems.push(...findServerless(primary, first === undefined ? path : undefined))
+  const needsServer = first === undefined && !isDiscoveryOn(values, path)
+  if (isReadable && watches) problems.push(...findServerless(primary, needsServer ? path : undefined))
   const names = isReadable ? [primary.own.values.name] : []
   const fromFile = others.map((entry) => {
     if (entry === undefined) return undefined
-    const server = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
-    if (server.own.given.has('name')) names.push(server.own.values.name)
-    else problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
-    problems.push(...findMisfits(server, entry.place))
-    return toServer(server, true)
+    const { name, server } = readEntry(entry, problems)
+    names.push(name)
+    return server
   })
   findSameNames(names, problems)
   findSameListen(values, set.get('metricsListen')?.from, problems)
@@ -115,6 +117,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const { listen, poll, ...rest } = toSlices(values)
   return {
     ...rest,
+    ...(path !== undefined && { file: path }),
     host: listen.host,
     port: listen.port,
     servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),

@@ -1,3 +1,4 @@
+import { type FSWatcher, watch } from 'node:fs'
 import { readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
@@ -23,4 +24,19 @@ export async function resolveLinks(path: string): Promise<string> {
   }
   const target = await readlink(path).catch(() => undefined)
   return target === undefined ? path : resolveLinks(resolve(dirname(path), target))
+}
+
+/**
+ * Watches a folder, not a file: a file that is replaced by a rename is another one afterwards.
+ * @param changed called with the name that the system reports, if it reports one
+ * @returns undefined where there is no such folder, or the system has no watches left: poll as well
+ */
+export function watchFolder(folder: string, changed: (name: string | null) => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(folder, { persistent: false }, (_event, name) => changed(name))
+    watcher.on('error', () => watcher.close())
+    return watcher
+  } catch {
+    return undefined
+  }
 }

@@ -24,16 +24,27 @@ function withSettings(command: Command): Command {
   return command.addHelpText('after', settingsHelp)
 }
 
-/** The settings of a command line, or the end of the process with every wrong one named. */
-function configOf(command: Command, { flags: given = {}, ...input }: Pick<ConfigInput, 'watches' | 'flags'> = {}): Config {
+/** Reads the settings of a command line. @param path of the config file, where it is known */
+function loaderOf(
+  command: Command,
+  { flags: given = {}, ...input }: Pick<ConfigInput, 'watches' | 'flags'> = {},
+): (path?: string) => Config {
   const options: Readonly<Record<string, string | undefined>> = command.optsWithGlobals()
   const flags = Object.fromEntries(
     command.options
       .filter(({ long }) => long !== '--config')
       .map((option) => [option.name().toUpperCase().replaceAll('-', '_'), options[option.attributeName()]]),
   )
+  return (path) => {
+    const file = path ?? options.config
+    return loadConfig({ ...input, flags: { ...flags, ...given }, ...(file !== undefined && { file }) })
+  }
+}
+
+/** The settings of a command line, or the end of the process with every wrong one named. */
+function configOf(command: Command, input: Pick<ConfigInput, 'watches' | 'flags'> = {}): Config {
   try {
-    return loadConfig({ ...input, flags: { ...flags, ...given }, ...(options.config !== undefined && { file: options.config }) })
+    return loaderOf(command, input)()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const count = error.problems.length === 1 ? 'One setting is' : `${error.problems.length} settings are`
@@ -47,12 +58,18 @@ function createLogger(config: Config) {
   return process.stdout.isTTY ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })) : pino(options)
 }
 
-async function runServe(config: Config): Promise<void> {
+async function runServe(command: Command): Promise<void> {
+  const config = configOf(command)
+  const load = loaderOf(command)
   const logger = createLogger(config)
   try {
     const { serve } = await import('./commands/serve.ts')
-    const service = await serve(config, logger)
-    closeWithGrace({ delay: 5000, logger: false }, async ({ err, signal }) => {
+    const service = await serve(config, logger, () => load(config.file))
+    process.on('SIGHUP', () => {
+      logger.info('SIGHUP: reading the servers again')
+      void service.reload()
+    })
+    closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
       if (err) logger.fatal({ err }, 'an error that nothing expected; the service ends')
       else logger.info(`${signal ?? 'told to stop'}: closing`)
       await service.close()
@@ -94,7 +111,7 @@ const program = new Command('tickwarden')
 
 withSettings(
   program.command('serve', { isDefault: true }).description('run the service (what happens without a command)'),
-).action((_options, command: Command) => runServe(configOf(command)))
+).action((_options, command: Command) => runServe(command))
 
 const demo = program.command('demo').description('run a demo game server alone, to try dashboards on or to test against')
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -202,6 +202,31 @@ describe('tickwarden', () => {
       `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: --rcon-port=${port + 1}\n`,
     )
     other.close()
+  })
+
+  it('reads servers and secrets again on SIGHUP, and goes on with what runs where they are broken', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-main-'))
+    const [config, secret] = [join(folder, 'tickwarden.yaml'), join(folder, 'secret')]
+    const servers = (...names: string[]) => {
+      const entries = names.map((name) => `  - { name: ${name}, address: "127.0.0.1:1", rcon: { passwordFile: ${secret} } }\n`)
+      writeFileSync(config, `servers:\n${entries.join('')}`)
+    }
+    writeFileSync(secret, 'first')
+    servers('a')
+    const running = run(['--port', '0', '--config', config])
+    const url = await listening(running)
+    writeFileSync(secret, 'second')
+    running.child.kill('SIGHUP')
+    await running.until(/changed a"/)
+    servers('a', 'b')
+    running.child.kill('SIGHUP')
+    await running.until(/added b"/)
+    writeFileSync(config, 'servers: [')
+    running.child.kill('SIGHUP')
+    await running.until(/the servers that it gave before are still watched/)
+    expect(await (await fetch(`${url}/api/v1/servers`)).json()).toEqual(['a', 'b'])
+    running.child.kill('SIGTERM')
+    expect(await running.exit).toBe(0)
   })
 
   it('runs a demo server alone, which another service can watch', async () => {

@@ -9,6 +9,7 @@ import { readSelfDescription, type SelfDescription } from './service.ts'
 import {
   databaseTable,
   fieldTable,
+  providerTable,
   scenarioTable,
   scriptTable,
   serverSettingTable,
@@ -24,6 +25,7 @@ type Make = (service: SelfDescription) => string
 const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/settings.md': { 'server settings': serverSettingTable, 'service settings': serviceSettingTable },
   'docs/sources.md': { sources: sourceTable },
+  'docs/discovery.md': { providers: providerTable },
   'docs/fields.md': { fields: fieldTable },
   'docs/server-software.md': { names: serverSoftwareTable },
   'docs/metrics.md': { metrics: ({ metrics }) => metricsTable(metrics) },

@@ -4,6 +4,8 @@ import { loadConfig } from '../../src/config.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
+import { providers } from '../../src/discovery/index.ts'
+import type { ProviderDescriptor } from '../../src/discovery/provider.ts'
 import { scenarios } from '../../src/game/demo/scenarios.ts'
 import { fieldDescriptions, fieldNames } from '../../src/game/fields.ts'
 import { precedence } from '../../src/game/snapshot.ts'
@@ -13,6 +15,7 @@ import type { SourceDescriptor } from '../../src/game/sources/source.ts'
 import { code, marked, table } from './table.ts'
 
 const list: readonly SourceDescriptor[] = sources
+const providerList: readonly ProviderDescriptor[] = providers
 
 const withoutArticle = (label: string): string => label.replace(/^the /, '')
 
@@ -65,6 +68,22 @@ export const serviceSettingTable = (): string =>
   table(
     ['environment', 'config file', 'meaning', 'default'],
     ...allSettings.filter((setting) => !settingsOfServer.includes(setting)).map(settingRow),
+  )
+
+/** Every provider of servers, in their order of precedence: what it reads, the setting that switches it on, and what it makes of it. */
+export const providerTable = (): string =>
+  table(
+    ['where servers come from', 'environment', 'in the config file', 'what is a server'],
+    ...providerList.map(({ title, meaning, settings }) => {
+      const [main]: readonly (Setting<unknown> | undefined)[] = Object.values(settings)
+      const fallback = main?.otherwise === undefined ? '' : ` (default: ${main.otherwise})`
+      return [
+        title,
+        main === undefined ? '' : code(main.env) + fallback,
+        main?.file === undefined ? '' : code(main.file),
+        meaning,
+      ]
+    }),
   )
 
 /** Every field with its unit and the sources that give it, best first. */

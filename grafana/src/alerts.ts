@@ -120,6 +120,17 @@ export const alerts: readonly Alert[] = [
     action: `Its error is at ${lastError}. auth: the password or secret differs from server.properties; refused: it is not enabled there, or the port is wrong.`,
   },
   {
+    name: 'DiscoveryFailing',
+    severity: 'warning',
+    expr: 'tickwarden_discovery_up == 0 or tickwarden_discovery_refused_servers > 0',
+    for: '5m',
+    summary: 'Servers of {{ $labels.provider }} may not be watched',
+    description:
+      'A list of servers of {{ $labels.provider }} has not been readable, or has had entries that are refused, for 5 minutes. The servers that it gave before are still watched; new ones are not.',
+    action:
+      'The log of the service says what is wrong with which file or URL, as does `discovery` at /api/v1/sources. Correct it; it is read again by itself.',
+  },
+  {
     name: 'SnapshotFailing',
     severity: 'warning',
     expr: 'tickwarden_snapshot_up == 0',

@@ -3,11 +3,15 @@ import { buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
 import { createReplica } from '../cluster/replica.ts'
 import type { Config } from '../config.ts'
+import { createDiscovery, describeChange } from '../discovery/discovery.ts'
+import { isDiscoveryOn } from '../discovery/settings.ts'
 import { demoServerName, demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet, type Fleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
 import { createSources } from '../game/sources/create-sources.ts'
+import { waitAtMost } from '../game/watcher/deadline.ts'
 import { createHistogram } from '../histogram.ts'
+import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
 import { explained, listenSettings } from './listen.ts'
 import { startLines } from './start-lines.ts'
@@ -17,32 +21,58 @@ export interface Service {
   readonly url: string
   /** Ends listening, polling and the demo server; replies under way are finished. */
   close(): Promise<void>
+  /** Reads the servers again, from everywhere that they come from. Never rejects. */
+  reload(): Promise<void>
 }
 
+const demoStays = 'No server was configured at the start, so the demo server is watched: restart the service to watch others.'
+/** Milliseconds that the start waits for lists of servers: what comes later is added when it comes. */
+const maxDiscoveryMs = 2_000
+
 /**
- * Starts the whole service: with no server configured also the demo server, which is then watched.
+ * Starts the whole service: where nothing says which servers to watch also the demo server, which is then watched.
+ * @param load reads the configuration again; default: it stays as it is
  * @throws ListenError where an address cannot be had, after everything that was started has been closed
  */
-export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
-  const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
-  const servers = demo === undefined ? config.servers : [{ ...demoSettings(demo, demoServerName), demo: true } as const]
+export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
+  const deferred = createDeferredLog(logger)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
+  const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
+  const demo = isDemo ? await startDemoServer({}) : undefined
+  const discovery =
+    demo === undefined
+      ? createDiscovery({
+          settings: config.discovery,
+          ...(config.file !== undefined && { configFile: config.file }),
+          readConfig: createConfigReader(config, load, deferred.log),
+          clock,
+          log: deferred.log,
+        })
+      : undefined
+  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, systemClock)
+  const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
-  const deferred = createDeferredLog(logger)
   const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     onPollStart: pollDelays.observe,
     ...(replica && { share: replica.share }),
   })
+  discovery?.onChange(() => {
+    const change = fleet.update(discovery.servers())
+    const text = describeChange(change)
+    if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
+  })
   const app = await buildApp({
     ...{ config, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
     ...(replica && { replica }),
+    ...(discovery && { discovery }),
   })
   const close = async () => {
+    discovery?.close()
     // First: while the replies under way are finished, others take the servers over.
     await replica?.close()
     fleet.close()
@@ -66,7 +96,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
     deferred.release()
     fleet.start()
     replica?.start(fleet)
-    return { url, close }
+    return { url, close, reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)) }
   } catch (error) {
     deferred.release()
     await close()

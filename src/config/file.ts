@@ -17,8 +17,6 @@ export interface Given {
 export interface ServerEntry {
   /** For messages. */
   readonly place: string
-  /** What comes before its keys: `servers[0].`. */
-  readonly prefix: string
   /** By the setting's key in the entry: `rcon.address`. */
   readonly settings: ReadonlyMap<string, Given>
 }
@@ -150,22 +148,39 @@ function splitListen({ from, text }: Given, problems: string[]): readonly [strin
   ]
 }
 
+/** @param at where it is in the file: `servers[0]`; empty for the file itself */
+function readEntry(entry: Tree, path: string, at: string, problems: string[]): ServerEntry | undefined {
+  const place = at === '' ? path : `${path}: ${at}`
+  if (isMap(entry)) {
+    const where = { path, entry: at === '' ? '' : `${at}.`, keys: entryKeys, others: [] }
+    return { place, settings: readTree(entry, where, problems) }
+  }
+  problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
+  return undefined
+}
+
 function readServers(entries: Tree, path: string, problems: string[]): FileContents['servers'] {
   if (entries === null) return []
   if (!isList(entries)) {
     problems.push(`${path}: servers: expected a list, such as servers: [${exampleEntry}]`)
     return [undefined]
   }
-  return entries.map((entry, index) => {
-    const place = `${path}: servers[${index}]`
-    const prefix = `servers[${index}].`
-    if (isMap(entry)) {
-      const where = { path, entry: prefix, keys: entryKeys, others: [] }
-      return { place, prefix, settings: readTree(entry, where, problems) }
-    }
-    problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
-    return undefined
-  })
+  return entries.map((entry, index) => readEntry(entry, path, `servers[${index}]`, problems))
+}
+
+/**
+ * The entries of a file that holds a list of servers, or the settings of one; mistakes are added to `problems`.
+ * @returns undefined for an entry that could not be read
+ */
+export function readServerFile(source: string, path: string, problems: string[]): readonly (ServerEntry | undefined)[] {
+  const tree = parseTree(source, path, problems)
+  if (tree === undefined) return [undefined]
+  // A file that is being written is empty for a moment.
+  if (tree === null) problems.push(`${path}: is empty; expected a server, such as ${exampleEntry}, or [] for none`)
+  if (tree === null) return [undefined]
+  return isList(tree)
+    ? tree.map((entry, index) => readEntry(entry, path, `[${index}]`, problems))
+    : [readEntry(tree, path, '', problems)]
 }
 
 /** Names of the config file in the working directory. */

@@ -24,6 +24,8 @@ export interface Kind<T> {
   readonly example?: string
   /** Set where there may be several, separated by commas. */
   readonly many?: true
+  /** It names something on this machine, so that only its administrator may set it. */
+  readonly isLocal?: true
   /** Undefined where the text does not fit. */
   parse(text: string): T | undefined
   /** The text that parse() makes this value of; default: the value as it is. */
@@ -270,6 +272,7 @@ function statusOf(path: string): Stats | undefined {
 
 /** The absolute path of a file that is there. */
 export const existingFile = (expected: string): Kind<string> => ({
+  isLocal: true,
   example: '/srv/minecraft/ca.pem',
   expected,
   parse: (given) => (statusOf(given)?.isFile() ? resolve(given) : undefined),
@@ -277,6 +280,7 @@ export const existingFile = (expected: string): Kind<string> => ({
 
 /** The absolute path of a folder that is there. */
 export const existingFolder = (expected: string): Kind<string> => ({
+  isLocal: true,
   example: '/srv/minecraft',
   expected,
   parse: (given) => (statusOf(given)?.isDirectory() ? resolve(given) : undefined),

@@ -3,7 +3,7 @@ import { addressOf, type GivenSources, type ServerSettings, serverSettings } fro
 import type { SettingNames } from '../game/setting-names.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
-import type { Given } from './file.ts'
+import type { Given, ServerEntry } from './file.ts'
 import { type Places, type ReadSettings, readSettings } from './read.ts'
 import type { GivenValues, Setting, SettingTable } from './setting.ts'
 
@@ -145,6 +145,19 @@ export function findServerless({ own, sources }: ReadServer, emptyFile: string |
   return [
     `${emptyFile}: lists no server; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set ${settings}`,
   ]
+}
+
+/**
+ * A server from its entry alone, without environment and flags; mistakes are added to `problems`.
+ * @returns also its name, where it has one
+ */
+export function readEntry(entry: ServerEntry, problems: string[]): { readonly name?: string; readonly server?: ServerSettings } {
+  const read = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
+  const name = read.own.given.has('name') ? read.own.values.name : undefined
+  if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
+  problems.push(...findMisfits(read, entry.place))
+  const server = toServer(read, true)
+  return { ...(name !== undefined && { name }), ...(server && { server }) }
 }
 
 /** The values that are known. */

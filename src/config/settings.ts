@@ -1,4 +1,5 @@
 import { scripts } from '../data/scripts/index.ts'
+import { discoverySettings } from '../discovery/settings.ts'
 import { serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
@@ -353,6 +354,7 @@ const log = {
 export const slices = {
   listen,
   poll,
+  discovery: discoverySettings,
   data,
   runs,
   scripts: updateScripts,
@@ -371,6 +373,7 @@ export type Slices = { readonly [S in keyof typeof slices]: SliceOf<(typeof slic
 export const settings = {
   ...listen,
   ...poll,
+  ...discoverySettings,
   ...data,
   ...runs,
   ...updateScripts,

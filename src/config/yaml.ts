@@ -14,6 +14,12 @@ import {
 /** Texts just as they are written: `0012` is `0012`. `~`, `null` and nothing at all are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
+/** The same with objects in place of maps. */
+export function toPlain(tree: Tree): unknown {
+  if (tree instanceof Map) return Object.fromEntries([...tree].map(([key, value]) => [key, toPlain(value)]))
+  return Array.isArray(tree) ? tree.map(toPlain) : tree
+}
+
 /** The line of each key of a mapping, from 1. */
 const keyLines = new WeakMap<ReadonlyMap<string, Tree>, ReadonlyMap<string, number>>()
 

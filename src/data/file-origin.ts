@@ -1,6 +1,6 @@
-import { type FSWatcher, watch } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import { watchFolder } from '../files.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
@@ -52,17 +52,5 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
       return () => watcher?.close()
     },
     async close() {},
-  }
-}
-
-/** Watches the folder, not the file: a file that is replaced by a rename is another one afterwards. */
-function watchFolder(folder: string, changed: (name: string | null) => void): FSWatcher | undefined {
-  try {
-    const watcher = watch(folder, { persistent: false }, (_event, name) => changed(name))
-    watcher.on('error', () => watcher.close())
-    return watcher
-  } catch {
-    // No such folder yet, or no watches left in the system: the poll covers that.
-    return undefined
   }
 }

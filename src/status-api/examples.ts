@@ -52,4 +52,15 @@ export const sourcesExample: Static<typeof Sources> = {
     playersOnline: { source: 'status', setting: null },
     tickRate: { source: null, setting: 'enable-rcon=true and MC_RCON_PASSWORD give the tick rate' },
   },
+  discovery: [
+    {
+      provider: 'config',
+      list: 'tickwarden.yaml',
+      state: 'ok',
+      servers: 2,
+      refused: 0,
+      problems: [],
+      lastSuccess: '2026-01-15T03:00:00.000Z',
+    },
+  ],
 }

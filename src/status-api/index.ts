@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifySchema, RouteHandlerMethod } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '../clock.ts'
+import type { DiscoveryView } from '../discovery/status.ts'
 import { fieldNames } from '../game/fields.ts'
 import { type Fleet, perServers } from '../game/fleet.ts'
 import { addressOf } from '../game/server.ts'
@@ -9,7 +10,7 @@ import type { Watcher } from '../game/watcher/index.ts'
 import type { DirectReply } from '../http/direct.ts'
 import { query } from '../http/parameters.ts'
 import { problem, problems } from '../http/problem.ts'
-import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { type PreparedReply, prepareJson, sendPrepared } from '../http/reply.ts'
 import { type HeaderDocs, json, preparedReplies, type ReplyDocs } from '../http/responses.ts'
 import { apiRoot, type ServerPlace, serverPlaces } from '../http/server-place.ts'
 import { ageOf, ageText, current, perSnapshot, sourcesOf } from './current.ts'
@@ -18,12 +19,14 @@ import { createFavicon, faviconParameters } from './favicon.ts'
 import type { Icons } from './icon.ts'
 import { type StatusRoute, statusRoutes } from './routes.ts'
 import { ServerNames, Sources } from './schemas.ts'
-import { describeSources } from './sources.ts'
+import { describeLists, describeSources } from './sources.ts'
 
 export interface StatusApiOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly icons: Icons
+  /** Where the servers come from. */
+  readonly discovery?: DiscoveryView
 }
 
 const ageMeaning = 'Seconds since the server was last reached'
@@ -44,7 +47,7 @@ interface Place extends ServerPlace {
 }
 
 /** The routes under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
-export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }: StatusApiOptions): void {
+export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, discovery }: StatusApiOptions): void {
   const favicon = createFavicon(icons)
   const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
@@ -108,7 +111,14 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
       const settings = fleet.settingsOf(snapshot.server)
       const edition = (settings && addressOf(settings)?.edition) ?? 'java'
-      return prepareJson(describeSources(snapshot, { edition, settingNames: settings?.settingNames }), headers)
+      const sources = describeSources(snapshot, { edition, settingNames: settings?.settingNames })
+      let last: { readonly version: number | undefined; readonly reply: PreparedReply } | undefined
+      return () => {
+        const version = discovery?.version
+        if (last === undefined || last.version !== version)
+          last = { version, reply: prepareJson({ ...sources, discovery: describeLists(discovery?.status() ?? []) }, headers) }
+        return last.reply
+      }
     })
     const summary = 'How each source does, and which one gave each field'
     const success: ReplyDocs = {
@@ -124,7 +134,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons }:
     app.get(`${place.path}/sources`, { schema: schemaOf(place, description, success, {}) }, (request, reply: FastifyReply) => {
       const snapshot = place.watcher(request).snapshot()
       const age = ageOf(snapshot, clock)
-      return sendPrepared(request, reply, replyOf(snapshot), age === undefined ? {} : { 'x-snapshot-age': ageText(age) })
+      return sendPrepared(request, reply, replyOf(snapshot)(), age === undefined ? {} : { 'x-snapshot-age': ageText(age) })
     })
   }
 

@@ -129,6 +129,22 @@ export const Sources = Type.Object(
         }),
       }),
     ),
+    discovery: Type.Array(
+      Type.Object({
+        provider: Type.String({ description: 'What the list is, such as config, folder, file_sd or http_sd' }),
+        list: Type.String({ description: 'The name of the file, or the host and the last segment of the URL' }),
+        state: Type.String({
+          enum: ['pending', 'ok', 'failed'],
+          description:
+            'pending: not read yet; failed: it could not be used, and the servers that it gave before are still watched',
+        }),
+        servers: integerOrNull('Number of servers of it that are watched; null where it was never read'),
+        refused: Type.Integer({ description: 'Number of its entries that are not watched because they do not fit' }),
+        problems: Type.Array(Type.String(), { description: 'Why it failed, and why entries are refused (the first 10)' }),
+        lastSuccess: Type.Union([Moment, Type.Null()], { description: 'When it was last read' }),
+      }),
+      { description: 'The lists that the watched servers come from, the same for every server' },
+    ),
   },
   { title: 'Sources' },
 )

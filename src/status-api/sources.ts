@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { ListStatus } from '../discovery/status.ts'
 import { fieldNames } from '../game/fields.ts'
 import { isAsleep, type ServerSnapshot, type SourceState } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
@@ -23,11 +24,26 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
   }
 }
 
+/** More messages are only counted. */
+const maxRefused = 10
+
+/** How each list of servers is that the watched servers come from. */
+export const describeLists = (lists: readonly ListStatus[]): Static<typeof Sources>['discovery'] =>
+  lists.map(({ provider, name, state, servers, refused, error, readAt }) => ({
+    provider,
+    list: name,
+    state,
+    servers: servers ?? null,
+    refused: refused.length,
+    problems: [...(error === undefined ? [] : [error]), ...refused.slice(0, maxRefused)],
+    lastSuccess: readAt === undefined ? null : moment(readAt),
+  }))
+
 /** The state of each source, and for each field which source gave it or which setting would. */
 export function describeSources(
   snapshot: ServerSnapshot,
   situation: Pick<SourceSituation, 'edition' | 'settingNames'>,
-): Static<typeof Sources> {
+): Omit<Static<typeof Sources>, 'discovery'> {
   const { server, sources: sourceStates, fields, mainThread } = snapshot
   const upgrade = fields.worldUpgrade?.value
   const states = new Map(sourceStates.map((state) => [state.source, state]))

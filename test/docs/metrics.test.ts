@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
 import { data as dataFamilies } from '../../exporter/families/data.ts'
+import { discovery as discoveryFamilies } from '../../exporter/families/discovery.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
 import { live as liveFamilies } from '../../exporter/families/live.ts'
 import { mcMonitor } from '../../exporter/families/mc-monitor.ts'
@@ -27,13 +28,17 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [...probed, ...dataFamilies, ...liveFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(
-    ({ name, type, labels }) => ({
-      name,
-      type,
-      labels: labels.join(','),
-    }),
-  )
+  const others = [
+    ...probed,
+    ...dataFamilies,
+    ...liveFamilies,
+    ...discoveryFamilies,
+    ...mcMonitor({ settingsOf: () => undefined }).families,
+  ].map(({ name, type, labels }) => ({
+    name,
+    type,
+    labels: labels.join(','),
+  }))
   const own = [
     { name: 'tickwarden_build_info', type: 'gauge', labels: 'version,revision,node' },
     { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },
@@ -53,6 +58,10 @@ it('knows every metric that /metrics really has', async () => {
     ],
   }
   const live = { events: () => ({ clients: 1, dropped: 0 }), historyBytes: () => 1 }
+  const discovery = {
+    version: 1,
+    status: () => [{ provider: 'config', name: 'tickwarden.yaml', state: 'ok' as const, servers: 1, refused: [], readAt: 1 }],
+  }
   const clock = manualClock()
   const script = fixedFleet()
   const servers = Object.keys(script).map((name, index) => ({
@@ -61,7 +70,7 @@ it('knows every metric that /metrics really has', async () => {
     ...(index === 0 && { demo: true as const }),
   }))
   const fleet = scriptedFleet(script, clock, servers)
-  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live })
+  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live, discovery })
   await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
   await service.text()
   const found = [...(await service.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]

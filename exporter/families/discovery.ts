@@ -1,0 +1,64 @@
+import type { DiscoveryView, ListStatus } from '../../src/discovery/status.ts'
+import type { Family } from './family.ts'
+
+type DiscoveryFamily = Family<DiscoveryView>
+
+/** One sample for each provider of which the value is known. */
+const byProvider =
+  (value: (lists: readonly ListStatus[]) => number | undefined): DiscoveryFamily['read'] =>
+  (discovery) => {
+    const lists = discovery.status()
+    return [...new Set(lists.map(({ provider }) => provider))].flatMap((name) => {
+      const known = value(lists.filter(({ provider }) => provider === name))
+      return known === undefined ? [] : [{ labels: [name], value: known }]
+    })
+  }
+
+/** Undefined where one of the values is. */
+function combined(values: readonly (number | undefined)[], combine: (known: readonly number[]) => number): number | undefined {
+  const known = values.filter((value) => value !== undefined)
+  return known.length < values.length ? undefined : combine(known)
+}
+
+export const discovery: readonly DiscoveryFamily[] = [
+  {
+    name: 'tickwarden_discovery_up',
+    type: 'gauge',
+    help: '1 if the last read of every list of servers of the provider succeeded, 0 if one failed; absent before the first read.',
+    labels: ['provider'],
+    read: byProvider((lists) =>
+      lists.some(({ state }) => state === 'failed') ? 0 : lists.some(({ state }) => state === 'pending') ? undefined : 1,
+    ),
+  },
+  {
+    name: 'tickwarden_discovery_servers',
+    type: 'gauge',
+    help: 'Watched servers that come from the provider; absent where one of its lists was never read.',
+    labels: ['provider'],
+    read: byProvider((lists) =>
+      combined(
+        lists.map(({ servers }) => servers),
+        (counts) => counts.reduce((sum, count) => sum + count, 0),
+      ),
+    ),
+  },
+  {
+    name: 'tickwarden_discovery_refused_servers',
+    type: 'gauge',
+    help: 'Entries of the provider that are not watched because they do not fit or because their name is taken.',
+    labels: ['provider'],
+    read: byProvider((lists) => lists.reduce((sum, { refused }) => sum + refused.length, 0)),
+  },
+  {
+    name: 'tickwarden_discovery_last_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'Unix time of the last successful read of the list of the provider that was read longest ago, seconds; files are read when they change.',
+    labels: ['provider'],
+    read: byProvider((lists) =>
+      combined(
+        lists.map(({ readAt }) => readAt),
+        (times) => Math.min(...times) / 1000,
+      ),
+    ),
+  },
+]

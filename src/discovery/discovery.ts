@@ -1,0 +1,124 @@
+import type { Clock } from '../clock.ts'
+import { checked } from '../config/setting.ts'
+import type { FleetChange } from '../game/fleet.ts'
+import type { ServerSettings } from '../game/server.ts'
+import type { Log } from '../log.ts'
+import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
+import type { Provider, ServerList } from './provider.ts'
+import { parseServerFile, readServerValues } from './server-settings.ts'
+import { activeProviders } from './settings.ts'
+import { type DiscoveryView, statusOf } from './status.ts'
+
+export interface DiscoveryOptions {
+  /** The values of the providers' settings. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly configFile?: string
+  /** The servers of the configuration, read again. @throws DiscoveryError */
+  readonly readConfig: () => readonly ServerSettings[]
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Where the servers come from: all providers that are on. */
+export interface Discovery extends DiscoveryView {
+  /** All servers, in their order, each name once. */
+  servers(): readonly ServerSettings[]
+  /** Calls the listener after each change of the servers or the status. */
+  onChange(listener: () => void): void
+  /** Resolves when each list has been read once, successfully or not. Never rejects. */
+  readonly firstRead: Promise<void>
+  /** Reads every list now. Never rejects. */
+  reload(): Promise<void>
+  close(): void
+}
+
+/** More names or messages are only counted. */
+const maxLogged = 5
+
+export function shorten(texts: readonly string[], separator: string): string {
+  const more = texts.length > maxLogged ? `${separator}${texts.length - maxLogged} more` : ''
+  return texts.slice(0, maxLogged).join(separator) + more
+}
+
+/** What has changed, for the log: `added a, b; removed c`. */
+export const describeChange = ({ added, changed, removed }: FleetChange): string =>
+  [['added', added] as const, ['changed', changed] as const, ['removed', removed] as const]
+    .flatMap(([verb, names]) => (names.length === 0 ? [] : [`${verb} ${shorten(names, ', ')}`]))
+    .join('; ')
+
+/** Starts the providers that are on. The caller closes it. */
+export function createDiscovery({ settings, configFile, readConfig, clock, log }: DiscoveryOptions): Discovery {
+  const listeners: (() => void)[] = []
+  let merged: MergedServers | undefined
+  let version = 0
+  /** What was logged of each list, so that it is not logged again. */
+  const logged = new Map<string, string>()
+
+  const providers = activeProviders(settings, configFile).map((descriptor) => {
+    const own = Object.fromEntries(Object.keys(descriptor.settings).map((key) => [key, settings[key]]))
+    const provider: Provider = descriptor.start(checked(own), {
+      clock,
+      changed,
+      ...(configFile !== undefined && { configFile }),
+      readConfig,
+      parseServers: parseServerFile,
+      readServer: readServerValues,
+    })
+    return { name: descriptor.name, provider }
+  })
+
+  const lists = (): readonly ListOfProvider[] =>
+    providers.flatMap(({ name, provider }) => provider.lists().map((list) => ({ provider: name, list })))
+
+  function merge(): MergedServers {
+    merged ??= mergeServers(lists())
+    return merged
+  }
+
+  function report({ provider, list }: ListOfProvider, refused: readonly string[]): void {
+    const { place, error, readAt } = list
+    const key = `${provider} ${place}`
+    const kept = readAt === undefined ? 'its servers are unknown' : 'the servers that it gave before are still watched'
+    const problem =
+      error !== undefined
+        ? `${place}: ${error}; ${kept}`
+        : refused.length > 0
+          ? `${place}: entries are left out: ${shorten(refused, '; ')}`
+          : undefined
+    const before = logged.get(key)
+    if (problem === before) return
+    if (problem === undefined) {
+      logged.delete(key)
+      log.info({ provider, list: place }, `${place}: is used again`)
+    } else {
+      logged.set(key, problem)
+      log.warn({ provider, list: place }, problem)
+    }
+  }
+
+  function changed(): void {
+    merged = undefined
+    version++
+    const all = lists()
+    for (const given of all) report(given, [...given.list.refused, ...refusedOf(given.list)])
+    const known = new Set(all.map(({ provider, list }) => `${provider} ${list.place}`))
+    for (const key of logged.keys()) if (!known.has(key)) logged.delete(key)
+    for (const listener of listeners) listener()
+  }
+
+  const refusedOf = (list: ServerList): readonly string[] => merge().refused.get(list) ?? []
+
+  return {
+    servers: () => merge().servers,
+    onChange: (listener) => void listeners.push(listener),
+    status: () => lists().map(({ provider, list }) => statusOf(provider, list, refusedOf(list))),
+    get version() {
+      return version
+    },
+    firstRead: Promise.all(providers.map(({ provider }) => provider.firstRead)).then(() => {}),
+    reload: () => Promise.all(providers.map(({ provider }) => provider.reload())).then(() => {}),
+    close() {
+      for (const { provider } of providers) provider.close()
+    },
+  }
+}

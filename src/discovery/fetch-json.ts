@@ -1,0 +1,109 @@
+import { type Agent, fetch, type Response } from 'undici'
+import { readBody } from '../data/read-body.ts'
+import { version } from '../package.ts'
+import { DiscoveryError } from './provider.ts'
+
+const maxBytes = 32 * 1024 * 1024
+const maxRedirects = 5
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+/** What Prometheus takes too. */
+const jsonType = /^application\/json\s*(;\s*charset=("utf-8"|utf-8)\s*)?$/i
+
+/** A URL, and what its server is shown; nobody else is. */
+export interface Target {
+  /** Without user name and password. */
+  readonly url: URL
+  readonly authorization: string | undefined
+}
+
+export interface FetchOptions {
+  readonly agent: Agent
+  readonly signal: AbortSignal
+  readonly deadlineMs: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** For clients: the host and the last segment. The path of a private URL may be all that protects it. */
+export function nameOf({ host, pathname }: URL): string {
+  const segments = pathname.split('/').filter((segment) => segment !== '')
+  return `${host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
+}
+
+/** @param token used where the URL has no user name and password */
+export function toTarget(text: string, token: string | undefined): Target {
+  const url = new URL(text)
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
+  if (username === '' && password === '') return { url, authorization: token && `Bearer ${token}` }
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { url, authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+/** The reply to a request, after the redirects that lead no credentials to another origin. */
+async function follow({ url, authorization }: Target, { agent, headers }: FetchOptions, signal: AbortSignal): Promise<Response> {
+  let at = url
+  for (let count = 0; count <= maxRedirects; count++) {
+    const response = await fetch(at, {
+      dispatcher: agent,
+      signal,
+      redirect: 'manual',
+      headers: {
+        ...headers,
+        accept: 'application/json',
+        'user-agent': `tickwarden/${version}`,
+        ...(authorization && { authorization }),
+      },
+    })
+    const location = response.headers.get('location')
+    if (!redirects.has(response.status) || location === null) return response
+    await response.body?.cancel()
+    if (!URL.canParse(location, at)) throw new DiscoveryError('it redirects to what is not a URL')
+    const next = new URL(location, at)
+    if (!['http:', 'https:'].includes(next.protocol) || (authorization !== undefined && next.origin !== url.origin))
+      throw new DiscoveryError(
+        `it redirects to ${next.host}, which is not followed, because a password or token would be sent there`,
+      )
+    at = next
+  }
+  throw new DiscoveryError(`it redirects more than ${maxRedirects} times`)
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as {
+    readonly cause?: { readonly code?: string; readonly message?: string }
+    readonly message: string
+  }
+  return cause?.code ?? cause?.message ?? message
+}
+
+/**
+ * The text of a reply with status 200 and the type of JSON.
+ * @throws DiscoveryError
+ */
+export async function fetchJson(target: Target, options: FetchOptions): Promise<string> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.deadlineMs)])
+  try {
+    const response = await follow(target, options, signal)
+    const type = response.headers.get('content-type')
+    const problem =
+      response.status !== 200
+        ? `the server answered with status ${response.status}; expected 200`
+        : jsonType.test(type ?? '')
+          ? undefined
+          : `the reply has the type ${JSON.stringify(type)}; expected application/json`
+    if (problem !== undefined) {
+      await response.body?.cancel()
+      throw new DiscoveryError(problem)
+    }
+    const body = response.body === null ? Buffer.alloc(0) : await readBody(response.body, maxBytes)
+    if (body === undefined) throw new DiscoveryError(`the reply has more than ${maxBytes} bytes`)
+    return body.toString('utf8')
+  } catch (error) {
+    if (error instanceof DiscoveryError) throw error
+    const reason = signal.aborted
+      ? `no complete reply within ${options.deadlineMs} ms`
+      : `it cannot be fetched (${reasonOf(error)})`
+    throw new DiscoveryError(reason, { cause: error })
+  }
+}

@@ -1,0 +1,162 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Clock } from '../clock.ts'
+import { watchFolder } from '../files.ts'
+import { DiscoveryError, type ParsedList, type Provider, type ServerList } from './provider.ts'
+
+/** Local disks report changes at once, most network file systems and bind mounts of a single file never: hence the poll. */
+const pollIntervalMs = 1_000
+/** The pause between two polls is at least so many times as long as a poll: there may be thousands of files. */
+const restFactor = 20
+/** Milliseconds without events before files are read: writing a file in place makes many events. */
+const debounceMs = 50
+const maxBytes = 32 * 1024 * 1024
+
+export interface FileListsOptions {
+  /** Paths; the last part of one may have `*` in it, which stands for any characters. */
+  readonly patterns: readonly string[]
+  /**
+   * @param path of the file
+   * @param name its name alone, for messages
+   * @throws DiscoveryError where it cannot be used
+   */
+  readonly parse: (text: string, path: string, name: string) => ParsedList
+  readonly clock: Clock
+  readonly changed: () => void
+}
+
+interface KnownFile {
+  readonly pattern: string
+  /** Times, size and inode of what was read; undefined where it could not be read. */
+  readonly identity: string | undefined
+  readonly list: ServerList
+}
+
+const empty: ParsedList = { servers: [], refused: [] }
+
+function reasonOf(error: unknown): string {
+  if (error instanceof DiscoveryError) return error.message
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' ? 'it does not exist' : code === undefined ? message : `it cannot be read (${code})`
+}
+
+/** The files of a pattern that are there, in the order of their names; of a path without `*` the path itself. */
+async function expand(pattern: string): Promise<readonly string[]> {
+  const [folder, name] = [dirname(pattern), basename(pattern)]
+  if (!name.includes('*')) return [pattern]
+  const parts = name.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  const matching = new RegExp(`^${parts.join('.*')}$`, 's')
+  const names = await readdir(folder)
+  return names
+    .filter((name) => matching.test(name) && !name.startsWith('.'))
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+/**
+ * Reads lists of servers from files, and again whenever these change: written in place, replaced by a rename or by another symbolic
+ * link. A file that cannot be used keeps its servers of before; one that no longer matches its pattern has none.
+ */
+export function createFileLists({ patterns, parse, clock, changed }: FileListsOptions): Provider {
+  let files: ReadonlyMap<string, KnownFile> = new Map()
+  /** By pattern: why its folder cannot be listed. */
+  const failures = new Map<string, ServerList>()
+  let isClosed = false
+  /** Milliseconds that the last poll took. */
+  let tookMs = 0
+
+  async function readOne(path: string, pattern: string, again: boolean): Promise<KnownFile> {
+    const before = files.get(path)
+    const name = basename(path)
+    try {
+      // Before the file is read, so that a change in the meantime is noticed at the next poll.
+      const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true })
+      const identity = `${mtimeNs} ${ctimeNs} ${size} ${ino}`
+      if (before?.identity === identity && !again) return before
+      if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes, more than ${maxBytes}`)
+      const text = await readFile(path, 'utf8')
+      try {
+        return { pattern, identity, list: { name, place: path, ...parse(text, path, name), readAt: clock.wall() } }
+      } catch (error) {
+        return { pattern, identity, list: failed(before, name, path, error) }
+      }
+    } catch (error) {
+      const list = failed(before, name, path, error)
+      const isSame = before !== undefined && before.identity === undefined && before.list.error === list.error
+      return isSame ? before : { pattern, identity: undefined, list }
+    }
+  }
+
+  const failed = (before: KnownFile | undefined, name: string, place: string, error: unknown): ServerList => ({
+    ...(before?.list ?? { ...empty, name, place }),
+    error: reasonOf(error),
+  })
+
+  async function pathsOf(pattern: string): Promise<readonly string[]> {
+    try {
+      const paths = await expand(pattern)
+      failures.delete(pattern)
+      return paths
+    } catch (error) {
+      const before = failures.get(pattern)
+      const reason = `its folder: ${reasonOf(error)}`
+      if (before?.error !== reason) failures.set(pattern, { ...empty, name: basename(pattern), place: pattern, error: reason })
+      return [...files].flatMap(([path, file]) => (file.pattern === pattern ? [path] : []))
+    }
+  }
+
+  async function readAll(again: boolean): Promise<void> {
+    if (isClosed) return
+    const failing = [...failures.values()]
+    const next = new Map<string, KnownFile>()
+    for (const pattern of patterns) {
+      for (const path of await pathsOf(pattern)) {
+        if (!next.has(path)) next.set(path, await readOne(path, pattern, again))
+      }
+    }
+    const before = [...files.values()]
+    const [known, nowFailing] = [[...next.values()], [...failures.values()]]
+    const isSame = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((item, index) => item === b[index])
+    files = next
+    if (!isClosed && !(isSame(before, known) && isSame(failing, nowFailing))) changed()
+  }
+
+  let last: Promise<void> = Promise.resolve()
+  /** One read at a time. */
+  function read(again = false): Promise<void> {
+    last = last.then(() => readAll(again))
+    return last
+  }
+
+  let cancelPoll = () => {}
+  const poll = () => {
+    if (isClosed) return
+    cancelPoll = clock.after(Math.max(pollIntervalMs, restFactor * tookMs), async () => {
+      const started = clock.now()
+      await read()
+      tookMs = clock.now() - started
+      poll()
+    })
+  }
+  let cancelDebounce = () => {}
+  const readSoon = () => {
+    cancelDebounce()
+    cancelDebounce = clock.after(debounceMs, () => void read())
+  }
+  // Any event of the folder: a file may be a symbolic link to one beside it, whose own name is not in the event.
+  const watchers = [...new Set(patterns.map((pattern) => dirname(pattern)))].map((folder) => watchFolder(folder, readSoon))
+  const firstRead = read()
+  firstRead.then(poll)
+
+  return {
+    firstRead,
+    lists: () => [...failures.values(), ...[...files.values()].map(({ list }) => list)],
+    reload: () => read(true),
+    close() {
+      isClosed = true
+      cancelPoll()
+      cancelDebounce()
+      for (const watcher of watchers) watcher?.close()
+    },
+  }
+}

@@ -1,0 +1,10 @@
+import { bungeecord } from './providers/bungeecord.ts'
+import { configFile } from './providers/config-file.ts'
+import { fileSd } from './providers/file-sd.ts'
+import { folder } from './providers/folder.ts'
+import { httpSd } from './providers/http-sd.ts'
+import { mcRouter } from './providers/mc-router.ts'
+import { velocity } from './providers/velocity.ts'
+
+/** Every provider of servers, in the order in which their servers are listed; of two servers with the same name the first one counts. */
+export const providers = [configFile, folder, fileSd, httpSd, velocity, bungeecord, mcRouter] as const

@@ -1,0 +1,38 @@
+import type { ServerSettings } from '../game/server.ts'
+import type { ServerList } from './provider.ts'
+
+export interface ListOfProvider {
+  readonly provider: string
+  readonly list: ServerList
+}
+
+export interface MergedServers {
+  readonly servers: readonly ServerSettings[]
+  /** By list: why servers of it are not watched although they fit. */
+  readonly refused: ReadonlyMap<ServerList, readonly string[]>
+}
+
+const placeOf = ({ provider, list }: ListOfProvider): string => `${provider} (${list.name})`
+
+/** All servers in their order. Of two with the same name the first one is watched. */
+export function mergeServers(lists: readonly ListOfProvider[]): MergedServers {
+  const owners = new Map<string, ListOfProvider>()
+  const servers: ServerSettings[] = []
+  const refused = new Map<ServerList, string[]>()
+  for (const given of lists) {
+    for (const server of given.list.servers) {
+      const owner = owners.get(server.name)
+      if (owner === undefined) {
+        owners.set(server.name, given)
+        servers.push(server)
+        continue
+      }
+      const messages = refused.get(given.list) ?? []
+      refused.set(given.list, messages)
+      messages.push(
+        `${JSON.stringify(server.name)} of ${placeOf(given)} is refused: ${placeOf(owner)} has a server of that name; every server needs one of its own`,
+      )
+    }
+  }
+  return { servers, refused }
+}

@@ -1,0 +1,30 @@
+import { parseTree, toPlain } from '../../config/yaml.ts'
+import { isRecord } from '../../game/protocol/is-record.ts'
+import { DiscoveryError, defineProvider } from '../provider.ts'
+import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
+
+/** Format: https://www.spigotmc.org/wiki/bungeecord-configuration-guide/ */
+function parseServers(text: string, name: string): readonly ProxiedServer[] {
+  const problems: string[] = []
+  const tree = parseTree(text, name, problems)
+  if (tree === undefined) throw new DiscoveryError(problems.join('; '))
+  const settings = toPlain(tree)
+  const servers = isRecord(settings) ? settings.servers : undefined
+  if (!isRecord(servers)) throw new DiscoveryError('it has no mapping "servers"')
+  return Object.entries(servers).map(([name, server]) => ({ name, address: isRecord(server) ? server.address : undefined }))
+}
+
+export const bungeecord = defineProvider({
+  name: 'bungeecord',
+  title: '`config.yml` of BungeeCord and Waterfall',
+  meaning: 'Each entry of `servers` is a server.',
+  settings: {
+    discoveryBungeecord: {
+      env: 'DISCOVERY_BUNGEECORD',
+      file: 'discovery.bungeecord',
+      kind: path,
+      meaning: 'config.yml of a BungeeCord proxy, whose servers are watched',
+    },
+  },
+  start: ({ discoveryBungeecord }, context) => readProxyFile(discoveryBungeecord, context, parseServers),
+})

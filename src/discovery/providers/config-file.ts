@@ -1,0 +1,35 @@
+import { createFileLists } from '../file-lists.ts'
+import { DiscoveryError, defineProvider, type Provider, type ProviderContext, type ServerList } from '../provider.ts'
+
+/** Without a config file nothing tells of a change: the environment's server, whose secrets may be in files, is read on request. */
+function readEnvironment({ readConfig, clock, changed }: ProviderContext): Provider {
+  const name = 'environment'
+  let list: ServerList = { name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() }
+  return {
+    firstRead: Promise.resolve(),
+    lists: () => [list],
+    async reload() {
+      try {
+        list = { name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() }
+      } catch (error) {
+        if (!(error instanceof DiscoveryError)) throw error
+        list = { ...list, error: error.message }
+      }
+      changed()
+    },
+    close() {},
+  }
+}
+
+export const configFile = defineProvider({
+  name: 'config',
+  title: '`servers` of the config file, and the server of the environment',
+  meaning: 'Each entry is a server.',
+  settings: {},
+  isFound: () => true,
+  start(_settings, context) {
+    const { configFile: path, clock, changed, readConfig } = context
+    if (path === undefined) return readEnvironment(context)
+    return createFileLists({ patterns: [path], clock, changed, parse: () => ({ servers: readConfig(), refused: [] }) })
+  },
+})

@@ -1,0 +1,48 @@
+import { type Kind, list } from '../../config/kinds.ts'
+import { parseTree, toPlain } from '../../config/yaml.ts'
+import { createFileLists } from '../file-lists.ts'
+import { DiscoveryError, defineProvider } from '../provider.ts'
+import { createTargetGroupReader, parseJson } from '../target-groups.ts'
+
+/** As Prometheus takes them. */
+const filePattern: Kind<string> = {
+  example: '/etc/tickwarden/targets/*.json',
+  expected: 'a path that ends in .json, .yml or .yaml, in whose last part one * may stand for any characters',
+  parse: (given) => (/^[^*]*(\*[^/*]*)?\.(json|yml|yaml|JSON|YML|YAML)$/.test(given) ? given : undefined),
+}
+
+function parseYaml(text: string, name: string): unknown {
+  const problems: string[] = []
+  const tree = parseTree(text, name, problems)
+  if (tree === undefined) throw new DiscoveryError(problems.join('; '))
+  // A file that is being written is empty for a moment; a list without groups is written [].
+  if (tree === null) throw new DiscoveryError('it is empty')
+  return toPlain(tree)
+}
+
+export const fileSd = defineProvider({
+  name: 'file_sd',
+  title: 'target groups in files, as for file_sd of Prometheus',
+  meaning: 'Each target is a server; see below for the labels.',
+  settings: {
+    discoveryFileSd: {
+      env: 'DISCOVERY_FILE_SD',
+      file: 'discovery.fileSd',
+      kind: list(filePattern),
+      meaning: 'JSON or YAML files of target groups, with * in the last part of a path',
+    },
+  },
+  start({ discoveryFileSd: patterns = [] }, { clock, changed, readServer }) {
+    const readers = new Map<string, ReturnType<typeof createTargetGroupReader>>()
+    return createFileLists({
+      patterns,
+      clock,
+      changed,
+      parse(text, path, name) {
+        const read = readers.get(path) ?? createTargetGroupReader({ readServer })
+        readers.set(path, read)
+        return read(/\.json$/i.test(name) ? parseJson(text) : parseYaml(text, name))
+      },
+    })
+  },
+})

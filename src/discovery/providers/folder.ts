@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from '../../config/kinds.ts'
+import { createFileLists } from '../file-lists.ts'
+import { defineProvider } from '../provider.ts'
+
+/** The folder beside the config file, or in the working directory. */
+const defaultFolder = (configFile: string | undefined): string =>
+  configFile === undefined ? 'servers.d' : join(dirname(configFile), 'servers.d')
+
+export const folder = defineProvider({
+  name: 'folder',
+  title: 'a folder of YAML files',
+  meaning:
+    'Each file holds one server, or a list of them, with the keys of an entry of `servers`. A single server without a name is called as its file.',
+  settings: {
+    discoveryFolder: {
+      env: 'DISCOVERY_FOLDER',
+      file: 'discovery.folder',
+      kind: text,
+      otherwise: 'servers.d beside the config file, if it exists',
+      meaning: 'folder of YAML files, each with one server or a list of them',
+    },
+  },
+  isFound: (configFile) => existsSync(defaultFolder(configFile)),
+  start({ discoveryFolder }, { configFile, clock, changed, parseServers }) {
+    const path = discoveryFolder ?? defaultFolder(configFile)
+    return createFileLists({
+      patterns: [join(path, '*.yaml'), join(path, '*.yml')],
+      clock,
+      changed,
+      parse: (text, _path, name) => ({ servers: parseServers(text, name), refused: [] }),
+    })
+  },
+})

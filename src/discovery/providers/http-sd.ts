@@ -1,0 +1,96 @@
+import { Agent } from 'undici'
+import { bearerToken, duration, list, url } from '../../config/kinds.ts'
+import { fetchJson, nameOf, toTarget } from '../fetch-json.ts'
+import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
+import { createTargetGroupReader, parseJson } from '../target-groups.ts'
+
+/** Milliseconds that one request may take, as far as the interval is not shorter. */
+const maxDeadlineMs = 10_000
+/** Milliseconds after a failure at which it is tried again, as far as the interval is not shorter. */
+const retryMs = 10_000
+
+export const httpSd = defineProvider({
+  name: 'http_sd',
+  title: 'target groups at URLs, as for http_sd of Prometheus',
+  meaning: 'Each target is a server; see below for the labels.',
+  settings: {
+    discoveryHttpSd: {
+      env: 'DISCOVERY_HTTP_SD',
+      file: 'discovery.httpSd',
+      kind: list(url('https:', 'http:')),
+      meaning: 'URLs that serve target groups as JSON',
+    },
+    discoveryHttpSdInterval: {
+      env: 'DISCOVERY_HTTP_SD_INTERVAL',
+      file: 'discovery.httpSdInterval',
+      kind: duration('1s', '1d'),
+      default: '1m',
+      meaning: 'time between two requests to such a URL',
+    },
+    discoveryHttpSdToken: {
+      env: 'DISCOVERY_HTTP_SD_TOKEN',
+      file: 'discovery.httpSdToken',
+      kind: bearerToken,
+      secret: true,
+      meaning: 'bearer token for these URLs',
+    },
+  },
+  start({ discoveryHttpSd: urls = [], discoveryHttpSdInterval: interval, discoveryHttpSdToken: token }, context): Provider {
+    const { clock, changed, readServer } = context
+    const closing = new AbortController()
+    const agent = new Agent()
+
+    function follow(text: string) {
+      const target = toTarget(text, token)
+      const read = createTargetGroupReader({ readServer })
+      let current: ServerList = {
+        name: nameOf(target.url),
+        place: `${target.url.origin}${target.url.pathname}`,
+        servers: [],
+        refused: [],
+      }
+      let cancel = () => {}
+      let last = Promise.resolve()
+
+      async function readOnce(): Promise<void> {
+        cancel()
+        const before = current
+        try {
+          const body = await fetchJson(target, {
+            agent,
+            signal: closing.signal,
+            deadlineMs: Math.min(interval, maxDeadlineMs),
+            headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
+          })
+          const { name, place } = before
+          current = { name, place, ...read(parseJson(body)), readAt: clock.wall() }
+        } catch (error) {
+          if (closing.signal.aborted) return
+          if (!(error instanceof DiscoveryError)) throw error
+          current = { ...before, error: error.message }
+        }
+        changed()
+        cancel = clock.after(current.error === undefined ? interval : Math.min(interval, retryMs), () => void reload())
+      }
+
+      /** One request at a time. */
+      function reload(): Promise<void> {
+        last = last.then(readOnce)
+        return last
+      }
+      return { list: () => current, firstRead: reload(), reload, close: () => cancel() }
+    }
+
+    const followed = urls.map(follow)
+    return {
+      firstRead: Promise.all(followed.map(({ firstRead }) => firstRead)).then(() => {}),
+      lists: () => followed.map(({ list }) => list()),
+      reload: () => Promise.all(followed.map(({ reload }) => reload())).then(() => {}),
+      close() {
+        closing.abort()
+        for (const { close } of followed) close()
+        void agent.destroy()
+      },
+    }
+  },
+})

@@ -1,0 +1,46 @@
+import { text } from '../config/kinds.ts'
+import { createFileLists } from './file-lists.ts'
+import { DiscoveryError, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
+
+/** A server behind a proxy, as the proxy's settings name it. */
+export interface ProxiedServer {
+  readonly name: string
+  readonly address: unknown
+  /** Other settings, by key in an entry of `servers`. */
+  readonly more?: Readonly<Record<string, string>>
+}
+
+/** The kind of a path; the file need not exist yet. */
+export const path = { ...text, example: '/srv/proxy/config', expected: 'the path of a file' }
+
+/** Each server that fits; one that does not is left out. */
+function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<ProviderContext, 'readServer'>): ParsedList {
+  const results = entries.map(({ name, address, more = {} }) => {
+    const place = `server ${JSON.stringify(name)}`
+    try {
+      if (typeof address !== 'string') throw new DiscoveryError(`${place} has no address; expected host:port`)
+      return readServer(new Map(Object.entries({ name, address, ...more })), place)
+    } catch (error) {
+      if (error instanceof DiscoveryError) return error
+      throw error
+    }
+  })
+  return {
+    servers: results.flatMap((result) => (result instanceof DiscoveryError ? [] : [result])),
+    refused: results.flatMap((result) => (result instanceof DiscoveryError ? [result.message] : [])),
+  }
+}
+
+/** Reads the servers of a proxy from its settings file. @param parse throws DiscoveryError where the file cannot be used */
+export function readProxyFile(
+  file: string | undefined,
+  { clock, changed, readServer }: ProviderContext,
+  parse: (text: string, name: string) => readonly ProxiedServer[],
+): Provider {
+  return createFileLists({
+    patterns: file === undefined ? [] : [file],
+    clock,
+    changed,
+    parse: (text, _path, name) => toServers(parse(text, name), { readServer }),
+  })
+}

@@ -1,0 +1,49 @@
+import { type Given, readServerFile } from '../config/file.ts'
+import { readEntry } from '../config/server.ts'
+import { settingsOfServer } from '../config/settings.ts'
+import type { ServerSettings } from '../game/server.ts'
+import { DiscoveryError } from './provider.ts'
+
+const keys = new Map(settingsOfServer.flatMap(({ file, kind }) => (file === undefined ? [] : [[file, kind] as const])))
+
+const throwProblems = (problems: readonly string[]): void => {
+  if (problems.length > 0) throw new DiscoveryError(problems.join('; '))
+}
+
+/**
+ * The settings of one server from texts by key. What these are read from is not trusted with files of this machine: neither a
+ * setting that names one is taken nor a secret in one.
+ * @throws DiscoveryError
+ */
+export function readServerValues(values: ReadonlyMap<string, string>, place: string): ServerSettings {
+  const problems: string[] = []
+  const given = new Map<string, Given>()
+  for (const [key, text] of values) {
+    const kind = keys.get(key)
+    if (kind === undefined || kind.isLocal) problems.push(`${place}: ${key} is not a setting that can be given here`)
+    else given.set(key, { from: `${place}: ${key}`, inFile: true, text })
+  }
+  const { server } = readEntry({ place, settings: given }, problems)
+  throwProblems(problems)
+  if (server === undefined) throw new DiscoveryError(`${place} has no address`)
+  return server
+}
+
+/**
+ * The servers of a file of its own.
+ * @param name of the file; a single server without a name is called so, without the extension
+ * @throws DiscoveryError
+ */
+export function parseServerFile(text: string, name: string): readonly ServerSettings[] {
+  const problems: string[] = []
+  const entries = readServerFile(text, name, problems)
+  const servers = entries.map((entry) => {
+    if (entry === undefined) return undefined
+    const isNamed = entries.length > 1 || entry.settings.has('name')
+    const own: Given = { from: name, inFile: true, text: name.replace(/\.ya?ml$/, '') }
+    const settings = isNamed ? entry.settings : new Map([...entry.settings, ['name', own] as const])
+    return readEntry({ ...entry, settings }, problems).server
+  })
+  throwProblems(problems)
+  return servers.filter((server) => server !== undefined)
+}

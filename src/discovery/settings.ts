@@ -1,0 +1,29 @@
+import type { SettingTable } from '../config/setting.ts'
+import { providers } from './index.ts'
+import type { ProviderDescriptor } from './provider.ts'
+
+type TableOf<P> = P extends ProviderDescriptor<string, infer T> ? T : never
+type Joined<T> = (T extends unknown ? (table: T) => void : never) extends (table: infer J) => void ? J : never
+
+const descriptors: readonly ProviderDescriptor[] = providers
+
+/** The settings of all providers. */
+export const discoverySettings = Object.assign({}, ...descriptors.map(({ settings }) => settings)) as Joined<
+  TableOf<(typeof providers)[number]>
+>
+
+const mainOf = (settings: SettingTable): string | undefined => Object.keys(settings)[0]
+
+/** The providers that are on. */
+export const activeProviders = (
+  values: Readonly<Record<string, unknown>>,
+  configFile: string | undefined,
+): readonly ProviderDescriptor[] =>
+  descriptors.filter((provider) => {
+    const main = mainOf(provider.settings)
+    return (main !== undefined && values[main] !== undefined) || provider.isFound?.(configFile)
+  })
+
+/** Whether servers come from anywhere else than the configuration itself: then it need not list any. */
+export const isDiscoveryOn = (values: Readonly<Record<string, unknown>>, configFile: string | undefined): boolean =>
+  activeProviders(values, configFile).some(({ name }) => name !== 'config')

@@ -1,0 +1,104 @@
+import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
+import { isRecord } from '../game/protocol/is-record.ts'
+import type { ServerSettings } from '../game/server.ts'
+import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
+
+/** A target group of Prometheus' file_sd and http_sd: https://prometheus.io/docs/prometheus/latest/http_sd/ */
+interface TargetGroup {
+  readonly targets: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** Labels that name the server, best first; the last one is what Tickwarden's own /sd says. */
+const nameLabels = ['name', 'server', '__meta_tickwarden_name'] as const
+/** `__tickwarden_rcon_password` is the setting `rcon.password` of the server. */
+const settingPrefix = '__tickwarden_'
+
+const isTextList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+function toGroup(value: unknown, index: number): TargetGroup {
+  const place = `group ${index + 1}`
+  if (!isRecord(value)) throw new DiscoveryError(`${place}: expected an object with targets and labels`)
+  const { targets, labels = {} } = value
+  if (!isTextList(targets)) throw new DiscoveryError(`${place}: targets: expected a list of texts, each host:port`)
+  if (!isRecord(labels) || Object.values(labels).some((label) => typeof label !== 'string'))
+    throw new DiscoveryError(`${place}: labels: expected an object of texts`)
+  return { targets, labels: labels as TargetGroup['labels'] }
+}
+
+/** Where the server is: what Tickwarden's own /sd says, whose targets may be names, else the target. */
+function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress | undefined {
+  const { __meta_tickwarden_edition: edition, __meta_tickwarden_host: host, __meta_tickwarden_port: port } = labels
+  if (edition === undefined || host === undefined) return parseServerAddress(target)
+  return parseServerAddress(`${edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort({ host, port: Number(port) })}`)
+}
+
+/**
+ * Makes servers of target groups. What it has made of a target it makes again as the same object, so that only targets that have
+ * changed cost anything.
+ */
+export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
+  let known = new Map<string, ServerSettings | DiscoveryError>()
+
+  function toServer(target: string, { targets, labels }: TargetGroup): ServerSettings {
+    const address = addressOf(target, labels)
+    if (address === undefined)
+      throw new DiscoveryError(`target ${JSON.stringify(target)}: expected host:port or bedrock://host:port`)
+    const place = formatHostPort(address)
+    const named = nameLabels.map((label) => labels[label]).find((name) => name !== undefined && name !== '')
+    const name = named === undefined ? place : targets.length === 1 ? named : `${named} ${place}`
+    const settings = Object.entries(labels).filter(([label]) => label.startsWith(settingPrefix))
+    const values = new Map([
+      ['name', name],
+      ['address', `${address.edition === 'bedrock' ? 'bedrock://' : ''}${place}`],
+      ...(labels.group ? [['group', labels.group] as const] : []),
+      ...settings.map(([label, value]) => [label.slice(settingPrefix.length).replaceAll('_', '.'), value] as const),
+    ])
+    return readServer(values, `target ${JSON.stringify(target)}`)
+  }
+
+  function attempt(target: string, group: TargetGroup): ServerSettings | DiscoveryError {
+    try {
+      return toServer(target, group)
+    } catch (error) {
+      if (error instanceof DiscoveryError) return error
+      throw error
+    }
+  }
+
+  /**
+   * @param groups as they were parsed from JSON or YAML
+   * @throws DiscoveryError where they are no target groups; a target that does not fit is left out
+   */
+  return (groups: unknown): ParsedList => {
+    if (!Array.isArray(groups)) throw new DiscoveryError('expected a list of target groups: [{"targets": ["host:port"]}]')
+    const next = new Map<string, ServerSettings | DiscoveryError>()
+    const servers: ServerSettings[] = []
+    const refused: string[] = []
+    for (const group of groups.map(toGroup)) {
+      const suffix = JSON.stringify([group.targets.length, group.labels])
+      for (const target of group.targets) {
+        const key = `${target} ${suffix}`
+        const made = next.get(key) ?? known.get(key) ?? attempt(target, group)
+        next.set(key, made)
+        if (made instanceof DiscoveryError) refused.push(made.message)
+        else servers.push(made)
+      }
+    }
+    known = next
+    return { servers, refused }
+  }
+}
+
+/**
+ * The JSON of a text.
+ * @throws DiscoveryError
+ */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new DiscoveryError(text.trim() === '' ? 'it is empty' : 'it is not valid JSON')
+  }
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../../src/config.ts'
+import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+import { createRconServerCount } from '../../helpers/rcon-count.ts'
+
+const server = (name: string, port = 1) => `  - { name: ${name}, address: "127.0.0.1:${port}" }\n`
+const two = `servers:\n${server('a')}${server('b')}`
+
+describe('the config file', () => {
+  it('is read again when it changes: written in place, or replaced as editors do', async () => {
+    const { folder, names, log } = await startDiscovering({ yaml: two })
+    expect(await names()).toEqual(['a', 'b'])
+    writeFileSync(join(folder, 'tickwarden.yaml'), `${two}${server('c')}`)
+    await expect.poll(names).toEqual(['a', 'b', 'c'])
+    writeFileSync(join(folder, 'new'), `servers:\n${server('c')}${server('a', 2)}`)
+    renameSync(join(folder, 'new'), join(folder, 'tickwarden.yaml'))
+    await expect.poll(names).toEqual(['c', 'a'])
+    expect(log).toContain('info: The watched servers have changed: added c')
+    expect(log).toContain('info: The watched servers have changed: changed a; removed b')
+  })
+
+  it('is read again where it is a symbolic link into a folder that is replaced, as in Kubernetes', async () => {
+    const folder = temporaryFolder()
+    const version = (name: string, yaml: string) => {
+      mkdirSync(join(folder, name))
+      writeFileSync(join(folder, name, 'tickwarden.yaml'), yaml)
+      symlinkSync(name, join(folder, '..data_tmp'))
+      renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
+    }
+    version('..1', two)
+    symlinkSync(join('..data', 'tickwarden.yaml'), join(folder, 'tickwarden.yaml'))
+    const service = await startDiscovering({ folder, yaml: two })
+    version('..2', `servers:\n${server('b')}`)
+    await expect.poll(service.names).toEqual(['b'])
+  })
+
+  const broken: readonly (readonly [string, RegExp])[] = [
+    ['servers: [', /line 1, column 11: .*every bracket closed/],
+    [`servers:\n${server('a', 99_999)}`, /servers\[0\]\.address is "127\.0\.0\.1:99999"; expected/],
+    [`servers:\n${server('a')}${server('a')}`, /two servers have the name "a"/],
+    ['', /lists no server/],
+    [`poll: { timeout: soon }\n${two}`, /poll\.timeout is "soon"/],
+    [
+      `${two}  - { name: c, address: "127.0.0.1:1", rcon: { passwordFile: /no/such/secret } }`,
+      /is "secret", which cannot be read/,
+    ],
+  ]
+  it('keeps what runs where it is broken, and says why', async () => {
+    const { folder, names, lists, log } = await startDiscovering({ yaml: two })
+    expect((await lists())[0]).toMatchObject({ provider: 'config', list: 'tickwarden.yaml', state: 'ok' })
+    for (const [yaml, message] of broken) {
+      writeFileSync(join(folder, 'tickwarden.yaml'), yaml)
+      await expect.poll(async () => (await lists())[0]?.problems[0]).toMatch(message)
+      const [list] = await lists()
+      expect(list).toMatchObject({ state: 'failed', servers: 2 })
+      expect(JSON.stringify(list)).not.toContain(folder)
+      expect(JSON.stringify(list)).not.toContain('/no/such')
+      expect(await names()).toEqual(['a', 'b'])
+    }
+    expect(log.filter((line) => line.startsWith('warn: ') && line.includes('still watched'))).toHaveLength(broken.length)
+    writeFileSync(join(folder, 'tickwarden.yaml'), `servers:\n${server('b')}`)
+    await expect.poll(names).toEqual(['b'])
+    expect((await lists())[0]).toMatchObject({ state: 'ok', problems: [], servers: 1 })
+    expect(log.some((line) => line.startsWith('info: ') && line.endsWith('is used again'))).toBe(true)
+  })
+
+  it('keeps what runs where it is removed', async () => {
+    const { folder, names, lists } = await startDiscovering({ yaml: two })
+    rmSync(join(folder, 'tickwarden.yaml'))
+    await expect.poll(async () => (await lists())[0]?.problems).toEqual(['it does not exist'])
+    expect(await names()).toEqual(['a', 'b'])
+  })
+
+  it('says which other settings have changed, because these need a restart', async () => {
+    const { folder, names, log } = await startDiscovering({ yaml: two })
+    writeFileSync(join(folder, 'tickwarden.yaml'), `poll: { timeout: 2s }\npage: { title: Other }\n${two}${server('c')}`)
+    await expect.poll(names).toEqual(['a', 'b', 'c'])
+    const lines = log.filter((line) => line.includes('restart'))
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('(poll.timeout, page.title)')
+  })
+})
+
+describe('reload', () => {
+  it('renews the watcher of the server whose password file has changed, and no other', async () => {
+    const { peer, settings } = await createRconServerCount()
+    const folder = temporaryFolder()
+    for (const name of ['one', 'two']) writeFileSync(join(folder, name), 'first')
+    const entry = (name: string) =>
+      `  - { name: ${name}, address: "127.0.0.1:1", rcon: { address: "${settings}", passwordFile: ${join(folder, name)} } }\n`
+    const service = await startDiscovering({ folder, yaml: `servers:\n${entry('one')}${entry('two')}` })
+    await expect.poll(() => peer.logins).toBe(2)
+    writeFileSync(join(folder, 'two'), 'second')
+    await service.reload()
+    expect(service.log).toContain('info: The watched servers have changed: changed two')
+    await expect.poll(() => peer.logins).toBe(3)
+    expect(peer.sockets.size).toBe(2)
+  })
+
+  it('reads the secrets of the server of the environment again', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'secret'), 'first')
+    const env = { MC_SERVER: '127.0.0.1:1', MC_RCON_PASSWORD_FILE: join(folder, 'secret') }
+    const service = await startDiscovering({ folder, env })
+    writeFileSync(join(folder, 'secret'), 'second')
+    await service.reload()
+    expect(service.log).toContain('info: The watched servers have changed: changed Server')
+    rmSync(join(folder, 'secret'))
+    await service.reload()
+    const [list] = await service.lists()
+    expect(list).toMatchObject({ list: 'environment', state: 'failed', servers: 1 })
+    expect(list?.problems.join()).not.toContain(folder)
+  })
+
+  it('leaves the demo server alone', async () => {
+    const service = await startDiscovering({})
+    await service.reload()
+    expect(await service.names()).toEqual(['demo'])
+    expect(service.log.some((line) => line.includes('restart the service to watch others'))).toBe(true)
+  })
+})
+
+it('needs no server where another provider is on, and then starts no demo', async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'targets.json'), '[]')
+  const service = await startDiscovering({
+    folder,
+    env: { DISCOVERY_FILE_SD: join(folder, '*.json') },
+    yaml: 'page: { title: Mine }',
+  })
+  expect(await service.names()).toEqual([])
+  expect(service.log[0]).toMatch(/watches no server yet/)
+  expect(() => loadConfig({ env: { MC_NAME: 'x', DISCOVERY_FILE_SD: '/srv/x.json' } })).toThrow(
+    'MC_NAME is set without MC_SERVER',
+  )
+})

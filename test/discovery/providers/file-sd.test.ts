@@ -1,0 +1,146 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig } from '../../../src/config.ts'
+import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+
+/** The example of Prometheus' own documentation. */
+const documented = `[
+    {
+        "targets": ["10.0.10.2:9100", "10.0.10.3:9100", "10.0.10.4:9100", "10.0.10.5:9100"],
+        "labels": {
+            "__meta_datacenter": "london",
+            "__meta_prometheus_job": "node"
+        }
+    },
+    {
+        "targets": ["10.0.40.2:9100", "10.0.40.3:9100"],
+        "labels": {
+            "__meta_datacenter": "london",
+            "__meta_prometheus_job": "alertmanager"
+        }
+    }
+]`
+
+async function start(files: Readonly<Record<string, string>>, pattern = '*.json') {
+  const folder = temporaryFolder()
+  const targets = join(folder, 'targets')
+  mkdirSync(targets)
+  const write = (name: string, text: string) => writeFileSync(join(targets, name), text)
+  for (const [name, text] of Object.entries(files)) write(name, text)
+  const service = await startDiscovering({
+    folder,
+    yaml: 'servers: [{ name: own, address: "127.0.0.1:1" }]',
+    env: {
+      DISCOVERY_FILE_SD: pattern
+        .split(',')
+        .map((part) => join(targets, part))
+        .join(','),
+    },
+  })
+  return { ...service, targets, write }
+}
+
+const found = async ({ get }: { get(path: string): Promise<Response> }) => {
+  const groups = (await (await get('/sd')).json()) as readonly { targets: readonly string[]; labels: Record<string, string> }[]
+  return Object.fromEntries(groups.slice(1).map(({ targets, labels }) => [labels.__meta_tickwarden_name, targets[0]]))
+}
+
+it('reads the format as Prometheus documents it', async () => {
+  const service = await start({ 'nodes.json': documented })
+  const addresses = ['10.0.10.2', '10.0.10.3', '10.0.10.4', '10.0.10.5', '10.0.40.2', '10.0.40.3'].map((host) => `${host}:9100`)
+  expect(await service.names()).toEqual(['own', ...addresses])
+})
+
+it('takes name, edition, group and sources of a server from target and labels', async () => {
+  const groups = [
+    {
+      targets: ['mc.test:25570'],
+      labels: { name: 'survival', group: 'Game', __meta_datacenter: 'x', __tickwarden_hostname: 'play.test' },
+    },
+    { targets: ['bedrock://be.test'], labels: { server: 'pocket' } },
+    { targets: ['bedrock://[::1]:19133'] },
+    { targets: ['many.test:1', 'many.test:2'], labels: { name: 'many' } },
+    { targets: ['rcon.test'], labels: { name: 'console', __tickwarden_rcon_password: 'x' } },
+  ]
+  const service = await start({ 'a.json': JSON.stringify(groups) })
+  expect(await found(service)).toEqual({
+    survival: 'mc.test:25570',
+    pocket: 'bedrock://be.test:19132',
+    '[::1]:19133': 'bedrock://[::1]:19133',
+    'many many.test:1': 'many.test:1',
+    'many many.test:2': 'many.test:2',
+    console: 'rcon.test:25565',
+  })
+  const { sources } = (await (await service.get('/api/v1/servers/console/sources')).json()) as {
+    sources: readonly { source: string; target: string | null }[]
+  }
+  expect(sources.find(({ source }) => source === 'rcon')?.target).toBe('rcon.test:25575')
+})
+
+it("reads what another Tickwarden's /sd serves, of servers whose address is not theirs alone too", async () => {
+  const address = '"127.0.0.1:25599"'
+  const other = await startDiscovering({ yaml: `servers: [{ name: a, address: ${address} }, { name: b, address: ${address} }]` })
+  const service = await start({ 'sd.json': await (await other.get('/sd')).text() })
+  expect(await service.names()).toEqual(['own', 'a', 'b'])
+  expect(Object.keys(await found(service))).toEqual(['a', 'b'])
+})
+
+it('follows files that match its patterns, JSON and YAML, as they come, change and go', async () => {
+  const service = await start({ 'a.json': '[{ "targets": ["a:1"] }]', 'b.yml': '- targets: [b:1]\n' }, '*.json,b*.yml')
+  const { names, write, targets } = service
+  expect(await names()).toEqual(['own', 'a:1', 'b:1'])
+  write('c.json', '[{ "targets": ["c:1"], "labels": { "name": "0012" } }]')
+  write('c.yml', '- targets: [no:1]')
+  write('b2.yml', '- targets:\n  - b:2\n  labels: { name: 0012 }\n')
+  await expect.poll(names).toEqual(['own', 'a:1', '0012', 'b:1'])
+  await expect
+    .poll(async () => (await service.lists()).find(({ list }) => list === 'b2.yml')?.problems[0])
+    .toMatch(/^"0012" of file_sd/)
+  renameSync(join(targets, 'c.json'), join(targets, 'c.json.old'))
+  await expect.poll(names).toEqual(['own', 'a:1', 'b:1', '0012'])
+})
+
+describe('what cannot be used', () => {
+  const broken = {
+    '': 'it is empty',
+    '[{ "targets": ["a:1"': 'it is not valid JSON',
+    '{}': 'expected a list of target groups: [{"targets": ["host:port"]}]',
+    '[1]': 'group 1: expected an object with targets and labels',
+    '[{ "targets": "a:1" }]': 'group 1: targets: expected a list of texts, each host:port',
+    '[{ "targets": ["a:1"], "labels": { "x": 1 } }]': 'group 1: labels: expected an object of texts',
+  }
+  it('as a whole leaves the servers as they were', async () => {
+    const { names, lists, write } = await start({ 'a.json': '[{ "targets": ["a:1"] }]' })
+    for (const [text, problem] of Object.entries(broken)) {
+      write('a.json', text)
+      await expect.poll(async () => (await lists())[1]?.problems).toEqual([problem])
+      expect(await names()).toEqual(['own', 'a:1'])
+    }
+  })
+
+  it('of a single target leaves that one out', async () => {
+    const groups = [
+      { targets: ['a:1', 'http://b/', 'c:99999'] },
+      { targets: ['d:1'], labels: { name: 'a/b' } },
+      { targets: ['e:1'], labels: { __tickwarden_rcon_password_file: '/etc/passwd' } },
+      { targets: ['f:1'], labels: { __tickwarden_directory: '/' } },
+      { targets: ['g:1'], labels: { name: 'g', __tickwarden_query: 'x y' } },
+    ]
+    const { names, lists } = await start({ 'a.json': JSON.stringify(groups) })
+    expect(await names()).toEqual(['own', 'a:1'])
+    expect((await lists())[1]).toMatchObject({ state: 'ok', servers: 1, refused: 6 })
+    expect((await lists())[1]?.problems).toEqual([
+      'target "http://b/": expected host:port or bedrock://host:port',
+      'target "c:99999": expected host:port or bedrock://host:port',
+      expect.stringMatching(/^target "d:1": name is "a\/b"; expected a name/),
+      'target "e:1": rcon.password.file is not a setting that can be given here',
+      'target "f:1": directory is not a setting that can be given here',
+      expect.stringMatching(/^target "g:1": query is "x y"; expected/),
+    ])
+  })
+})
+
+it.each(['/srv/targets.txt', '/srv/*/a.json', '/srv/a*b*.json', '*'])('refuses the pattern %s, as Prometheus does', (pattern) => {
+  expect(() => loadConfig({ env: { DISCOVERY_FILE_SD: pattern } })).toThrow(ConfigError)
+})

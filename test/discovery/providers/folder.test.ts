@@ -1,0 +1,74 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+
+const yaml = 'servers: [{ name: first, address: "127.0.0.1:1" }]'
+
+it('reads servers.d beside the config file: one server a file, called as it, or a list', async () => {
+  const folder = temporaryFolder()
+  const inFolder = (name: string) => join(folder, 'servers.d', name)
+  mkdirSync(join(folder, 'servers.d'))
+  writeFileSync(inFolder('lobby.yaml'), 'address: "127.0.0.1:1"\n')
+  writeFileSync(
+    inFolder('games.yml'),
+    '- { name: skyblock, address: "127.0.0.1:1" }\n- { name: arena, group: Games, address: "127.0.0.1:2" }\n',
+  )
+  writeFileSync(inFolder('.lobby.yaml.swp'), 'not a list of servers')
+  writeFileSync(inFolder('README.txt'), 'not a list of servers')
+  const { names, lists, log } = await startDiscovering({ folder, yaml })
+  expect(await names()).toEqual(['first', 'lobby', 'skyblock', 'arena'])
+
+  writeFileSync(
+    inFolder('games.yml'),
+    '- { name: skyblock, address: "127.0.0.1:1" }\n- { address: "127.0.0.1:2", colour: red }\n',
+  )
+  await expect.poll(async () => (await lists()).find(({ list }) => list === 'games.yml')?.state).toBe('failed')
+  expect((await lists()).map(({ list, state, servers }) => [list, state, servers])).toEqual([
+    ['tickwarden.yaml', 'ok', 1],
+    ['lobby.yaml', 'ok', 1],
+    ['games.yml', 'failed', 2],
+  ])
+  expect((await lists())[2]?.problems[0]).toMatch(/games\.yml.*colour: unknown setting.*\[1\] has no name/)
+  expect(await names()).toEqual(['first', 'lobby', 'skyblock', 'arena'])
+
+  writeFileSync(inFolder('hub.yaml'), '{ name: hub, address: "127.0.0.1:3" }')
+  rmSync(inFolder('lobby.yaml'))
+  await expect.poll(names).toEqual(['first', 'hub', 'skyblock', 'arena'])
+  // A broken file, once removed, no longer gives anything.
+  rmSync(inFolder('games.yml'))
+  await expect.poll(names).toEqual(['first', 'hub'])
+  expect(log.filter((line) => line.includes('games.yml'))).toHaveLength(1)
+})
+
+it('refuses a server whose name is taken, and names both places', async () => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'more'))
+  for (const name of ['a', 'b']) writeFileSync(join(folder, 'more', `${name}.yaml`), '{ name: first, address: "127.0.0.1:9" }')
+  const { names, lists, get } = await startDiscovering({ folder, yaml, env: { DISCOVERY_FOLDER: join(folder, 'more') } })
+  expect(await names()).toEqual(['first'])
+  expect((await lists())[1]).toMatchObject({ servers: 0, refused: 1, state: 'ok' })
+  expect((await lists())[1]?.problems).toEqual([
+    '"first" of folder (a.yaml) is refused: config (tickwarden.yaml) has a server of that name; every server needs one of its own',
+  ])
+  const metrics = await (await get('/metrics')).text()
+  expect(metrics).toContain('tickwarden_discovery_refused_servers{provider="folder"} 2\n')
+  // The other takes its place once it is gone.
+  writeFileSync(join(folder, 'tickwarden.yaml'), 'servers: [{ name: other, address: "127.0.0.1:1" }]')
+  await expect.poll(names).toEqual(['other', 'first'])
+})
+
+it('says that a folder is not there, whose servers are unknown then', async () => {
+  const folder = temporaryFolder()
+  const { names, lists, get, log } = await startDiscovering({ folder, yaml, env: { DISCOVERY_FOLDER: join(folder, 'later') } })
+  expect((await lists())[1]).toMatchObject({ provider: 'folder', state: 'failed', servers: null, lastSuccess: null })
+  expect(log.some((line) => /^warn: .*its servers are unknown$/.test(line))).toBe(true)
+  const metrics = async () => (await get('/metrics')).text()
+  expect(await metrics()).toContain('tickwarden_discovery_up{provider="folder"} 0\n')
+  expect(await metrics()).not.toContain('tickwarden_discovery_servers{provider="folder"}')
+  mkdirSync(join(folder, 'later'))
+  writeFileSync(join(folder, 'later', 'late.yaml'), 'address: "127.0.0.1:1"')
+  await expect.poll(names, { timeout: 5_000 }).toEqual(['first', 'late'])
+  expect(await metrics()).toContain('tickwarden_discovery_up{provider="folder"} 1\n')
+  expect(await metrics()).toContain('tickwarden_discovery_servers{provider="folder"} 1\n')
+})

@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { startDiscovering } from '../../helpers/discovering-service.ts'
+
+async function listen(answer: RequestListener) {
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    requests.push(request)
+    answer(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
+}
+
+const json = { 'content-type': 'application/json' }
+const groups = (...names: readonly string[]) =>
+  JSON.stringify(names.map((name) => ({ targets: ['127.0.0.1:1'], labels: { name } })))
+const yaml = 'servers: [{ name: own, address: "127.0.0.1:1" }]'
+const start = (urls: string, env: Readonly<Record<string, string>> = {}) =>
+  startDiscovering({ yaml, env: { DISCOVERY_HTTP_SD: urls, DISCOVERY_HTTP_SD_INTERVAL: '1s', ...env } })
+
+it('requests the URL as Prometheus does, again after each interval, and follows the reply', async () => {
+  let names = ['a', 'b']
+  const { host, requests } = await listen((_request, response) => void response.writeHead(200, json).end(groups(...names)))
+  const service = await start(`http://watcher:secret@${host}/targets?x=hidden`)
+  expect(await service.names()).toEqual(['own', 'a', 'b'])
+  expect(requests[0]!.headers).toMatchObject({
+    accept: 'application/json',
+    'x-prometheus-refresh-interval-seconds': '1',
+    authorization: `Basic ${Buffer.from('watcher:secret').toString('base64')}`,
+  })
+  expect(requests[0]!.url).toBe('/targets?x=hidden')
+  names = ['b', 'c']
+  await expect.poll(service.names, { timeout: 5_000 }).toEqual(['own', 'b', 'c'])
+  names = []
+  await expect.poll(service.names, { timeout: 5_000 }).toEqual(['own'])
+  const [, list] = await service.lists()
+  expect(list).toMatchObject({ provider: 'http_sd', list: `${host}/targets`, state: 'ok', servers: 0 })
+  expect(JSON.stringify([list, service.log])).not.toMatch(/secret|hidden/)
+})
+
+it('keeps the last list while the URL fails, and says why', async () => {
+  let answer: RequestListener = (_request, response) => void response.writeHead(200, json).end(groups('a'))
+  const { host } = await listen((request, response) => answer(request, response))
+  const service = await start(`http://${host}/targets`)
+  expect(await service.names()).toEqual(['own', 'a'])
+  const failures: readonly (readonly [string, RequestListener])[] = [
+    ['the server answered with status 500; expected 200', (_, response) => void response.writeHead(500, json).end('[]')],
+    [
+      'the reply has the type "text/html"; expected application/json',
+      (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('[]'),
+    ],
+    ['it is not valid JSON', (_, response) => void response.writeHead(200, json).end('[')],
+    ['it cannot be fetched (UND_ERR_SOCKET)', (request) => request.socket.destroy()],
+    ['no complete reply within 1000 ms', () => {}],
+    ['it redirects more than 5 times', (_, response) => void response.writeHead(302, { location: '/again' }).end()],
+    ['it redirects to what is not a URL', (_, response) => void response.writeHead(302, { location: 'http://[' }).end()],
+  ]
+  for (const [problem, failing] of failures) {
+    answer = failing
+    void service.reload()
+    await expect.poll(async () => (await service.lists())[1]?.problems, { timeout: 10_000 }).toEqual([problem])
+    expect(await service.names()).toEqual(['own', 'a'])
+  }
+  expect((await service.lists())[1]).toMatchObject({ state: 'failed', servers: 1 })
+  expect(await (await service.get('/metrics')).text()).toContain('tickwarden_discovery_up{provider="http_sd"} 0\n')
+  answer = (_request, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(groups('b'))
+  await service.reload()
+  expect(await service.names()).toEqual(['own', 'b'])
+})
+
+it('sends the token to the origin of the URL alone, wherever that redirects to', async () => {
+  const other = await listen((_request, response) => void response.writeHead(200, json).end(groups('stolen')))
+  const first = await listen((request, response) => {
+    if (request.url === '/moved') response.writeHead(200, json).end(groups('moved'))
+    else response.writeHead(307, { location: request.url === '/near' ? '/moved' : `http://${other.host}/far` }).end()
+  })
+  const service = await start(`http://${first.host}/near,http://${first.host}/far`, { DISCOVERY_HTTP_SD_TOKEN: 'let-me-in' })
+  expect(await service.names()).toEqual(['own', 'moved'])
+  expect(first.requests.map(({ headers }) => headers.authorization)).toEqual(first.requests.map(() => 'Bearer let-me-in'))
+  expect(other.requests).toEqual([])
+  expect((await service.lists())[2]).toMatchObject({
+    servers: null,
+    problems: [`it redirects to ${other.host}, which is not followed, because a password or token would be sent there`],
+  })
+})
+
+it('follows a redirect to another host where there is nothing to keep secret', async () => {
+  const other = await listen((_request, response) => void response.writeHead(200, json).end(groups('elsewhere')))
+  const { host } = await listen((_request, response) => void response.writeHead(301, { location: `http://${other.host}/` }).end())
+  expect(await (await start(`http://${host}/`)).names()).toEqual(['own', 'elsewhere'])
+})
+
+it('refuses a body without an end', async () => {
+  const piece = Buffer.alloc(1024 * 1024, ' ')
+  const { host } = await listen((_request, response) => {
+    response.writeHead(200, json)
+    const write = () => {
+      while (!response.destroyed && response.write(piece));
+    }
+    response.on('drain', write)
+    write()
+  })
+  const service = await start(`http://${host}/`, { DISCOVERY_HTTP_SD_INTERVAL: '1m' })
+  await expect
+    .poll(async () => (await service.lists())[1]?.problems, { timeout: 10_000 })
+    .toEqual(['the reply has more than 33554432 bytes'])
+})
+
+it('starts without it, and is not ready before it has answered', async () => {
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const { host } = await listen((_request, response) => void held.then(() => response.writeHead(200, json).end(groups('late'))))
+  const service = await start(`http://${host}/`, { DISCOVERY_HTTP_SD_INTERVAL: '1m' })
+  expect(await service.names()).toEqual(['own'])
+  expect((await service.lists())[1]).toMatchObject({ state: 'pending', servers: null })
+  const ready = await service.get('/readyz')
+  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining(`the servers of http_sd (${host}/)`)])
+  expect(await (await service.get('/metrics')).text()).not.toContain('tickwarden_discovery_up{provider="http_sd"}')
+  release()
+  await expect.poll(service.names).toEqual(['own', 'late'])
+  await expect.poll(async () => (await service.get('/readyz')).status, { timeout: 10_000 }).toBe(200)
+})
