@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
+import { record } from './results.ts'
 
 const { openHistory } = await built<typeof import('../src/history/history.ts')>('history/history.js')
 const { createHistoryFile } = await built<typeof import('../src/history/file.ts')>('history/file.js')
@@ -90,6 +91,8 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     console.log(
       `400 days of ${count} servers: loaded in ${(elapsed / 1000).toFixed(2)} s (${((user + system) / 1e6).toFixed(2)} s CPU); each ${(bytes / count / 1024).toFixed(1)} KiB in memory, ${(disk / count / 1024).toFixed(0)} KiB on disk`,
     )
+    record(`400 days of ${count} servers: load`, user / 1e3 + system / 1e3, 'ms CPU')
+    record('400 days of a server: memory', bytes / count / 1024, 'KiB')
     const time = (name: string, action: () => unknown) => {
       const times = Array.from({ length: quick ? 3 : 50 }, () => {
         const begun = performance.now()
@@ -98,6 +101,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
       })
       const [first = 0] = times
       const sorted = times.toSorted((a, b) => a - b)
+      record(`${name}: on the event loop`, sorted[sorted.length >> 1] ?? Number.NaN, 'ms')
       console.log(
         `${name}: ${sorted[sorted.length >> 1]?.toFixed(2)} ms on the event loop, the first time ${first.toFixed(1)} ms`,
       )

@@ -5,6 +5,7 @@ import { loadConfig } from '../src/config.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { launchBrowser } from '../test/helpers/browser.ts'
 import { scriptedFleet } from '../test/helpers/scripted-fleet.ts'
+import { record } from './results.ts'
 
 const servers = 1_000
 const isQuick = process.argv.includes('--quick')
@@ -62,6 +63,7 @@ export async function run(): Promise<void> {
     console.log(`${servers} servers: interactive ${shown(interactive, 'ms')} (DOM), ${shown(finished, 'ms')} (complete),`)
     console.log(`  ${shown(median(loads), 'ms')} until the cards and the events are there, as the driver of the browser sees it`)
 
+    record(`page of ${servers} servers: interactive`, interactive, 'ms')
     const events: TraceEvent[] = []
     session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
     await session.send('Tracing.start', { traceConfig: { includedCategories: ['devtools.timeline'] } })
@@ -100,6 +102,7 @@ export async function run(): Promise<void> {
       `a snapshot takes ${shown(total / updates, 'ms')} of the main thread (limit 5 ms): ${outer.map((name) => `${name} ${((busy.get(name) ?? 0) / updates).toFixed(2)}`).join(', ')}`,
     )
 
+    record(`page of ${servers} servers: main thread per snapshot`, total / updates, 'ms', 'under 5')
     const heap = async () => {
       await session.send('HeapProfiler.collectGarbage')
       const { usedSize } = (await session.send('Runtime.getHeapUsage')) as { usedSize: number }
@@ -116,6 +119,7 @@ export async function run(): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
     const after = await heap()
+    record(`page: memory after ${watched / 1000} s of events, after / before`, after / before, 'ratio')
     console.log(`memory after ${watched / 1000} s of events: ${shown(before, 'MiB')} before, ${shown(after, 'MiB')} after`)
   } finally {
     await browser.close()
