@@ -7,6 +7,7 @@ import type { Fields } from '../src/game/fields.ts'
 import { launchBrowser, type Page } from '../test/helpers/browser.ts'
 import { scriptedFleet } from '../test/helpers/scripted-fleet.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 
 type CDPSession = Awaited<ReturnType<ReturnType<Page['context']>['newCDPSession']>>
 
@@ -97,6 +98,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       `  of which ${shown(median(busy), 'ms')} CPU of the page's main thread; load of the machine ${loadavg()[0]?.toFixed(1)}`,
     )
 
+    record(`page of ${servers} servers: interactive`, median(interactive), 'ms')
     /** Milliseconds of the main thread, by the clock and of the CPU, that each of some changes takes; and the CPU by kind of work. */
     async function trace(session: CDPSession, change: (index: number) => unknown) {
       const events: TraceEvent[] = []
@@ -134,6 +136,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     )
     console.log(`  ${snapshot.parts}`)
 
+    record(`page of ${servers} servers: main thread per snapshot`, snapshot.elapsed, 'ms', 'under 5')
     const heap = async () => {
       await session.send('HeapProfiler.collectGarbage')
       const { usedSize } = (await session.send('Runtime.getHeapUsage')) as { usedSize: number }
@@ -150,6 +153,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
     const after = await heap()
+    record(`page: memory after ${watched / 1000} s of events, after / before`, after / before, 'ratio')
     console.log(`memory after ${watched / 1000} s of events: ${shown(before, 'MiB')} before, ${shown(after, 'MiB')} after`)
     // The least that a page can do: one number in a page of one element.
     await page.context().close()
