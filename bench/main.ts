@@ -13,7 +13,7 @@ export interface BenchOptions {
 const maxDuration = { quick: 60_000, full: 15 * 60_000 }
 
 const quick = process.argv.includes('--quick')
-const wanted = process.argv.slice(2).filter((argument) => argument !== '--quick')
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
   .map((file) => file.slice(0, -'.bench.ts'.length))

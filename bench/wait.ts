@@ -25,15 +25,16 @@ export async function waitUntil(what: string, isReady: () => Promise<boolean>): 
 
 /**
  * The next message of a child process.
- * @throws Error when it exits first, or after 30 s
+ * @param maxWaitMs default 30 s
+ * @throws Error when it exits first, or after `maxWaitMs`
  */
-export async function nextMessage<T>(child: ChildProcess): Promise<T> {
+export async function nextMessage<T>(child: ChildProcess, maxWaitMs = maxWait): Promise<T> {
   const stop = new AbortController()
   const exited = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
     throw new Error(`A child process exited with code ${code} before it was ready`)
   })
-  const late = setTimeout(maxWait, undefined, { signal: stop.signal }).then(() => {
-    throw new Error(`A child process was not ready after ${maxWait / 1000} s`)
+  const late = setTimeout(maxWaitMs, undefined, { signal: stop.signal }).then(() => {
+    throw new Error(`A child process was not ready after ${maxWaitMs / 1000} s`)
   })
   try {
     const [message] = await Promise.race([once(child, 'message', { signal: stop.signal }), exited, late])

@@ -11,9 +11,11 @@ import { acceptsGzip } from '../src/http/accept.ts'
 import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
 import type { LiveMetrics } from '../src/live-metrics.ts'
+import type { ReplicaMetrics } from '../src/replica-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
 import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
+import { replica as replicaFamilies } from './families/replica.ts'
 import type { FleetText } from './fleet-text.ts'
 import { nameLookupText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
@@ -78,18 +80,26 @@ export interface MetricsParts {
   readonly data?: DataMetrics
   readonly live?: LiveMetrics
   readonly discovery?: DiscoveryView
+  readonly replica?: ReplicaOptions
+}
+
+export interface ReplicaOptions {
+  readonly metrics: () => ReplicaMetrics
+  readonly isPolledHere: (server: string) => boolean
 }
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, clock, fleetText, service, histogram, nameLookups, data, live, discovery } = parts
+  const { fleet, clock, fleetText, service, histogram, nameLookups, data, live, discovery, replica } = parts
   const writeData = createExposition(dataFamilies)
   const writeLive = createExposition(liveFamilies)
   const writeDiscovery = createExposition(discoveryFamilies)
+  const writeReplica = createExposition(replicaFamilies)
+  const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)
   let lastScrape = Number.NEGATIVE_INFINITY
   // While something scrapes, the next scrape only copies what was rendered between the two (`npm run bench -- metrics`).
   const unsubscribe = fleet.subscribe((snapshot) => {
-    if (clock.now() - lastScrape < renderAheadMs) fleetText.prepare(snapshot)
+    if (clock.now() - lastScrape < renderAheadMs && isPolledHere(snapshot)) fleetText.prepare(snapshot)
   })
   app.addHook('onClose', async () => unsubscribe())
 
@@ -99,7 +109,8 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
       schema: {
         tags: ['metrics'],
         summary: 'Metrics of all watched servers and of the service',
-        description: 'For a scrape by Prometheus: the newest values of every watched server, and of this process.',
+        description:
+          'For a scrape by Prometheus: the newest values of every watched server, and of this process. Where replicas share the servers: of those that this one polls.',
         security: security.metrics,
         response: metricsSchema,
       },
@@ -111,13 +122,14 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         data === undefined ? '' : writeData(data, format),
         live === undefined ? '' : writeLive(live, format),
         discovery === undefined ? '' : writeDiscovery(discovery, format),
+        replica === undefined ? '' : writeReplica(replica.metrics(), format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
         await service.text(format),
         endings[format],
       ].join('')
       const servers = fleetText.bytes(
-        fleet.watchers.map((watcher) => watcher.snapshot()),
+        fleet.watchers.filter(isPolledHere).map((watcher) => watcher.snapshot()),
         format,
       )
       return sendMetrics(request, reply, Buffer.concat([servers, Buffer.from(own)]), format)

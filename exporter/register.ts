@@ -13,7 +13,7 @@ import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
 import { createHttpHistogram, observeRequests } from './http-histogram.ts'
-import { registerMetricsRoute } from './metrics-route.ts'
+import { type ReplicaOptions, registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
 import { createServiceMetrics } from './service-metrics.ts'
@@ -28,6 +28,8 @@ export interface ExporterOptions {
   readonly live?: LiveMetrics
   /** Without it there are no metrics of the discovery of servers. */
   readonly discovery?: DiscoveryView
+  /** Where several replicas share the servers: /metrics covers those that this one polls. */
+  readonly replica?: ReplicaOptions
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -64,6 +66,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       ...(data && { data }),
       ...(live && { live }),
       ...(discovery && { discovery }),
+      ...(options.replica && { replica: options.replica }),
     })
     registerProbeRoute(routes, {
       fleet,

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import '@fastify/swagger'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
+import type { Replica } from './cluster/replica.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import type { DiscoveryView } from './discovery/status.ts'
@@ -13,13 +14,14 @@ import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
-import { createEventHub } from './live/hub.ts'
+import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { readStyles } from './web/assets.ts'
 import { registerPage } from './web/page.ts'
+import { createPageEvents } from './web/page-server.ts'
 import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
@@ -33,6 +35,8 @@ export interface AppOptions {
   readonly log?: Log
   /** Lookups of names for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
+  /** Set where several replicas share the servers. */
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
 }
 
 declare module 'fastify' {
@@ -49,7 +53,8 @@ const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is on the one of HOST and PORT`
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
-export async function buildApp({ config, fleet, logger, log = logger, clock = systemClock, nameLookups, discovery }: AppOptions) {
+export async function buildApp(options: AppOptions) {
+  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, discovery, replica } = options
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -64,7 +69,10 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
   const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
   const history = await openHistory({ fleet, clock, log, ...(historyFolder && { folder: historyFolder }) })
   app.addHook('onClose', () => history.close())
-  const events = createEventHub(fleet, clock, config.live.eventsLimit)
+  const isPublic = config.page.pagePublic !== 'false'
+  const maxClients = config.live.eventsLimit
+  const events = createEventHub(fleet, clock, maxClients)
+  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
@@ -76,7 +84,8 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
     config: { metrics: config.metrics, poll: config.poll },
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => events.metrics(), historyBytes: () => history.bytes() },
+    live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
+    ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
     ...(discovery && { discovery }),
@@ -94,8 +103,8 @@ export async function buildApp({ config, fleet, logger, log = logger, clock = sy
     clock,
     history,
     title: config.page.pageTitle,
-    isPublic: config.page.pagePublic !== 'false',
-    maxClients: config.live.eventsLimit,
+    isPublic,
+    events: pageEvents,
     isDemo,
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })

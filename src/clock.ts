@@ -17,3 +17,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** The system clock with a monotonic time that processes, as far as their wall clocks agree, have in common: it counts from 1970. */
+export const sharedClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() }

@@ -1,7 +1,7 @@
 import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findLacking, findServerless, readEntry, readServer, toServer } from './config/server.ts'
+import { findMisfits, findServerless, readEntry, readServer, toServer } from './config/server.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
@@ -89,7 +89,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   // A file or an entry that could not be read may hold anything.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
-  if (isReadable) problems.push(...findLacking(primary, first?.place))
+  if (isReadable) problems.push(...findMisfits(primary, first?.place))
   const needsServer = first === undefined && !isDiscoveryOn(values, path)
   if (isReadable && watches) problems.push(...findServerless(primary, needsServer ? path : undefined))
   const names = isReadable ? [primary.own.values.name] : []
@@ -101,6 +101,11 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   })
   findSameNames(names, problems)
   findSameListen(values, set.get('metricsListen')?.from, problems)
+
+  const statePassword = set.get('statePassword')
+  if (statePassword !== undefined && !set.has('stateUrl')) {
+    problems.push(`${statePassword.from} is set without ${statePassword.inFile ? settings.stateUrl.file : settings.stateUrl.env}`)
+  }
 
   const { pollInterval: interval, staleAfter } = values
   if (interval !== undefined && staleAfter !== undefined && staleAfter < interval) {
@@ -115,7 +120,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     ...(path !== undefined && { file: path }),
     host: listen.host,
     port: listen.port,
-    servers: [toServer(primary), ...fromFile].filter((server) => server !== undefined),
+    servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),
     warnings,
     poll: { interval: poll.pollInterval, timeout: poll.pollTimeout, staleAfter: poll.staleAfter ?? 3 * poll.pollInterval },
   }

@@ -271,6 +271,43 @@ describe('mistakes', () => {
     ])
   })
 
+  it.each([
+    'REDDIT_AUTH_URL',
+    'REDDIT_API_URL',
+    'GITHUB_API_URL',
+    'SPOTIFY_ACCOUNTS_URL',
+    'SPOTIFY_API_URL',
+    'LASTFM_API_URL',
+    'MC_JMX',
+    'MC_MANAGEMENT',
+  ])('are credentials, a query or a fragment in the base URL %s, which is not shown with them', (name) => {
+    const scheme = name === 'MC_MANAGEMENT' ? 'ws' : 'http'
+    const others = { MC_SERVER: 'a', ...(name === 'MC_MANAGEMENT' && { MC_MANAGEMENT_SECRET: 's' }) }
+    for (const end of [
+      '//user:hunter2@h:1/a',
+      '//hunter2@h:1/a',
+      'user:hunter2@h:1/a',
+      '\\\\user:hunter2@h:1/a',
+      '//h:1/a?token=hunter2',
+      '//h:1/a?',
+      '//h:1/a#hunter2',
+    ]) {
+      const found = problems({ env: { ...others, [name]: `${scheme}:${end}` } })
+      expect(found, end).toEqual([
+        expect.stringMatching(new RegExp(`^${name} is ".*"; expected a URL .*without a user name, password, query or fragment$`)),
+      ])
+      expect(found.join(), end).not.toContain('hunter2')
+    }
+    expect(problems({ env: { ...others, [name]: `${scheme}://h:1/a` } })).toEqual([])
+  })
+
+  it('are credentials in the URL of the heads, which may have a query', () => {
+    expect(problems({ env: { HEADS_URL: 'https://user:hunter2@h/{uuid}' } })).toEqual([
+      expect.stringMatching(/^HEADS_URL is "https:\/\/\[hidden\]@h\/\{uuid\}"; expected a URL/),
+    ])
+    expect(problems({ env: { HEADS_URL: 'https://h/{uuid}?size={size}' } })).toEqual([])
+  })
+
   it('show no query of a URL', () => {
     for (const place of ['ftp://example.org/p.json?token=hunter2', 'http://example.org/p.json?token=hunter2#hunter2']) {
       expect(() => loadConfig({ env: { PROJECTS_SNAPSHOT: place } })).toThrow(
@@ -364,6 +401,37 @@ describe('what lacks something', () => {
     const named = entry.replace('{ ', '{ name: n, ')
     const path = file(`servers:\n  - ${named}\n  - ${named.replace('name: n', 'name: m')}\n`)
     expect(problems({ file: path }).toSorted()).toEqual([0, 1].map((index) => `${path}: servers[${index}]${expected}`))
+  })
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ MC_SERVER: 'x', MC_VIA_CREDENTIALS: 'user:secret' }, ['MC_VIA_CREDENTIALS is set without MC_VIA']],
+    [{ MC_SERVER: 'x', MC_VIA_CREDENTIALS: 'user:secret', MC_VIA: 'socks5://proxy' }, []],
+    [
+      { MC_SERVER: 'bedrock://x', MC_HOSTNAME: 'y', MC_PROXY_PROTOCOL: 'v2', MC_VIA_CREDENTIALS: 'user:secret' },
+      [
+        'MC_VIA_CREDENTIALS is set without MC_VIA',
+        'MC_HOSTNAME is set for a Bedrock server (bedrock://x:19132); only Java servers have it',
+        'MC_PROXY_PROTOCOL is set for a Bedrock server (bedrock://x:19132); only Java servers have it',
+      ],
+    ],
+    // Of another protocol than the game's, and Bedrock software has them too, or Geyser stands beside a Java server.
+    [{ MC_SERVER: 'bedrock://x', MC_RCON_PASSWORD: 'p', MC_QUERY: 'x', MC_JMX: 'http://x:8778/jolokia' }, []],
+    [{ MC_SERVER: 'bedrock://x', MC_ASLEEP_MOTD: 'asleep', MC_VIA: 'http://proxy' }, []],
+  ])('or has no effect is named: %j', (env, expected) => {
+    expect(problems({ env })).toEqual(expected)
+  })
+
+  it('or has no effect is named in the words of the file, of every server at once', () => {
+    const entry = 'address: "bedrock://x", hostname: y, viaCredentialsFile: FILE'.replace('FILE', file('user:secret'))
+    const path = file(`servers:\n  - { name: a, ${entry} }\n  - { name: b, ${entry}, proxyProtocol: v1 }\n`)
+    const bedrock = 'is set for a Bedrock server (bedrock://x:19132); only Java servers have it'
+    expect(problems({ file: path })).toEqual([
+      expect.stringMatching(/servers\[0\]\.viaCredentialsFile \(.*\) is set without via$/),
+      `${path}: servers[0].hostname ${bedrock}`,
+      expect.stringMatching(/servers\[1\]\.viaCredentialsFile \(.*\) is set without via$/),
+      `${path}: servers[1].hostname ${bedrock}`,
+      `${path}: servers[1].proxyProtocol ${bedrock}`,
+    ])
   })
 
   it('is not looked for where the file cannot be read', () => {
@@ -482,6 +550,7 @@ describe('the config file', () => {
     expect(server(`name: ${given}, rcon: ${given}, query: ${given}`)).toEqual({
       name: 'Server',
       sources: { status: { address: { edition: 'java', host: 'x', port: 25565 } } },
+      settingNames: expect.any(Object),
     })
     expect(load({ file: file(`servers: ${given}\npoll:\n`) }).servers).toEqual([])
   })
@@ -568,7 +637,7 @@ servers:
   - { name: new, address: n, management: { url: "wss://n:9000", secret: s, fingerprint: "${'AB:'.repeat(31)}AB" }, query: n }
 `),
     })
-    expect(config.servers).toEqual([
+    expect(config.servers.map(({ settingNames, ...server }) => server)).toEqual([
       {
         name: 'survival',
         sources: {

@@ -15,7 +15,7 @@ it('the package holds what runs and what is read, and nothing of how it was made
         'README.md',
         'LICENSE',
         'CHANGELOG.md',
-        'exporter/README.md',
+        'docs/settings.md',
         'dist/src/main.js',
         'dist/src/library/index.d.ts',
         'dist/exporter/register.js',

@@ -1,19 +1,42 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { databaseTable, fieldTable, providerTable, scriptTable, serverSettingTable, sourceTable } from './tables.ts'
+import { routeTable } from './api-tables.ts'
+import { errorCodeSections } from './error-codes.ts'
+import { layerDiagram } from './layer-diagram.ts'
+import { metricsTable } from './metrics-table.ts'
+import { readSelfDescription, type SelfDescription } from './service.ts'
+import {
+  databaseTable,
+  fieldTable,
+  providerTable,
+  scenarioTable,
+  scriptTable,
+  serverSettingTable,
+  serviceSettingTable,
+  sourceTable,
+} from './tables.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
+type Make = (service: SelfDescription) => string
+
 /** What stands between `<!-- generated: NAME -->` and `<!-- end -->`, by file and name. */
-const parts: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  'README.md': {
-    sources: sourceTable,
-    'server settings': serverSettingTable,
-    providers: providerTable,
-    databases: databaseTable,
-    scripts: scriptTable,
-  },
+const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
+  'docs/settings.md': { 'server settings': serverSettingTable, 'service settings': serviceSettingTable },
+  'docs/sources.md': { sources: sourceTable },
   'docs/fields.md': { fields: fieldTable },
+  'docs/many-servers.md': { providers: providerTable },
+  'docs/metrics.md': { metrics: ({ metrics }) => metricsTable(metrics) },
+  'docs/api.md': {
+    'status routes': ({ openapi }) => routeTable(openapi, (path) => path.startsWith('/api/v1/')),
+    'data routes': ({ openapi }) => routeTable(openapi, (path) => path.startsWith('/v1/')),
+    'other routes': ({ openapi }) => routeTable(openapi, (path) => !/^\/(api\/)?v1\//.test(path)),
+  },
+  'docs/demo.md': { scenarios: scenarioTable },
+  'docs/data-service.md': { databases: databaseTable },
+  'docs/update-scripts.md': { scripts: scriptTable },
+  'docs/troubleshooting.md': { 'error codes': errorCodeSections },
+  'docs/contributing/README.md': { diagram: layerDiagram },
 }
 
 /** @throws RangeError where the text has no such markers */
@@ -26,16 +49,21 @@ function replaced(text: string, name: string, content: string): string {
 }
 
 /** The pages with their generated parts as the code has them, by path from the project's root. */
-export const pages = (): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+export async function generatePages(): Promise<Readonly<Record<string, string>>> {
+  const service = await readSelfDescription()
+  return Object.fromEntries(
     Object.entries(parts).map(([path, made]) => [
       path,
-      Object.entries(made).reduce((text, [name, make]) => replaced(text, name, make()), readFileSync(join(root, path), 'utf8')),
+      Object.entries(made).reduce(
+        (text, [name, make]) => replaced(text, name, make(service)),
+        readFileSync(join(root, path), 'utf8'),
+      ),
     ]),
   )
+}
 
 if (process.argv[1] === import.meta.filename) {
-  for (const [path, text] of Object.entries(pages())) {
+  for (const [path, text] of Object.entries(await generatePages())) {
     writeFileSync(join(root, path), text)
     console.log(path)
   }

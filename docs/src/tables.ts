@@ -1,33 +1,21 @@
 import { environmentOf, type Setting } from '../../src/config/setting.ts'
-import { settings, settingsOfServer } from '../../src/config/settings.ts'
+import { allSettings, settings, settingsOfServer } from '../../src/config/settings.ts'
 import { loadConfig } from '../../src/config.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
 import { providers } from '../../src/discovery/index.ts'
 import type { ProviderDescriptor } from '../../src/discovery/provider.ts'
+import { scenarios } from '../../src/game/demo/scenarios.ts'
 import { fieldDescriptions, fieldNames } from '../../src/game/fields.ts'
 import { precedence } from '../../src/game/snapshot.ts'
 import { descriptorOf } from '../../src/game/sources/descriptor-of.ts'
 import { sources } from '../../src/game/sources/index.ts'
 import type { SourceDescriptor } from '../../src/game/sources/source.ts'
+import { code, marked, table } from './table.ts'
 
 const list: readonly SourceDescriptor[] = sources
 const providerList: readonly ProviderDescriptor[] = providers
-
-/** A Markdown table with columns of equal width. */
-function table(...rows: readonly (readonly string[])[]): string {
-  const [head = []] = rows
-  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const [first = '', ...others] = rows.map(line)
-  return [first, line(widths.map((width) => '-'.repeat(width))), ...others].join('\n')
-}
-
-const code = (text: string): string => `\`${text}\``
-
-/** Names of settings and of the game's properties as code. */
-const marked = (text: string): string => text.replaceAll(/\b[A-Z]+_[A-Z_]+\b|\b[a-z-]+=true\b/g, code)
 
 const withoutArticle = (label: string): string => label.replace(/^the /, '')
 
@@ -58,15 +46,28 @@ const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {
 
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
 
+/** Addresses as code, so that they do not become links. */
+const withCode = (text: string): string => text.replaceAll(/\bhttps?:\/\/[^\s,]+/g, code)
+
+function settingRow(setting: Setting<unknown>): readonly string[] {
+  const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
+  return [
+    environmentOf(setting).map(code).join(', '),
+    keys.map(code).join(', '),
+    withCode(setting.meaning),
+    withCode(fallbackOf(setting)),
+  ]
+}
+
 /** Every setting of a game server: in the environment and in its entry of `servers`. */
 export const serverSettingTable = (): string =>
+  table(['environment', 'in `servers`', 'meaning', 'default'], ...settingsOfServer.map(settingRow))
+
+/** Every setting of the service itself: in the environment and in the config file. */
+export const serviceSettingTable = (): string =>
   table(
-    ['environment', 'in `servers`', 'meaning', 'default'],
-    ...settingsOfServer.map((setting) => {
-      const keys = setting.file === undefined ? [] : [setting.file, ...(setting.secret ? [`${setting.file}File`] : [])]
-      const environment = environmentOf(setting).map(code).join(', ')
-      return [environment, keys.map(code).join(', '), setting.meaning, fallbackOf(setting)]
-    }),
+    ['environment', 'config file', 'meaning', 'default'],
+    ...allSettings.filter((setting) => !settingsOfServer.includes(setting)).map(settingRow),
   )
 
 /** Every provider of servers, in their order of precedence: what it reads, the setting that switches it on, and what it makes of it. */
@@ -76,12 +77,8 @@ export const providerTable = (): string =>
     ...providerList.map(({ title, meaning, settings }) => {
       const [main]: readonly (Setting<unknown> | undefined)[] = Object.values(settings)
       const fallback = main?.otherwise === undefined ? '' : ` (default: ${main.otherwise})`
-      return [
-        title,
-        main === undefined ? '' : code(main.env) + fallback,
-        main?.file === undefined ? '' : code(main.file),
-        meaning,
-      ]
+      const key = main?.file === undefined ? '' : code(main.file)
+      return [title, main === undefined ? '' : code(main.env) + fallback, key, meaning]
     }),
   )
 
@@ -125,3 +122,7 @@ export const scriptTable = (): string =>
         .join(', '),
     ]),
   )
+
+/** What each scenario of the demo server does. */
+export const scenarioTable = (): string =>
+  table(['scenario', 'what happens'], ...Object.entries(scenarios).map(([name, { meaning }]) => [code(name), meaning]))

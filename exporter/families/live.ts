@@ -5,7 +5,7 @@ export const live: readonly Family<LiveMetrics>[] = [
   {
     name: 'tickwarden_event_clients',
     type: 'gauge',
-    help: 'Clients that follow the events.',
+    help: 'Clients that follow the events, those of the status page included.',
     labels: [],
     read: ({ events }) => single(events().clients),
   },

@@ -18,7 +18,7 @@ export const polls: readonly ServerFamily[] = [
     read: ({ sources }) =>
       sources
         .filter(({ state }) => state !== 'pending')
-        .map(({ source, state }) => ({ labels: [source], value: state === 'ok' ? 1 : 0 })),
+        .map(({ source, state }) => ({ labels: [source], value: state === 'failed' ? 0 : 1 })),
   },
   {
     name: 'minecraft_source_duration_seconds',

@@ -91,11 +91,19 @@ const schema = {
   },
 }
 
-/** The target with another name in the handshake. */
+/**
+ * The target with another name in the handshake.
+ * @throws RequestError INVALID_PARAMETER for a Bedrock server
+ */
 function withHostname(target: Target, hostname: string | undefined): Target {
   if (hostname === undefined) return target
   const { settings } = target
   const { sources } = settings
+  if (addressOf(settings)?.edition === 'bedrock') {
+    throw invalidParameter(
+      `Parameter "hostname" is ${shown(hostname)}; expected none for a Bedrock server, only the handshake of Java servers carries a name.`,
+    )
+  }
   return { ...target, settings: { ...settings, sources: { ...sources, status: { ...sources.status, hostname } } } }
 }
 
@@ -125,9 +133,8 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       network: debug ? traceNetwork(network, debug.note) : network,
       phases,
     })
-    const close = () => watcher.close()
     // Not the socket's event: a scraper may send many requests over one connection.
-    request.signal.addEventListener('abort', close, { once: true })
+    request.raw.once('close', () => watcher.close())
     let cancel = () => {}
     const deadline = new Promise<void>((resolve) => {
       cancel = clock.after(timeout, resolve)
@@ -139,8 +146,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       return snapshot
     } finally {
       cancel()
-      request.signal.removeEventListener('abort', close)
-      close()
+      watcher.close()
     }
   }
 
@@ -157,12 +163,13 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     if (underWay >= concurrency) {
       throw unavailable('TOO_MANY_PROBES', `${concurrency} probes are under way; PROBE_CONCURRENCY allows no more.`, 1)
     }
+    const wanted = withHostname(target, hostname)
     const started = clock.now()
     underWay++
     try {
       const debug = wantsDebug ? createDebugLog(() => clock.now(), `Probe of ${text}, at most ${timeout / 1000} s`) : undefined
       const phases = createPhaseRecorder(clock)
-      const snapshot = await poll(withHostname(target, hostname), request, { timeout, phases, debug })
+      const snapshot = await poll(wanted, request, { timeout, phases, debug })
       const duration = (clock.now() - started) / 1000
       const result: Probed = { success: snapshot.up === true, duration, phases: phases.durations() }
       if (debug === undefined) {

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import { alerts } from './alerts.ts'
 
 const head = `# Alert rules for Prometheus: load this file with rule_files. Made by grafana/src/alerts.ts (npm run dashboards); promtool tests it in
-# test/grafana/. A server is identified by the label server (/metrics, and /probe with the relabelling in exporter/README.md) or else by
+# test/grafana/. A server is identified by the label server (/metrics, and /probe with the relabelling in docs/prometheus-grafana.md) or else by
 # instance (/probe of any other address). A probe sees a single poll: ServerLagging needs the tick rate between two polls, and so /metrics.
 # Scrape a server in one of the two ways, or it is counted and reported twice.
 `

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { buildApp } from '../app.ts'
-import { systemClock } from '../clock.ts'
+import { sharedClock, systemClock } from '../clock.ts'
+import { createReplica } from '../cluster/replica.ts'
 import type { Config } from '../config.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
@@ -34,6 +35,8 @@ const maxDiscoveryMs = 2_000
  * @throws ListenError where an address cannot be had, after everything that was started has been closed
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
+  const { stateUrl } = config.cluster
+  const clock = stateUrl === undefined ? systemClock : sharedClock
   const deferred = createDeferredLog(logger)
   const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
   const demo = isDemo ? await startDemoServer({}) : undefined
@@ -43,26 +46,33 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
           settings: config.discovery,
           ...(config.file !== undefined && { configFile: config.file }),
           readConfig: createConfigReader(config, load, deferred.log),
-          clock: systemClock,
+          clock,
           log: deferred.log,
         })
       : undefined
-  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, systemClock)
+  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, clock)
   const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
-  const network = createNetwork({ clock: systemClock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
-  const fleet: Fleet = createFleet({ servers, poll: config.poll, clock: systemClock, log: logger, network, createSources })
+  const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
+  const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
+  const fleet: Fleet = createFleet({
+    ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
+    ...(replica && { share: replica.share }),
+  })
   discovery?.onChange(() => {
     const change = fleet.update(discovery.servers())
     const text = describeChange(change)
     if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
   })
   const app = await buildApp({
-    ...{ config, fleet, logger, log: deferred.log, nameLookups },
+    ...{ config, fleet, clock, logger, log: deferred.log, nameLookups },
     ...(discovery && { discovery }),
+    ...(replica && { replica }),
   })
   const close = async () => {
     discovery?.close()
+    // First: while the replies under way are finished, others take the servers over.
+    await replica?.close()
     fleet.close()
     network.close()
     await app.close()
@@ -83,6 +93,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     for (const warning of config.warnings) logger.warn(warning)
     deferred.release()
     fleet.start()
+    replica?.start(fleet)
     return { url, close, reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)) }
   } catch (error) {
     deferred.release()

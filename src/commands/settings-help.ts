@@ -11,7 +11,7 @@ export function settingsHelp(): string {
   return [
     '',
     'Settings, with their defaults in brackets. Each is an environment variable and a flag (MC_SERVER is --mc-server);',
-    'tickwarden.yaml, or the file that --config or TICKWARDEN_CONFIG names, takes most of them too, and many servers (see README.md):',
+    'tickwarden.yaml, or the file that --config or TICKWARDEN_CONFIG names, takes most of them too, and many servers (see docs/many-servers.md):',
     'those that begin with MC_ are then the settings of the first server. A flag takes precedence over the environment, the',
     'environment over the file. A password, secret, token or key is never a flag: set it, or set NAME_FILE',
     `(${flagOf(settings.runToken)}) to a file that holds it.`,

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { Cron } from 'croner'
 import ipaddr from 'ipaddr.js'
+import { formatStateAddress, parseStateAddress, type StateAddress } from '../cluster/address.ts'
 import {
   formatHostPort,
   formatServerAddress,
@@ -151,6 +152,22 @@ export const serverAddress: Kind<ServerAddress> = {
   format: formatServerAddress,
 }
 
+/** The address of a Redis or Valkey server. */
+export const stateAddress: Kind<StateAddress> = {
+  example: 'redis://redis.example.org:6379',
+  expected:
+    'redis://host:port or rediss://host:port (port 6379 if none is given), with user:password@ in front and /database at its end if needed; in the password a % is written %25, a / %2F, a @ %40',
+  parse: parseStateAddress,
+  format: formatStateAddress,
+}
+
+/** Begins the names of keys; braces would mean a slot of a cluster. */
+export const keyPrefix: Kind<string> = {
+  example: 'tickwarden',
+  expected: '1 to 40 letters, digits and - . _',
+  parse: (given) => (/^[A-Za-z0-9\-._]{1,40}$/.test(given) ? given : undefined),
+}
+
 /** A proxy without the user name and password, which a URL would show in every message. */
 export const proxyAddress: Kind<ProxyAddress> = {
   expected: 'socks5://host:port or http://host:port (port 1080 or 3128 if none is given) without a user name',
@@ -182,6 +199,24 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
     return protocols.includes(protocol) ? href : undefined
   },
 })
+
+/**
+ * A URL to which paths are appended. Without a user name, password, query and fragment, which would be dropped, or shown in messages.
+ * @param protocols with colon: `https:`
+ */
+export function baseUrl(...protocols: readonly string[]): Kind<string> {
+  const { parse, expected, ...kind } = url(...protocols)
+  return {
+    ...kind,
+    expected: `${expected}, without a user name, password, query or fragment`,
+    parse(given) {
+      const href = parse(given)
+      if (href === undefined || /[?#]/.test(href)) return undefined
+      const { username, password } = new URL(href)
+      return username === '' && password === '' ? href : undefined
+    },
+  }
+}
 
 /** `*`, or an origin as browsers send it: a default port left out, letters in lower case. */
 export const origin: Kind<string> = {
@@ -255,9 +290,14 @@ export const existingFolder = (expected: string): Kind<string> => ({
 export const headsUrl: Kind<string> = {
   example: 'https://heads.example.org/{uuid}',
   expected:
-    'a URL that starts with https:// or http:// and has {uuid} in it, such as https://heads.example.org/{uuid}?size={size}',
+    'a URL that starts with https:// or http:// and has {uuid} in it, without a user name or password, such as https://heads.example.org/{uuid}?size={size}',
   // As it was given: a URL of its own would have its braces encoded.
-  parse: (given) => (given.includes('{uuid}') && url('https:', 'http:').parse(given) ? given : undefined),
+  parse(given) {
+    const href = given.includes('{uuid}') ? url('https:', 'http:').parse(given) : undefined
+    if (href === undefined) return undefined
+    const { username, password } = new URL(href)
+    return username === '' && password === '' ? given : undefined
+  },
 }
 
 export const fingerprint: Kind<string> = {

@@ -43,7 +43,11 @@ function find(setting: Setting<unknown>, { flags, env, file }: Places, problems:
 
 /** A value as a message may show it: a URL, complete or not, without its user name, password and query, which may hold a secret. */
 const quoted = (text: string): string =>
-  JSON.stringify(text.replace(/\/\/.*@/s, '//[hidden]@').replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]'))
+  JSON.stringify(
+    text
+      .replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*@/is, '$1[hidden]@')
+      .replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]'),
+  )
 
 function parse(setting: Setting<unknown>, given: Given | undefined, problems: string[]): unknown {
   const text = given === undefined ? setting.default : given.text

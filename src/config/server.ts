@@ -1,9 +1,11 @@
-import { type GivenSources, type ServerSettings, serverSettings } from '../game/server.ts'
+import { formatServerAddress } from '../game/protocol/address.ts'
+import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../game/server.ts'
+import type { SettingNames } from '../game/setting-names.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
 import type { Given, ServerEntry } from './file.ts'
 import { type Places, type ReadSettings, readSettings } from './read.ts'
-import type { GivenValues, SettingTable } from './setting.ts'
+import type { GivenValues, Setting, SettingTable } from './setting.ts'
 
 /** One source as it was configured. */
 interface ReadSource extends ReadSettings<SettingTable> {
@@ -13,6 +15,8 @@ interface ReadSource extends ReadSettings<SettingTable> {
 }
 
 type NamedSetting = readonly [key: string, setting: SourceSetting<unknown>]
+
+type AnySetting = readonly [key: string, setting: Setting<unknown>]
 
 /** One game server as it was configured. */
 export interface ReadServer {
@@ -32,17 +36,19 @@ export function readServer(places: Places, problems: string[]): ReadServer {
   }
 }
 
+const titles = { java: 'Java', bedrock: 'Bedrock' } as const
+
 const mainOf = ({ settings }: ReadSource): readonly NamedSetting[] => settings.slice(0, 1)
 const givenMain = (source: ReadSource): Given | undefined => mainOf(source).map(([key]) => source.given.get(key))[0]
 
 /** What the user would have to set: by its key in the config file, or by its name in the environment. */
-function nameOf({ env, file, secret }: SourceSetting<unknown>, inFile: boolean): string {
+function nameOf({ env, file = env, secret }: Setting<unknown>, inFile: boolean): string {
   const own = inFile ? file : env
   return secret ? `${own} (or ${own}${inFile ? 'File' : '_FILE'})` : own
 }
 
 /** `MC_RCON is set without MC_RCON_PASSWORD`. */
-const lack = (given: Given, alternatives: readonly NamedSetting[]): string =>
+const lack = (given: Given, alternatives: readonly AnySetting[]): string =>
   `${given.from} is set without ${alternatives.map(([, setting]) => nameOf(setting, given.inFile)).join(' or ')}`
 
 /**
@@ -64,10 +70,16 @@ function lacksOf(source: ReadSource, locating: readonly ReadSource[]): readonly 
 }
 
 /**
- * What lacks a setting that it needs. One that was set wrongly is not lacking: that has been reported already.
+ * Settings that do not fit together: each that lacks one that it needs, and each that has no effect on this server. One that was
+ * set wrongly is not lacking: that has been reported already.
  * @param entry its place in the config file; undefined where it has none
  */
-export function findLacking({ sources }: ReadServer, entry: string | undefined): readonly string[] {
+export const findMisfits = (server: ReadServer, entry: string | undefined): readonly string[] => [
+  ...findLacking(server, entry),
+  ...findWithoutEffect(server),
+]
+
+function findLacking({ sources }: ReadServer, entry: string | undefined): readonly string[] {
   const locating = sources.filter(({ descriptor }) => descriptor.locatesServer)
   const isLocated = locating.some(givenMain)
   if (entry !== undefined && !isLocated) {
@@ -81,6 +93,41 @@ export function findLacking({ sources }: ReadServer, entry: string | undefined):
     ...sources.flatMap((source) => lacksOf(source, locating)),
     ...(unlocated ? [lack(unlocated, locating.flatMap(mainOf))] : []),
   ]
+}
+
+/** What has no effect without another setting of its table. */
+function findNeedy(settings: readonly AnySetting[], given: ReadonlyMap<string, Given>): readonly string[] {
+  return settings.flatMap(([key, { needs }]) => {
+    const set = given.get(key)
+    if (set === undefined || needs === undefined || given.has(needs)) return []
+    return [
+      lack(
+        set,
+        settings.filter(([name]) => name === needs),
+      ),
+    ]
+  })
+}
+
+/** Settings that have no effect without another one, or on a server of this edition. */
+function findWithoutEffect(server: ReadServer): readonly string[] {
+  const { own, sources } = server
+  const needy = [
+    ...findNeedy(Object.entries(serverSettings), own.given),
+    ...sources.flatMap(({ settings, given }) => findNeedy(settings, given)),
+  ]
+  const address = addressOf(toServer(server) ?? { sources: {} })
+  if (address === undefined) return needy
+  const others = sources.flatMap(({ settings, given }) =>
+    settings.flatMap(([key, { edition = address.edition }]) => {
+      const set = given.get(key)
+      if (set === undefined || edition === address.edition) return []
+      return [
+        `${set.from} is set for a ${titles[address.edition]} server (${formatServerAddress(address)}); only ${titles[edition]} servers have it`,
+      ]
+    }),
+  )
+  return [...needy, ...others]
 }
 
 /**
@@ -108,8 +155,8 @@ export function readEntry(entry: ServerEntry, problems: string[]): { readonly na
   const read = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
   const name = read.own.given.has('name') ? read.own.values.name : undefined
   if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
-  problems.push(...findLacking(read, entry.place))
-  const server = toServer(read)
+  problems.push(...findMisfits(read, entry.place))
+  const server = toServer(read, true)
   return { ...(name !== undefined && { name }), ...(server && { server }) }
 }
 
@@ -117,8 +164,34 @@ export function readEntry(entry: ServerEntry, problems: string[]): { readonly na
 const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>
 
-/** The server to watch; undefined where nothing says where it is. */
-export function toServer({ own, sources }: ReadServer): ServerSettings | undefined {
+/** The key of each setting in the entry of a server. One object for all servers: there may be thousands. */
+const keysInFile: SettingNames = Object.fromEntries(
+  [serverSettings, ...sources.map(settingsOf)].flatMap((table: SettingTable) =>
+    Object.values(table).flatMap(({ env, file }) => (file === undefined ? [] : [[env, file] as const])),
+  ),
+)
+
+/** The keys of a server's settings, but for those that were set in the environment or on the command line. */
+function namesInFile({ own, sources }: ReadServer): SettingNames {
+  const tables: readonly { readonly settings: readonly AnySetting[]; readonly given: ReadonlyMap<string, Given> }[] = [
+    { settings: Object.entries(serverSettings), given: own.given },
+    ...sources,
+  ]
+  const elsewhere = new Set(
+    tables.flatMap(({ settings, given }) =>
+      settings.flatMap(([key, { env }]) => (given.get(key)?.inFile === false ? [env] : [])),
+    ),
+  )
+  if (elsewhere.size === 0) return keysInFile
+  return Object.fromEntries(Object.entries(keysInFile).filter(([env]) => !elsewhere.has(env)))
+}
+
+/**
+ * The server to watch; undefined where nothing says where it is.
+ * @param isInFile whether the config file, or options of the same keys, has an entry for it
+ */
+export function toServer(server: ReadServer, isInFile = false): ServerSettings | undefined {
+  const { own, sources } = server
   if (!sources.some((source) => source.descriptor.locatesServer && givenMain(source))) return undefined
   const given = sources.map(({ descriptor, values }) => [descriptor.name, definedIn(values)] as const)
   const known = given.filter(([, values]) => Object.keys(values).length > 0)
@@ -126,5 +199,6 @@ export function toServer({ own, sources }: ReadServer): ServerSettings | undefin
     name: serverSettings.name.default,
     ...definedIn(own.values),
     sources: Object.fromEntries(known) as GivenSources,
+    ...(isInFile && { settingNames: namesInFile(server) }),
   }
 }

@@ -13,6 +13,8 @@ export interface Setting<T> {
   readonly otherwise?: string
   /** Never shown; may be read from a file: `*_FILE`, in the config file `...File`. */
   readonly secret?: true
+  /** The setting, by its name in the same table, without which it has no effect. */
+  readonly needs?: string
 }
 
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>

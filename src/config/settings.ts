@@ -5,6 +5,7 @@ import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import {
   basePath,
+  baseUrl,
   bearerToken,
   duration,
   fileOrUrl,
@@ -14,16 +15,17 @@ import {
   hostPort,
   integer,
   type Kind,
+  keyPrefix,
   list,
   oneOf,
   origin,
   schedule,
+  stateAddress,
   text,
-  url,
 } from './kinds.ts'
 import type { Setting, SliceOf, ValuesOf } from './setting.ts'
 
-const upstream = url('https:', 'http:')
+const upstream = baseUrl('https:', 'http:')
 /** The type says whether there is a default: a setting with one always has a value. */
 const setting = <T, const D extends Omit<Setting<T>, 'kind'>>(definition: D & { readonly kind: Kind<T> }) => definition
 
@@ -280,6 +282,46 @@ const page = {
   }),
 } as const
 
+/** The state that replicas share, and the processes of one replica. */
+const cluster = {
+  stateUrl: setting({
+    env: 'STATE_URL',
+    file: 'state.url',
+    kind: stateAddress,
+    otherwise: 'none: one replica',
+    meaning: 'Redis or Valkey server through which replicas share the work',
+  }),
+  statePassword: setting({
+    env: 'STATE_PASSWORD',
+    file: 'state.password',
+    kind: text,
+    secret: true,
+    otherwise: 'the password in STATE_URL',
+    meaning: 'password of the Redis or Valkey server',
+  }),
+  statePrefix: setting({
+    env: 'STATE_PREFIX',
+    file: 'state.prefix',
+    kind: keyPrefix,
+    default: 'tickwarden',
+    meaning: 'begins the names of all keys; replicas with the same prefix share the work',
+  }),
+  stateHeartbeat: setting({
+    env: 'STATE_HEARTBEAT',
+    file: 'state.heartbeat',
+    kind: duration('200ms', '1m'),
+    default: '5s',
+    meaning: 'time between two heartbeats of a replica; after two, others poll the servers of one that is gone',
+  }),
+  workers: setting({
+    env: 'WORKERS',
+    file: 'workers',
+    kind: integer(1, 64),
+    default: '1',
+    meaning: 'processes that answer HTTP requests; with more than 1, one more process polls the servers',
+  }),
+} as const
+
 /** What all routes share. */
 const http = {
   basePath: setting({
@@ -321,6 +363,7 @@ export const slices = {
   live,
   pictures,
   page,
+  cluster,
   http,
   log,
 } as const
@@ -339,6 +382,7 @@ export const settings = {
   ...live,
   ...pictures,
   ...page,
+  ...cluster,
   ...http,
   ...log,
 } as const

@@ -93,7 +93,9 @@ const maxLink = 7 * 1024
  */
 function links(path: string, given: Readonly<Record<string, string>>, total: number, limit: number, offset: number) {
   if (limit === 0) return {}
-  const last = Math.max(0, Math.ceil(total / limit) - 1) * limit
+  // The page that following `next` ends at, so that it is the same on each of these pages, also from an offset between two pages.
+  const start = offset % limit
+  const last = start < total ? start + Math.floor((total - 1 - start) / limit) * limit : 0
   const link = (relation: string, target: number) => {
     const parameters = new URLSearchParams({ ...given, limit: String(limit), offset: String(target) })
     return `<${path}?${parameters}>; rel="${relation}"`

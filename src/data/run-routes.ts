@@ -5,7 +5,7 @@ import { security } from '../http/docs.ts'
 import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { json } from '../http/responses.ts'
-import { Counts, firstErrors, RunRecord } from './runs/history.ts'
+import { Counts, firstErrors, RunRecord, type StartedRun } from './runs/history.ts'
 import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
 import type { Schedule } from './runs/schedule.ts'
 import type { Script } from './scripts/script.ts'
@@ -58,7 +58,10 @@ const RunList = Type.Object(
           ),
           last_start: Type.Optional(Type.String({ format: 'date-time', description: 'Of the run under way, else of the last' })),
           last_end: Type.Optional(
-            Type.String({ format: 'date-time', description: 'Of the last run that has ended, as all that follows' }),
+            Type.String({
+              format: 'date-time',
+              description: 'Of the last run that has ended, as all that follows; absent where its process was killed',
+            }),
           ),
           duration: Type.Optional(Type.Number({ description: 'Seconds' })),
           trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
@@ -97,11 +100,31 @@ const RunList = Type.Object(
   },
 )
 
+const endedReply = (last: RunRecord) => ({
+  last_end: last.ended,
+  duration: last.duration,
+  trigger: last.trigger,
+  outcome: last.outcome,
+  counts: last.counts,
+  ...(last.errors.length > 0 && { error: last.errors[0], errors: last.errors }),
+  ...(last.retryAt !== undefined && { retry_at: last.retryAt }),
+})
+
+const interruption = 'interrupted: the process ended before the run did; what it has published is whole'
+
+/** When it ended, and what it has done by then, is unknown. */
+const interruptedReply = ({ trigger }: StartedRun) => ({
+  trigger,
+  outcome: 'failed' as const,
+  error: interruption,
+  errors: [interruption],
+})
+
 function toReply(
-  { script, route, state, runningSince, missing, last, lastSuccess, own }: ScriptStatus,
+  { script, route, state, runningSince, missing, last, interrupted, lastSuccess, own }: ScriptStatus,
   nextRun: number | undefined,
 ) {
-  const started = runningSince ?? last?.started
+  const started = runningSince ?? interrupted?.started ?? last?.started
   return {
     script,
     path: route,
@@ -112,15 +135,7 @@ function toReply(
     ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
     ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
     ...(started !== undefined && { last_start: started }),
-    ...(last && {
-      last_end: last.ended,
-      duration: last.duration,
-      trigger: last.trigger,
-      outcome: last.outcome,
-      counts: last.counts,
-      ...(last.errors.length > 0 && { error: last.errors[0], errors: last.errors }),
-      ...(last.retryAt !== undefined && { retry_at: last.retryAt }),
-    }),
+    ...(interrupted ? interruptedReply(interrupted) : last && endedReply(last)),
   }
 }
 

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
-import { SourceError } from './errors.ts'
+import { SourceError, toSourceError, withProgress } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 
 export interface HttpRequest {
@@ -64,7 +64,8 @@ export async function requestBounded(
     const fail = (error: unknown) => {
       outgoing.destroy()
       socket.destroy()
-      if (signal.aborted) reject(signal.reason)
+      if (signal.aborted)
+        reject(connectedAt > 0 ? withProgress(toSourceError(signal.reason, url.host), 'connected') : signal.reason)
       else if (isParseError(error)) reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
       else reject(error)
     }

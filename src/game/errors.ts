@@ -16,16 +16,32 @@ export type SourceErrorCode =
   | 'aborted'
   | 'internal'
 
+/** How far a source got before its deadline: the connection was made, or the server has accepted the login over it too. */
+export type SourceProgress = 'connected' | 'accepted'
+
 /** A source failed. The message says what happened and to which target; it never holds a secret. */
 export class SourceError extends Error {
   override readonly name = 'SourceError'
   readonly code: SourceErrorCode
+  /** Only of a `timeout`: absent where nothing was heard of the server. */
+  readonly progress?: SourceProgress
 
-  constructor(code: SourceErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(
+    code: SourceErrorCode,
+    message: string,
+    { progress, ...options }: { readonly cause?: unknown; readonly progress?: SourceProgress } = {},
+  ) {
     super(message, options)
     this.code = code
+    if (progress !== undefined) this.progress = progress
   }
 }
+
+/** The error of a source that got so far; any other than a `timeout` says itself what has happened. */
+export const withProgress = (error: SourceError, progress: SourceProgress): SourceError =>
+  error.code === 'timeout' && error.progress === undefined
+    ? new SourceError(error.code, error.message, { cause: error, progress })
+    : error
 
 const closed = ['closed', 'the other end closed the connection'] as const
 const noRoute = ['unreachable', 'no route to host'] as const

@@ -21,6 +21,11 @@ export interface FleetOptions {
   /** What the watched servers are reached through; default: the system's network, without a cache of names. */
   readonly network?: Network
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
+  /**
+   * Where several processes share the servers: makes what stands for the watcher of a server, which polls only in one of them.
+   * @param createWatcher makes the watcher that polls
+   */
+  readonly share?: (server: ServerSettings, createWatcher: () => Watcher) => Watcher
 }
 
 export interface ProbeOptions {
@@ -114,6 +119,7 @@ export function createFleet(options: FleetOptions): Fleet {
     createWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
+      settingNames: server.settingNames,
       settings,
       clock,
       log,
@@ -142,7 +148,8 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 
   function watch(settings: ServerSettings): Entry {
-    const watcher = createFor(settings, poll, { log, ...(network && { network }) }, false)
+    const createWatcher = () => createFor(settings, poll, { log, ...(network && { network }) }, false)
+    const watcher = options.share?.(settings, createWatcher) ?? createWatcher()
     watcher.subscribe((snapshot) => notify(snapshotListeners, snapshot))
     return { settings, watcher }
   }

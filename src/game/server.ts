@@ -1,6 +1,7 @@
 import { proxyAddress, proxyCredentials, serverName, text } from '../config/kinds.ts'
 import type { GivenValues, SettingTable } from '../config/setting.ts'
 import type { ServerAddress } from './protocol/address.ts'
+import type { SettingNames } from './setting-names.ts'
 import type { sources } from './sources/index.ts'
 import type { SourceDescriptor } from './sources/source.ts'
 
@@ -23,7 +24,8 @@ export const serverSettings = {
     file: 'viaCredentials',
     kind: proxyCredentials,
     secret: true,
-    meaning: 'user name and password that the proxy asks for, as user:password',
+    needs: 'via',
+    meaning: 'user name and password that the proxy requires, as user:password',
   },
 } as const satisfies SettingTable
 
@@ -31,6 +33,8 @@ export const serverSettings = {
 export interface ServerSettings extends GivenValues<typeof serverSettings> {
   readonly name: string
   readonly sources: GivenSources
+  /** Absent: it was configured in the environment. */
+  readonly settingNames?: SettingNames
   /** It is the built-in demo server: whatever is shown of it must say so. */
   readonly demo?: true
 }

@@ -16,8 +16,8 @@ export type KnownFields = { readonly [K in FieldName]?: KnownField<Fields[K]> }
 export interface SourceState {
   readonly source: SourceName
   readonly target: string
-  /** `pending` until its first poll has ended. */
-  readonly state: 'pending' | 'ok' | 'failed'
+  /** `pending` until its first poll has ended; `partial`: only a part could be read. */
+  readonly state: 'pending' | 'ok' | 'partial' | 'failed'
   /** Seconds its last poll took. */
   readonly duration?: number
   readonly error?: { readonly code: SourceErrorCode; readonly message: string }
@@ -132,6 +132,12 @@ function pick(
     }
   }
   return ofFailing
+}
+
+/** The upgrade of the world that keeps the server from being up; undefined where there is none. */
+export function ongoingWorldUpgrade({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): Fields['worldUpgrade'] | undefined {
+  const upgrade = fields.worldUpgrade?.value
+  return up === true || upgrade?.state === 'finished' ? undefined : upgrade
 }
 
 /** True: a proxy answers for the server, which is stopped; false: the server itself answers; undefined: unknown. */

@@ -1,4 +1,5 @@
 import type { ByteReader, ByteWriter } from './bytes.ts'
+import { Slots } from './slots.ts'
 
 export const dayMs = 86_400_000
 
@@ -24,73 +25,94 @@ export interface Days {
   read(reader: ByteReader): void
 }
 
-export function createDays(slots: number): Days {
-  const held = new Uint32Array(slots)
-  const known = new Uint32Array(slots)
-  const up = new Uint32Array(slots)
-  const peaks = new Float32Array(slots)
-  /** Milliseconds since the start of the day. */
-  const peakTimes = new Uint32Array(slots)
+/** Words of a day: known, up, the time of the peak (32 bits each), the peak (a float). */
+const layout = { known: 0, up: 2, peakAt: 4, peak: 6 } as const
 
-  function enter(day: number): number {
-    const slot = day % slots
-    if (held[slot] !== day) {
-      held[slot] = day
-      known[slot] = 0
-      up[slot] = 0
-      peaks[slot] = Number.NaN
-    }
-    return slot
+const float = new Float32Array(1)
+const floatBits = new Uint32Array(float.buffer)
+
+function bitsOf(value: number): number {
+  float[0] = value
+  return floatBits[0] ?? 0
+}
+
+function floatOf(bits: number): number {
+  floatBits[0] = bits
+  return float[0] ?? Number.NaN
+}
+
+const nan = bitsOf(Number.NaN)
+const empty: readonly number[] = [0, 0, 0, 0, 0, 0, nan & 0xffff, nan >>> 16]
+
+export const createDays = (slots: number): Days => new SlotDays(slots)
+
+/** A class for the same reason as that of the rings. */
+class SlotDays implements Days {
+  readonly #table: Slots
+
+  constructor(slots: number) {
+    this.#table = new Slots(slots, empty)
   }
 
-  function addTime(day: number, knownMs: number, upMs: number): void {
-    const slot = enter(day)
-    known[slot] = Math.min(dayMs, (known[slot] ?? 0) + knownMs)
-    up[slot] = Math.min(known[slot] ?? 0, (up[slot] ?? 0) + upMs)
+  addTime(day: number, knownMs: number, upMs: number): void {
+    const at = this.#table.enter(day)
+    const known = Math.min(dayMs, this.#read(at + layout.known) + knownMs)
+    this.#write(at + layout.known, known)
+    this.#write(at + layout.up, Math.min(known, this.#read(at + layout.up) + upMs))
   }
 
-  function addPlayers(day: number, players: number, at: number): void {
-    const slot = enter(day)
-    if ((peaks[slot] ?? 0) >= players) return
-    peaks[slot] = players
-    peakTimes[slot] = at - day * dayMs
+  addPlayers(day: number, players: number, at: number): void {
+    const slot = this.#table.enter(day)
+    if (floatOf(this.#read(slot + layout.peak)) >= players) return
+    this.#write(slot + layout.peak, bitsOf(players))
+    this.#write(slot + layout.peakAt, at - day * dayMs)
   }
 
-  function get(day: number): Day | undefined {
-    const slot = day % slots
-    if (held[slot] !== day) return undefined
+  get(day: number): Day | undefined {
+    const at = this.#table.find(day)
+    if (at === -1) return undefined
     return {
-      knownMs: known[slot] ?? 0,
-      upMs: up[slot] ?? 0,
-      peak: peaks[slot] ?? Number.NaN,
-      peakAt: day * dayMs + (peakTimes[slot] ?? 0),
+      knownMs: this.#read(at + layout.known),
+      upMs: this.#read(at + layout.up),
+      peak: floatOf(this.#read(at + layout.peak)),
+      peakAt: day * dayMs + this.#read(at + layout.peakAt),
     }
   }
 
-  return {
-    addTime,
-    addPlayers,
-    get,
-    bytes: () => [held, known, up, peaks, peakTimes].reduce((sum, { byteLength }) => sum + byteLength, 0),
-    write(writer) {
-      const filled = [...held].filter((day) => day > 0)
-      writer.uint32(filled.length)
-      for (const number of filled) {
-        const day = get(number)
-        writer.uint32(number)
-        writer.uint32(day?.knownMs ?? 0)
-        writer.uint32(day?.upMs ?? 0)
-        writer.float32(day?.peak ?? Number.NaN)
-        writer.float64(day?.peakAt ?? 0)
-      }
-    },
-    read(reader) {
-      for (let left = reader.uint32(); left > 0; left--) {
-        const day = reader.uint32()
-        addTime(day, reader.uint32(), reader.uint32())
-        const [players, at] = [reader.float32(), reader.float64()]
-        if (!Number.isNaN(players)) addPlayers(day, players, at)
-      }
-    },
+  bytes(): number {
+    return this.#table.byteLength
+  }
+
+  write(writer: ByteWriter): void {
+    const filled = [...this.#table.buckets()]
+    writer.uint32(filled.length)
+    for (const number of filled) {
+      const day = this.get(number)
+      writer.uint32(number)
+      writer.uint32(day?.knownMs ?? 0)
+      writer.uint32(day?.upMs ?? 0)
+      writer.float32(day?.peak ?? Number.NaN)
+      writer.float64(day?.peakAt ?? 0)
+    }
+  }
+
+  read(reader: ByteReader): void {
+    for (let left = reader.uint32(); left > 0; left--) {
+      const day = reader.uint32()
+      this.addTime(day, reader.uint32(), reader.uint32())
+      const [players, at] = [reader.float32(), reader.float64()]
+      if (!Number.isNaN(players)) this.addPlayers(day, players, at)
+    }
+  }
+
+  #read(at: number): number {
+    const { words } = this.#table
+    return (words[at] ?? 0) + (words[at + 1] ?? 0) * 0x10000
+  }
+
+  #write(at: number, value: number): void {
+    const { words } = this.#table
+    words[at] = value & 0xffff
+    words[at + 1] = value >>> 16
   }
 }

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 import { createByteReader, createByteWriter } from './bytes.ts'
 import { decode16, encode16 } from './decimal16.ts'
+import { levels } from './levels.ts'
 import { type SeriesName, seriesNames } from './series.ts'
-import { levels } from './server-history.ts'
 import type { SessionChange } from './sessions.ts'
 import type { Slice } from './slice.ts'
 

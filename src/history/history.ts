@@ -3,10 +3,11 @@ import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Log } from '../log.ts'
+import { createPauses } from '../pauses.ts'
 import { createHistoryFile } from './file.ts'
+import { levels } from './levels.ts'
 import { type RangeQuery, type RangeValues, readRange } from './range.ts'
 import { createRecordedServer, type RecordedServer } from './recorded-server.ts'
-import { levels } from './server-history.ts'
 import type { Session } from './sessions.ts'
 import { type RecentUptime, readRecentUptime, readUptime, type Uptime } from './uptime.ts'
 
@@ -85,10 +86,14 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     if (leaving.get(server) === written) leaving.delete(server)
   }
 
-  /** One after the other: thousands of servers must not take all file descriptors. */
+  /** One after the other: thousands of servers must not take all file descriptors, nor hold the event loop. */
   async function save(): Promise<void> {
     await Promise.all(loading.values())
-    for (const recorded of servers.values()) if (!loading.has(recorded)) await recorded.save()
+    const pauses = createPauses()
+    for (const recorded of servers.values()) {
+      if (!loading.has(recorded)) await recorded.save()
+      if (pauses.isDue()) await pauses.take()
+    }
   }
 
   /** A file written anew is flushed to the disk, which takes a while: the others must not wait for that. */

@@ -1,8 +1,9 @@
 import { type Kind, parseDuration } from '../config/kinds.ts'
 import { dayMs } from './days.ts'
+import { levels } from './levels.ts'
 import type { SeriesName } from './series.ts'
 import { seriesNames } from './series.ts'
-import { levels, type ServerHistory } from './server-history.ts'
+import type { ServerHistory } from './server-history.ts'
 
 const longRanges: readonly number[] = [30 * dayMs, 90 * dayMs, 365 * dayMs]
 

@@ -4,8 +4,9 @@ import type { Log } from '../log.ts'
 import { createByteReader, createByteWriter } from './bytes.ts'
 import type { HistoryFile } from './file.ts'
 import { decodeSessionChange, decodeSlice, encodeFrame, encodeSessionChange, encodeSlice, frameKinds } from './frames.ts'
+import { levels } from './levels.ts'
 import { createRecorder } from './recorder.ts'
-import { createServerHistory, levels, type ServerHistory } from './server-history.ts'
+import { createServerHistory, type ServerHistory } from './server-history.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
 export interface RecordedServer {
@@ -119,8 +120,11 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
       }
     },
     async save() {
-      if (file === undefined) takeFrames()
-      else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
+      if (file === undefined) {
+        recorder.settle()
+        history.takeSlices()
+        sessions.takeChanges()
+      } else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
     },
     async tidy() {
       if (file !== undefined && (!file.canAppend || file.hasGrown)) await attempt(file, () => file?.rewrite(encodeImage()))

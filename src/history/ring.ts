@@ -1,6 +1,7 @@
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { decode16, encode16, unknown16 } from './decimal16.ts'
 import { seriesNames } from './series.ts'
+import { Slots } from './slots.ts'
 
 /** What was recorded of one series in one bucket; the values of no known moment are NaN. */
 export interface Bucket {
@@ -9,36 +10,42 @@ export interface Bucket {
   readonly max: number
 }
 
-/** A number in 4 or 2 bytes. Players are exact; for the others 4 digits are enough. */
-interface Column {
-  get(position: number): number
-  set(position: number, value: number): void
-  readonly byteLength: number
+/** Words of one value: players are exact (a float of 4 bytes), for the others 4 digits are enough. */
+const wordsOf = (series: number): number => (series === 0 ? 2 : 1)
+/** Minimum, mean and maximum. */
+const places = 3
+
+const float = new Float32Array(1)
+const halves = new Uint16Array(float.buffer)
+
+function readValue(words: Uint16Array, at: number, series: number): number {
+  if (series > 0) return decode16(words[at] ?? unknown16)
+  halves[0] = words[at] ?? 0
+  halves[1] = words[at + 1] ?? 0
+  return float[0] ?? Number.NaN
 }
 
-function exactColumn(length: number): Column {
-  const values = new Float32Array(length).fill(Number.NaN)
-  return {
-    get: (position) => values[position] ?? Number.NaN,
-    set(position, value) {
-      values[position] = value
-    },
-    byteLength: values.byteLength,
+function writeValue(words: Uint16Array, at: number, series: number, value: number): void {
+  if (series > 0) {
+    words[at] = encode16(value)
+    return
   }
+  float[0] = value
+  words[at] = halves[0] ?? 0
+  words[at + 1] = halves[1] ?? 0
 }
 
-function decimalColumn(length: number): Column {
-  const values = new Uint16Array(length).fill(unknown16)
-  return {
-    get: (position) => decode16(values[position] ?? unknown16),
-    set(position, value) {
-      values[position] = encode16(value)
-    },
-    byteLength: values.byteLength,
-  }
+/** The words of a bucket of which nothing is known. @param known bits of the series that a table has */
+function emptyWords(known: number): readonly number[] {
+  return seriesNames.flatMap((_, series) => {
+    if ((known & (1 << series)) === 0) return []
+    const words = new Uint16Array(places * wordsOf(series))
+    for (let place = 0; place < places; place++) writeValue(words, place * wordsOf(series), series, Number.NaN)
+    return [...words]
+  })
 }
 
-const createColumn = (index: number, length: number): Column => (index === 0 ? exactColumn(length) : decimalColumn(length))
+const emptyByKnown = Array.from({ length: 1 << seriesNames.length }, (_, known) => emptyWords(known))
 
 /** The last `slots` buckets of `step` ms, by the number of the bucket since 1970. */
 export interface Ring {
@@ -58,119 +65,148 @@ export interface Ring {
   read(reader: ByteReader): void
 }
 
-/**
- * Each slot has the number of the bucket that it holds, so that a clock that jumps, forward or back, only costs the slots that are
- * written while it is wrong.
- */
-export function createRing(step: number, slots: number): Ring {
-  const held = new Uint32Array(slots)
-  /** For each series min, mean and max of each slot; made when the series is known for the first time. */
-  const columns: (Column | undefined)[] = seriesNames.map(() => undefined)
-  /** Of the bucket that was last added to, for each series the milliseconds that its mean is of and their exact sum. */
-  let open = 0
-  const weights = new Float64Array(seriesNames.length)
-  const sums = new Float64Array(seriesNames.length)
+export const createRing = (step: number, slots: number): Ring => new SlotRing(step, slots)
 
-  const slotOf = (bucket: number): number => bucket % slots
+/** A class, because thousands of servers have four rings each, and a function of its own for each member would take kilobytes. */
+class SlotRing implements Ring {
+  readonly step: number
+  readonly slots: number
+  #table: Slots
+  /** Bits of the series that have words in the table: those of which anything was ever known. */
+  #known = 0
+  /** The bucket that was last added to, and for each series the milliseconds that its mean is of and their exact sum. */
+  #open = 0
+  readonly #weights: number[] = seriesNames.map(() => 0)
+  readonly #sums: number[] = seriesNames.map(() => 0)
 
-  function enter(bucket: number): void {
-    if (bucket === open) return
-    open = bucket
-    const slot = slotOf(bucket)
-    const isKept = held[slot] === bucket
-    held[slot] = bucket
-    for (let index = 0; index < columns.length; index++) {
-      const column = columns[index]
-      const mean = isKept ? column?.get(3 * slot + 1) : undefined
-      const isKnown = mean !== undefined && !Number.isNaN(mean)
-      // How long it was known is not kept: that of a whole bucket is the best guess.
-      weights[index] = isKnown ? step : 0
-      sums[index] = isKnown ? mean * step : 0
-      if (!isKept) for (let place = 0; place < 3; place++) column?.set(3 * slot + place, Number.NaN)
+  constructor(step: number, slots: number) {
+    this.step = step
+    this.slots = slots
+    this.#table = new Slots(slots, [])
+  }
+
+  add(bucket: number, series: number, { min, mean, max }: Bucket, weight: number): void {
+    this.#include(series)
+    this.#enter(bucket)
+    const before = this.#weights[series] ?? 0
+    const total = before + weight
+    const sum = (this.#sums[series] ?? 0) + mean * weight
+    this.#weights[series] = total
+    this.#sums[series] = sum
+    const at = this.#find(bucket, series)
+    if (at === -1) return
+    const { words } = this.#table
+    const width = wordsOf(series)
+    // Only what changes is encoded: most of the time of loading a history goes into this.
+    if (before === 0 || min < readValue(words, at, series)) writeValue(words, at, series, min)
+    writeValue(words, at + width, series, sum / total)
+    if (before === 0 || max > readValue(words, at + 2 * width, series)) writeValue(words, at + 2 * width, series, max)
+  }
+
+  get(bucket: number, series: number): Bucket | undefined {
+    const at = this.#find(bucket, series)
+    if (at === -1) return undefined
+    const { words } = this.#table
+    const width = wordsOf(series)
+    const mean = readValue(words, at + width, series)
+    if (Number.isNaN(mean)) return undefined
+    return { min: readValue(words, at, series), mean, max: readValue(words, at + 2 * width, series) }
+  }
+
+  bytes(): number {
+    return this.#table.byteLength
+  }
+
+  write(writer: ByteWriter): void {
+    const filled = [...this.#table.buckets()]
+    writer.uint32(filled.length)
+    for (const bucket of filled) {
+      const values = seriesNames.map((_, series) => this.get(bucket, series))
+      writer.uint32(bucket)
+      writer.uint8(values.reduce((bits, value, series) => (value === undefined ? bits : bits | (1 << series)), 0))
+      for (const value of values) {
+        if (value === undefined) continue
+        writer.float32(value.min)
+        writer.float32(value.mean)
+        writer.float32(value.max)
+      }
+    }
+    writer.uint32(this.#open)
+    for (const weight of this.#weights) writer.float64(weight)
+  }
+
+  read(reader: ByteReader): void {
+    for (let left = reader.uint32(); left > 0; left--) {
+      const bucket = reader.uint32()
+      const bits = reader.uint8()
+      const isFree = this.#table.find(bucket) === -1
+      if (isFree) this.#table.enter(bucket)
+      for (let series = 0; series < seriesNames.length; series++) {
+        if ((bits & (1 << series)) === 0) continue
+        const values = { min: reader.float32(), mean: reader.float32(), max: reader.float32() }
+        this.#include(series)
+        if (isFree) this.#put(bucket, series, values)
+        else this.add(bucket, series, values, this.step)
+      }
+    }
+    const last = reader.uint32()
+    if (last > 0) this.#enter(last)
+    for (let series = 0; series < seriesNames.length; series++) {
+      const weight = reader.float64()
+      const mean = (this.#sums[series] ?? 0) / (this.#weights[series] || 1)
+      this.#weights[series] = weight
+      this.#sums[series] = mean * weight
     }
   }
 
-  function columnOf(index: number): Column {
-    const column = columns[index] ?? createColumn(index, 3 * slots)
-    columns[index] = column
-    return column
+  /** Where the values of a series of a bucket begin; -1 where there are none. */
+  #find(bucket: number, series: number): number {
+    if ((this.#known & (1 << series)) === 0) return -1
+    let at = this.#table.find(bucket)
+    if (at === -1) return -1
+    for (let other = 0; other < series; other++) if (this.#known & (1 << other)) at += places * wordsOf(other)
+    return at
   }
 
-  function put(column: Column, slot: number, { min, mean, max }: Bucket): void {
-    column.set(3 * slot, min)
-    column.set(3 * slot + 1, mean)
-    column.set(3 * slot + 2, max)
+  #put(bucket: number, series: number, { min, mean, max }: Bucket): void {
+    const at = this.#find(bucket, series)
+    if (at === -1) return
+    const { words } = this.#table
+    const width = wordsOf(series)
+    writeValue(words, at, series, min)
+    writeValue(words, at + width, series, mean)
+    writeValue(words, at + 2 * width, series, max)
   }
 
-  function add(bucket: number, index: number, { min, mean, max }: Bucket, weight: number): void {
-    enter(bucket)
-    const slot = slotOf(bucket)
-    const column = columnOf(index)
-    const before = weights[index] ?? 0
-    const total = before + weight
-    const sum = (sums[index] ?? 0) + mean * weight
-    weights[index] = total
-    sums[index] = sum
-    put(column, slot, {
-      min: before === 0 ? min : Math.min(min, column.get(3 * slot)),
-      mean: sum / total,
-      max: before === 0 ? max : Math.max(max, column.get(3 * slot + 2)),
+  #enter(bucket: number): void {
+    if (bucket === this.#open) return
+    this.#open = bucket
+    const isKept = this.#table.find(bucket) !== -1
+    this.#table.enter(bucket)
+    for (let series = 0; series < seriesNames.length; series++) {
+      const mean = isKept ? this.get(bucket, series)?.mean : undefined
+      // How long it was known is not kept: that of a whole bucket is the best guess.
+      this.#weights[series] = mean === undefined ? 0 : this.step
+      this.#sums[series] = mean === undefined ? 0 : mean * this.step
+    }
+  }
+
+  /** Makes room for a series of which something is known for the first time. */
+  #include(series: number): void {
+    const bit = 1 << series
+    if (this.#known & bit) return
+    const known = this.#known | bit
+    const before = this.#table
+    const skipped = seriesNames.reduce(
+      (words, _, other) => (other < series && this.#known & (1 << other) ? words + places * wordsOf(other) : words),
+      0,
+    )
+    const width = emptyByKnown[this.#known]?.length ?? 0
+    const added = places * wordsOf(series)
+    this.#table = before.converted(emptyByKnown[known] ?? [], (table, target, from) => {
+      table.words.set(before.words.subarray(from, from + skipped), target)
+      table.words.set(before.words.subarray(from + skipped, from + width), target + skipped + added)
     })
-  }
-
-  function get(bucket: number, index: number): Bucket | undefined {
-    const slot = slotOf(bucket)
-    const column = columns[index]
-    if (column === undefined || held[slot] !== bucket) return undefined
-    const mean = column.get(3 * slot + 1)
-    return Number.isNaN(mean) ? undefined : { min: column.get(3 * slot), mean, max: column.get(3 * slot + 2) }
-  }
-
-  return {
-    step,
-    slots,
-    add,
-    get,
-    bytes: () => columns.reduce((sum, column) => sum + (column?.byteLength ?? 0), held.byteLength),
-    write(writer) {
-      const filled = [...held].filter((bucket) => bucket > 0)
-      writer.uint32(filled.length)
-      for (const bucket of filled) {
-        const values = seriesNames.map((_, index) => get(bucket, index))
-        writer.uint32(bucket)
-        writer.uint8(values.reduce((bits, value, index) => (value === undefined ? bits : bits | (1 << index)), 0))
-        for (const value of values) {
-          if (value === undefined) continue
-          writer.float32(value.min)
-          writer.float32(value.mean)
-          writer.float32(value.max)
-        }
-      }
-      writer.uint32(open)
-      for (let index = 0; index < seriesNames.length; index++) writer.float64(weights[index] ?? 0)
-    },
-    read(reader) {
-      for (let left = reader.uint32(); left > 0; left--) {
-        const bucket = reader.uint32()
-        const bits = reader.uint8()
-        const slot = slotOf(bucket)
-        const isFree = held[slot] === 0
-        if (isFree) held[slot] = bucket
-        for (let index = 0; index < seriesNames.length; index++) {
-          if ((bits & (1 << index)) === 0) continue
-          const values = { min: reader.float32(), mean: reader.float32(), max: reader.float32() }
-          if (isFree) put(columnOf(index), slot, values)
-          else add(bucket, index, values, step)
-        }
-      }
-      const last = reader.uint32()
-      if (last > 0) enter(last)
-      for (let index = 0; index < seriesNames.length; index++) {
-        const weight = reader.float64()
-        const mean = (sums[index] ?? 0) / (weights[index] || 1)
-        weights[index] = weight
-        sums[index] = mean * weight
-      }
-    },
+    this.#known = known
   }
 }

@@ -1,20 +1,11 @@
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { createDays, type Day, dayMs } from './days.ts'
+import { levels } from './levels.ts'
 import { type Bucket, createRing, type Ring } from './ring.ts'
 import { seriesNames } from './series.ts'
 import { joinSlices, type Slice } from './slice.ts'
 
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-
-/** What is stored, finest first: 10 s for an hour, 1 min for a day, 10 min for 7 days, 1 day for 400 days. */
-export const levels = [
-  { step: 10 * second, span: hour },
-  { step: minute, span: 24 * hour },
-  { step: 10 * minute, span: 7 * dayMs },
-  { step: dayMs, span: 400 * dayMs },
-] as const
+const minute = 60_000
 
 /** How finely the uptime of the last 24 hours is recorded. */
 export const quarterMs = 15 * minute
@@ -61,7 +52,7 @@ const players = seriesNames.indexOf('players')
 export function createServerHistory(): ServerHistory {
   const rings: readonly Ring[] = levels.map(({ step, span }) => createRing(step, span / step))
   const days = createDays(levels[3].span / dayMs)
-  const quarters = createDays((24 * hour) / quarterMs)
+  const quarters = createDays(dayMs / quarterMs)
   const finest = levels[0].step
   let since: number | undefined
   let record: Record | undefined
@@ -125,8 +116,8 @@ export function createServerHistory(): ServerHistory {
       return taken
     },
     get: (level, bucket, index) => rings[level]?.get(bucket, index),
-    day: days.get,
-    quarter: quarters.get,
+    day: (day) => days.get(day),
+    quarter: (quarter) => quarters.get(quarter),
     bytes: () => rings.reduce((sum, ring) => sum + ring.bytes(), days.bytes() + quarters.bytes()),
     write(writer) {
       writer.float64(since ?? Number.NaN)

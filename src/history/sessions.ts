@@ -49,15 +49,26 @@ function shorten(name: string): string {
   return Buffer.from(bytes.subarray(0, written)).toString()
 }
 
-/** The last sessions in a buffer of fixed size, the oldest overwritten first. */
+/** Sessions that the buffer has room for at first. */
+const minCapacity = 5
+const nothing = Buffer.alloc(0)
+
+/** The last sessions in one buffer, which doubles up to its capacity; then the oldest is overwritten first. */
 export function createSessions(): Sessions {
-  const buffer = Buffer.alloc(capacity * layout.size)
+  let buffer = nothing
   let count = 0
   /** Where the sessions of those who are on begin. */
   const open = new Map<string, number>()
   let previous: ReadonlySet<string> | undefined
   let lastAt = Number.NEGATIVE_INFINITY
   let changes: SessionChange[] = []
+
+  /** Grows the buffer while not every session was overwritten yet. */
+  function reserve(sessions: number): void {
+    const larger = Buffer.alloc(Math.min(capacity, sessions) * layout.size)
+    buffer.copy(larger)
+    buffer = larger
+  }
 
   function apply(change: SessionChange): void {
     if (change.kind === 'leave') {
@@ -67,6 +78,7 @@ export function createSessions(): Sessions {
       return
     }
     const at = (count++ % capacity) * layout.size
+    if (at === buffer.length) reserve(Math.max(minCapacity, (2 * at) / layout.size))
     for (const [name, position] of open) if (position === at) open.delete(name)
     buffer.fill(0, at, at + layout.size)
     buffer.writeDoubleLE(change.at, at + layout.from)
@@ -129,7 +141,9 @@ export function createSessions(): Sessions {
     },
     read(reader) {
       count = reader.uint32()
-      reader.bytes().copy(buffer)
+      const bytes = reader.bytes()
+      if (bytes.length > buffer.length) reserve(Math.ceil(bytes.length / layout.size))
+      bytes.copy(buffer)
       for (let index = Math.max(0, count - capacity); index < count; index++) {
         const at = (index % capacity) * layout.size
         const { name, isOnline } = read(at)

@@ -1,6 +1,7 @@
 import { dayMs } from './days.ts'
+import { levels } from './levels.ts'
 import { seriesNames } from './series.ts'
-import { levels, quarterMs, type ServerHistory } from './server-history.ts'
+import { quarterMs, type ServerHistory } from './server-history.ts'
 
 export const maxDays = levels[3].span / dayMs
 

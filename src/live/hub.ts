@@ -43,6 +43,15 @@ export interface EventHub {
   close(): void
 }
 
+/** The event clients of several hubs together. */
+export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): EventMetrics {
+  const all = hubs.map((hub) => hub.metrics())
+  return {
+    clients: all.reduce((sum, { clients }) => sum + clients, 0),
+    dropped: all.reduce((sum, { dropped }) => sum + dropped, 0),
+  }
+}
+
 interface Client {
   send(event: LiveEvent): void
   beat(): void

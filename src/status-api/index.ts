@@ -110,7 +110,8 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
       const settings = fleet.settingsOf(snapshot.server)
-      const sources = describeSources(snapshot, (settings && addressOf(settings)?.edition) ?? 'java')
+      const edition = (settings && addressOf(settings)?.edition) ?? 'java'
+      const sources = describeSources(snapshot, { edition, settingNames: settings?.settingNames })
       let last: { readonly version: number | undefined; readonly reply: PreparedReply } | undefined
       return () => {
         const version = discovery?.version

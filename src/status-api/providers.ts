@@ -1,4 +1,5 @@
 import { type FieldName, type Fields, fieldDescriptions } from '../game/fields.ts'
+import { nameSettings, type SettingNames } from '../game/setting-names.ts'
 import { precedence } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
 import type { SourceDescriptor } from '../game/sources/source.ts'
@@ -6,6 +7,7 @@ import type { SourceDescriptor } from '../game/sources/source.ts'
 /** What a server's sources are, as far as hints depend on it. */
 export interface SourceSituation {
   readonly edition: Fields['edition']
+  readonly settingNames?: SettingNames | undefined
   /** Every source that is on: undefined unless its last poll failed, else the code of the failure. */
   readonly failures: ReadonlyMap<string, string | undefined>
 }
@@ -30,13 +32,17 @@ function givers(field: FieldName, off: readonly SourceDescriptor[]): readonly st
  * Which settings would give a field that is unknown: `enable-rcon=true and MC_RCON_PASSWORD give ticks`; of a source that is on
  * and fails, what to check. Undefined where every source that can give it is on and does not fail.
  */
-export function settingFor(field: FieldName, { edition, failures }: SourceSituation): string | undefined {
-  const able = precedence[field].map(descriptorOf).filter(({ editions }) => editions.includes(edition))
+export function settingFor(field: FieldName, { edition, settingNames, failures }: SourceSituation): string | undefined {
+  // A source that is on may be for another edition: RCON of a Bedrock server whose software has it.
+  const able = precedence[field]
+    .map(descriptorOf)
+    .filter(({ name, editions }) => failures.has(name) || editions.includes(edition))
   const failing = able.flatMap((source) => {
     const code = failures.get(source.name)
     if (code === undefined) return []
     return [`${source.name} fails (${code}) and would give ${objectOf(field, source)}: check ${source.hints.notConfigured}`]
   })
   const off = able.filter(({ name }) => !failures.has(name))
-  return [...failing, ...givers(field, off)].join('; or ') || undefined
+  const text = [...failing, ...givers(field, off)].join('; or ')
+  return text === '' ? undefined : nameSettings(text, settingNames)
 }

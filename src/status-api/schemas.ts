@@ -107,8 +107,9 @@ export const Sources = Type.Object(
         configured: Type.Boolean(),
         target: Type.Union([Type.String(), Type.Null()], { description: 'Address or folder that is read' }),
         state: Type.String({
-          enum: ['off', 'pending', 'ok', 'failed'],
-          description: 'off: not configured; pending: not polled yet; ok or failed: the outcome of the last poll',
+          enum: ['off', 'pending', 'ok', 'partial', 'failed'],
+          description:
+            'off: not configured; pending: not polled yet; ok, partial (some parts could not be read: see lastError) or failed: the outcome of the last poll',
         }),
         lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept when the source is ok again' }),
         lastSuccess: Type.Union([Moment, Type.Null()]),

@@ -1,12 +1,12 @@
-import { isAsleep, type ServerSnapshot } from '../game/snapshot.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 
 /** What the server does at the moment, in words. */
 export function describeState(snapshot: ServerSnapshot): string {
-  const { up, mainThread, fields } = snapshot
+  const { up, mainThread } = snapshot
   if (isAsleep(snapshot)) return 'asleep'
-  const upgrade = fields.worldUpgrade?.value
-  if (up !== true && upgrade?.state === 'running') return `upgrading the world, ${Math.floor((upgrade.progress ?? 0) * 100)} %`
-  if (up !== true && upgrade?.state === 'failed') return 'the upgrade of the world has failed'
+  const upgrade = ongoingWorldUpgrade(snapshot)
+  if (upgrade?.state === 'running') return `upgrading the world, ${Math.floor((upgrade.progress ?? 0) * 100)} %`
+  if (upgrade?.state === 'failed') return 'the upgrade of the world has failed'
   if (up === undefined) return 'unknown'
   if (up === false) return 'down'
   return mainThread?.responsive === false ? 'hung' : 'up'

@@ -42,7 +42,7 @@ export const describeLists = (lists: readonly ListStatus[]): Static<typeof Sourc
 /** The state of each source, and for each field which source gave it or which setting would. */
 export function describeSources(
   snapshot: ServerSnapshot,
-  edition: SourceSituation['edition'],
+  situation: Pick<SourceSituation, 'edition' | 'settingNames'>,
 ): Omit<Static<typeof Sources>, 'discovery'> {
   const { server, sources: sourceStates, fields, mainThread } = snapshot
   const upgrade = fields.worldUpgrade?.value
@@ -61,7 +61,7 @@ export function describeSources(
     fields: Object.fromEntries(
       fieldNames.map((name) => {
         const source = fields[name]?.source ?? null
-        return [name, { source, setting: source === null ? (settingFor(name, { edition, failures }) ?? null) : null }]
+        return [name, { source, setting: source === null ? (settingFor(name, { ...situation, failures }) ?? null) : null }]
       }),
     ),
   }

@@ -1,6 +1,6 @@
 // Bundles the browser's code of the status page into dist/web: files with hashed names, each also compressed, and the list of
 // their names. Run by `npm run build`.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -8,6 +8,19 @@ import { build } from 'esbuild'
 
 const client = join(dirname(fileURLToPath(import.meta.url)), 'client')
 const out = join(client, '..', '..', '..', 'dist', 'web')
+
+/** For browsers older than light-dark() (2024): the light colours alone. */
+const lightFallback = {
+  name: 'light-fallback',
+  setup({ onLoad }) {
+    onLoad({ filter: /palette\.css$/ }, ({ path }) => {
+      const palette = readFileSync(path, 'utf8')
+      const [colors = ''] = palette.match(/:root \{[^}]*\}/) ?? []
+      const light = colors.replace('light dark', 'light').replace(/light-dark\((#\w+), #\w+\)/g, '$1')
+      return { loader: 'css', contents: `${palette}@supports not (color: light-dark(red, red)) {${light}}` }
+    })
+  },
+}
 
 const { outputFiles, metafile } = await build({
   entryPoints: ['page.ts', 'server.ts', 'page.css', 'server.css', 'plain.css', 'docs.css'].map((name) => join(client, name)),
@@ -18,6 +31,7 @@ const { outputFiles, metafile } = await build({
   format: 'esm',
   target: ['es2022', 'safari16'],
   legalComments: 'none',
+  plugins: [lightFallback],
   metafile: true,
   write: false,
 })

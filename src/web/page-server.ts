@@ -1,6 +1,9 @@
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../game/fleet.ts'
 import { formatHostPort } from '../game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../game/server.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
+import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'
 import type { PageServer } from './view/types.ts'
 
@@ -16,11 +19,15 @@ export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: Pa
   const state = stateOf(snapshot, staleAfter)
   const { fields, sources } = snapshot
   const isUp = state.up === true
+  const upgrade = ongoingWorldUpgrade(snapshot)
   return {
     ...state,
     players: isPublic ? state.players : null,
     formattedMotd: (isUp && fields.formattedMotd?.value) || null,
     responsive: (isUp ? snapshot.mainThread?.responsive : undefined) ?? null,
+    asleep: isAsleep(snapshot) ?? null,
+    worldUpgrade: upgrade === undefined || upgrade.state === 'finished' ? null : upgrade.state,
+    worldUpgradeProgress: upgrade?.progress ?? null,
     tickRateTarget: (isUp && fields.tickRateTarget?.value) || null,
     error: state.up === false ? downReason(snapshot) : null,
     failing:
@@ -51,3 +58,22 @@ export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot,
     lastContact: snapshot.lastContact === undefined ? null : Math.round(snapshot.lastContact.wall),
   }
 }
+
+export interface PageEventsOptions {
+  readonly fleet: Fleet
+  readonly clock: Clock
+  /** False: see `PageServerOptions`. */
+  readonly isPublic: boolean
+  /** Clients at once. */
+  readonly maxClients: number
+}
+
+/** The events of the page, which say more than those of the API, or less where it is not public. */
+export const createPageEvents = ({ fleet, clock, isPublic, maxClients }: PageEventsOptions): EventHub =>
+  createEventHub(fleet, clock, maxClients, {
+    toState: (snapshot, staleAfter) => ({
+      ...pageState(snapshot, { staleAfter, isPublic }),
+      ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, { isPublic }),
+    }),
+    listsServers: true,
+  })

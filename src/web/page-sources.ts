@@ -1,4 +1,6 @@
-import { type FieldName, type Fields, fieldDescriptions } from '../game/fields.ts'
+import { type FieldName, fieldDescriptions } from '../game/fields.ts'
+import { addressOf, type ServerSettings } from '../game/server.ts'
+import { nameSettings } from '../game/setting-names.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { SourceDescriptor } from '../game/sources/source.ts'
@@ -19,14 +21,15 @@ export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
 }
 
 /** What is unknown of a server, and what to set or check to know it: for each source that would give it. */
-export function sourceHints({ fields, sources: states }: ServerSnapshot, edition: Fields['edition']): readonly SourceHint[] {
-  const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' ? [source] : [])))
+export function sourceHints({ fields, sources: states }: ServerSnapshot, server: ServerSettings): readonly SourceHint[] {
+  const edition = addressOf(server)?.edition ?? 'java'
+  const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' || state === 'partial' ? [source] : [])))
   return sources.flatMap(({ name, title, editions, hints, fields: given }: SourceDescriptor) => {
     if (isOk.has(name) || !editions.includes(edition)) return []
     const missing = (Object.keys(given) as FieldName[]).filter(
       (field) => fields[field] === undefined && field !== 'formattedMotd',
     )
     const gives = [...new Set(missing.map((field) => fieldDescriptions[field].label))]
-    return gives.length === 0 ? [] : [{ source: title, set: hints.notConfigured, gives }]
+    return gives.length === 0 ? [] : [{ source: title, set: nameSettings(hints.notConfigured, server.settingNames), gives }]
   })
 }

@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
-import { addressOf, type ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { negotiate } from '../http/accept.ts'
 import { pathOf } from '../http/problem.ts'
 import { requireServer } from '../http/server-place.ts'
-import { createEventHub } from '../live/hub.ts'
+import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
 import { type AssetNames, registerAssets } from './assets.ts'
 import { renderDocument, securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
-import { pageSettings, pageState, toPageServer } from './page-server.ts'
+import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
-import { viewCard } from './view/card.ts'
+import { viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
@@ -37,8 +37,8 @@ export interface PageOptions {
   readonly history: History
   /** The built-in demo server is watched: the page says so. */
   readonly isDemo: boolean
-  /** Clients of the page's events at once. */
-  readonly maxClients: number
+  /** See `createPageEvents`. */
+  readonly events: EventHub
   /** Path of the metrics; undefined where another address serves them. */
   readonly metricsPath?: string
 }
@@ -51,7 +51,7 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, maxClients } = options
+  const { fleet, clock, title, history, isPublic, isDemo, events } = options
   const past = createPagePast(fleet, history, clock)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
@@ -84,7 +84,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     record: past.record(watcher.server) ?? null,
     sessions: isPublic ? past.sessions(watcher.server) : null,
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
-    hints: isPublic ? sourceHints(watcher.snapshot(), addressOf(settingsOf(fleet, watcher))?.edition ?? 'java') : null,
+    hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
   })
 
   function requireWatcher(request: FastifyRequest): Watcher {
@@ -128,17 +128,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     reply.header('cache-control', 'no-store').send(details(requireWatcher(request)))
   })
 
-  registerLive(app, {
-    fleet,
-    hub: createEventHub(fleet, clock, maxClients, {
-      toState: (snapshot, staleAfter) => ({
-        ...pageState(snapshot, { staleAfter, isPublic }),
-        ...pageSettings(settingsOf(fleet, snapshot), { isPublic }),
-      }),
-      listsServers: true,
-    }),
-    path: '/page/events',
-  })
+  registerLive(app, { fleet, hub: events, path: '/page/events' })
   registerCards(app, fleet, past)
 }
 
@@ -190,7 +180,11 @@ function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyRep
 function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): string {
   const totals = totalsOf(page.servers, context)
   const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
-  const cards = page.servers.slice(0, firstCards).map((server) => h('li', {}, viewCard(server, past.card(server.name), context)))
+  const cards = page.servers
+    .slice(0, firstCards)
+    .map((server) =>
+      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past.card(server.name), context), context)),
+    )
   const body: ViewElement[] = [
     viewHeader(context),
     ...viewDemoNotice(context),
@@ -201,7 +195,7 @@ function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, contex
       h('h1', { class: 'hidden' }, context.texts.servers),
       h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
       viewControls(groups, context),
-      h('div', { id: 'cards' }, h('ul', { class: 'cards' }, cards)),
+      h('div', { id: 'cards' }, h('div', { role: 'list' }, h('div', { class: 'cards', role: 'none' }, cards))),
       h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(page.servers, context)),
     ),
     h('div', { id: 'tip', role: 'tooltip', hidden: true }),

@@ -247,11 +247,11 @@ it('pages over HTTP concatenate to the whole, and count, total and links agree',
   const entries = artists.map((artist, id) => comeback({ artist, title: String(id) }))
   const service = await startDataService({ kcomebacks: snapshot(entries) })
   await fc.assert(
-    fc.asyncProperty(text, fc.integer({ min: 1, max: 50 }), async (wanted, limit) => {
+    fc.asyncProperty(text, fc.integer({ min: 1, max: 50 }), fc.nat({ max: 60 }), async (wanted, limit, start) => {
       const expected = entries.filter(({ artist }) => naive(artist as string, wanted))
       const found: unknown[] = []
       const base = `/v1/kcomebacks/filter/artist?${new URLSearchParams({ artist: wanted })}`
-      let next: string | undefined = `${base}&limit=${limit}&offset=0`
+      let next: string | undefined = `${base}&limit=${limit}&offset=${start}`
       while (next !== undefined) {
         const reply: Response = await service.get(next)
         const page = (await reply.json()) as Page
@@ -262,9 +262,9 @@ it('pages over HTTP concatenate to the whole, and count, total and links agree',
         const last = /<([^>]+)>; rel="last"/.exec(link)?.[1]
         const offset = Number(new URL(next, service.url).searchParams.get('offset'))
         next = /<([^>]+)>; rel="next"/.exec(link)?.[1]
-        if (next === undefined) expect(last).toBe(`${base}&limit=${limit}&offset=${offset}`)
+        if (next === undefined && page.count > 0) expect(last).toBe(`${base}&limit=${limit}&offset=${offset}`)
       }
-      expect(found).toEqual(expected)
+      expect(found).toEqual(expected.slice(start))
     }),
     { numRuns: 60 },
   )

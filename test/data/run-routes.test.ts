@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/app.ts'
@@ -13,6 +16,8 @@ import { createFleet } from '../../src/game/fleet.ts'
 import { silentLog } from '../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../helpers/fake-reddit.ts'
 import { until } from '../helpers/until.ts'
+
+const updateChild = fileURLToPath(new URL('../helpers/update-child.mjs', import.meta.url))
 
 let reddit: FakeReddit
 let folder: string
@@ -222,6 +227,40 @@ describe('the script-run routes', () => {
     expect(wait).toBeGreaterThan(3500)
     expect(wait).toBeLessThanOrEqual(3600)
     expect((await reply.json()).status).toMatch(new RegExp(`^ran \\d+ s ago, try again in ${wait} s$`))
+  })
+
+  it('show a run whose process was killed as failed, and ask to wait from its start on', async () => {
+    expect(await updateByHand().run).toBe(0)
+    const held = hold(archive)
+    const child = spawn(process.execPath, [updateChild], {
+      env: environment(),
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    const exited = once(child, 'exit')
+    child.stdin.write('go\n')
+    await until(held.asked)
+    const { get, script } = await start({ RUN_PAUSE: '1h' })
+    const running = await script('kcomebacks')
+    expect(running).toMatchObject({ state: 'running', outcome: 'done' })
+    child.kill('SIGKILL')
+    await exited
+    held.release()
+
+    const restarted = await start({ RUN_PAUSE: '1h' })
+    const error = expect.stringMatching(/^interrupted: the process ended before the run did/)
+    const killed = await restarted.script('kcomebacks')
+    expect(killed).toEqual({
+      ...{ script: 'kcomebacks', path: '/v1/run/kcomebacks', state: 'failed', missing: [], trigger: 'command' },
+      ...{ last_success: running?.last_success, last_start: running?.last_start, outcome: 'failed', error, errors: [error] },
+    })
+    expect(await script('kcomebacks')).toEqual(killed)
+    const reply = await get('/v1/run/kcomebacks')
+    expect(reply.status).toBe(429)
+    const sinceStart = (Date.now() - Date.parse(String(running?.last_start))) / 1000
+    expect(Math.abs(Number(reply.headers.get('retry-after')) - (3600 - sinceStart))).toBeLessThan(30)
+
+    expect(await updateByHand().run).toBe(0)
+    expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done', last_end: expect.any(String) })
   })
 
   it('say what is not set', async () => {

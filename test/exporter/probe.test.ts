@@ -13,14 +13,17 @@ import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/d
 import { createFleet } from '../../src/game/fleet.ts'
 import { createSystemResolver } from '../../src/game/names/system-resolver.ts'
 import { createNetwork, type Network } from '../../src/game/network.ts'
+import { createFrameReader } from '../../src/game/protocol/frames.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { createHistogram, type Histogram } from '../../src/histogram.ts'
 import { silentLog } from '../../src/log.ts'
 import { dnsServer } from '../helpers/dns-server.ts'
+import { hostileServer } from '../helpers/hostile-servers.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { decodeHandshake, encodeStatus } from '../helpers/status-packets.ts'
 import { until } from '../helpers/until.ts'
 
 const publicAddress = '93.184.216.34'
@@ -124,6 +127,79 @@ describe('/probe', () => {
     expect((await service.get(`/probe?target=127.0.0.1:${demo.address.port}`)).status).toBe(403)
     rmSync(join(folder, 'server.properties'))
     expect(await service.text('/probe?target=local')).toContain('\nminecraft_up 0\n')
+  })
+
+  describe('with hostname', () => {
+    /** A proxy that knows one name, as mc-router does, and what the handshakes carried. */
+    async function startRouter(known: string) {
+      const hosts: string[] = []
+      const router = await hostileServer((socket) => {
+        socket.once('data', (chunk: Buffer) => {
+          const frames = createFrameReader()
+          frames.push(chunk)
+          // A legacy request has no frame.
+          const frame = chunk[0] === 0xfe ? undefined : frames.next()
+          if (frame === undefined) return void socket.destroy()
+          const { host } = decodeHandshake(frame)
+          hosts.push(host)
+          if (host === known) socket.end(encodeStatus('{"players":{"online":7,"max":20}}'))
+          else socket.destroy()
+        })
+      })
+      closers.push(() => router[Symbol.asyncDispose]())
+      return { port: router.port, hosts }
+    }
+
+    it('polls a watched server by that name, whatever it is configured with', async () => {
+      const { port, hosts } = await startRouter('lobby.example.org')
+      const address = { edition: 'java', host: '127.0.0.1', port } as const
+      const service = await startProbe([
+        { name: 'bare', sources: { status: { address } } },
+        { name: 'named', sources: { status: { address, hostname: 'other.example.org' } } },
+      ])
+      for (const target of ['bare', 'named']) {
+        expect(await service.text(`/probe?target=${target}`)).toContain('\nminecraft_up 0\n')
+        const text = await service.text(`/probe?target=${target}&hostname=lobby.example.org`)
+        expect(text).toContain('\nminecraft_up 1\n')
+        expect(text).toContain('\nminecraft_players_online 7\n')
+      }
+      expect(new Set(hosts)).toEqual(new Set(['127.0.0.1', 'lobby.example.org', 'other.example.org']))
+      // The watched server itself is as before.
+      expect(await service.text('/probe?target=bare')).toContain('\nminecraft_up 0\n')
+    })
+
+    it('polls an address that PROBE_ALLOW covers, which the name has no part in', async () => {
+      const { port, hosts } = await startRouter('internal.example.org')
+      const service = await startProbe([], { PROBE_ALLOW: '127.0.0.0/8' })
+      const probe = (target: string) => service.get(`/probe?target=${target}&hostname=internal.example.org`)
+      expect(await (await probe(`127.0.0.1:${port}`)).text()).toContain('\nminecraft_up 1\n')
+      expect(hosts).toEqual(['internal.example.org'])
+      expect((await probe('192.0.2.1')).status).toBe(403)
+    })
+
+    it.each([
+      ['bare&hostname=a%20b', '"a b"'],
+      ['bare&hostname=', '""'],
+      ['bare&hostname=a.example:25565', '"a.example:25565"'],
+      [`bare&hostname=${'a.'.repeat(127)}org`, 'a host name'],
+      ['bare&hostname=a&hostname=b', 'hostname'],
+      ['bedrock&hostname=a.example', 'Bedrock'],
+      ['bedrock://127.0.0.1:1&hostname=a.example', 'Bedrock'],
+    ])('refuses target=%s', async (parameters, part) => {
+      const java = { edition: 'java', host: '127.0.0.1', port: 1 } as const
+      const service = await startProbe(
+        [
+          { name: 'bare', sources: { status: { address: java } } },
+          { name: 'bedrock', sources: { status: { address: { ...java, edition: 'bedrock' } } } },
+        ],
+        { PROBE_ALLOW: '127.0.0.1' },
+      )
+      const reply = await service.get(`/probe?target=${parameters}`)
+      expect(reply.status).toBe(400)
+      const problem = (await reply.json()) as { code: string; detail: string }
+      expect(problem).toMatchObject({ code: 'INVALID_PARAMETER', detail: expect.stringContaining('"hostname"') })
+      expect(problem.detail).toContain(part)
+    })
   })
 
   it.skipIf(!hasTool('promtool'))('gives promtool nothing to complain about', async () => {
@@ -316,7 +392,7 @@ describe('/probe', () => {
   })
 
   it('polls no more servers at once than it may', async () => {
-    const { port, sockets } = await startSilent()
+    const { server, port, sockets } = await startSilent()
     const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '2' })
     const patient = { 'x-prometheus-scrape-timeout-seconds': '20' }
     const waiting = [1, 2].map(() => service.text('/probe?target=silent', patient))
@@ -325,6 +401,8 @@ describe('/probe', () => {
     expect(reply.status).toBe(503)
     expect(reply.headers.get('retry-after')).toBe('1')
     expect(await reply.json()).toMatchObject({ code: 'TOO_MANY_PROBES' })
+    // The polls try again in the legacy way, and would wait for a reply to that.
+    server.on('connection', (socket) => socket.destroy())
     for (const socket of sockets) socket.destroy()
     for (const text of await Promise.all(waiting)) expect(text).toContain('\nprobe_success 0\n')
     const after = service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.6' })

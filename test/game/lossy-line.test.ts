@@ -1,106 +1,69 @@
-import net from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { startDemoServer } from '../../src/game/demo/server.ts'
+import { SourceError } from '../../src/game/errors.ts'
+import type { Fields } from '../../src/game/fields.ts'
 import { createFleet } from '../../src/game/fleet.ts'
+import type { GivenSources } from '../../src/game/server.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
+import type { Source } from '../../src/game/sources/source.ts'
 import { type Log, silentLog } from '../../src/log.ts'
+import { createLossyLine, type Fault, type LossyLine } from '../helpers/lossy-line.ts'
+import { until } from '../helpers/until.ts'
 
-/** What a line does to the bytes that come from the server. */
-type Fault = 'none' | 'silent' | 'reset' | 'cut after 50 bytes' | 'slices of 8 bytes' | '1 KB a second' | 'latency of 2 s'
+const protocols = ['status', 'rcon', 'management'] as const
+type Protocol = (typeof protocols)[number]
 
-interface Line {
-  readonly port: number
-  fault: Fault
-}
-
-/** A TCP line to a port of this machine whose fault can be changed, as toxiproxy has them. It applies to new connections. */
-async function createLine(port: number): Promise<Line> {
-  const sockets = new Set<net.Socket>()
-  const timers = new Set<NodeJS.Timeout>()
-  const later = (ms: number, work: () => void) => {
-    const timer = setTimeout(() => {
-      timers.delete(timer)
-      work()
-    }, ms)
-    timers.add(timer)
-  }
-  const server = net.createServer((client) => {
-    const { fault } = line
-    const upstream = net.connect({ host: '127.0.0.1', port })
-    for (const socket of [client, upstream]) {
-      sockets.add(socket.setNoDelay(true).on('error', () => {}))
-      socket.on('close', () => sockets.delete(socket))
-    }
-    if (fault === 'reset') return void client.resetAndDestroy()
-    client.pipe(upstream)
-    let passed = 0
-    let sendAt = 0
-    const pass = (bytes: Buffer, spacing: number) => {
-      sendAt = Math.max(sendAt, performance.now()) + spacing
-      later(sendAt - performance.now(), () => client.destroyed || client.write(bytes))
-    }
-    const slice = (chunk: Buffer, size: number, spacing: number) => {
-      for (let at = 0; at < chunk.length; at += size) pass(chunk.subarray(at, at + size), spacing)
-    }
-    upstream.on('close', () => fault === 'none' && client.destroy())
-    client.on('close', () => upstream.destroy())
-    upstream.on('data', (chunk: Buffer) => {
-      if (fault === 'none') client.write(chunk)
-      else if (fault === 'slices of 8 bytes') slice(chunk, 8, 1)
-      else if (fault === '1 KB a second') slice(chunk, 100, 100)
-      else if (fault === 'latency of 2 s') later(2_000, () => client.destroyed || client.write(chunk))
-      else if (fault === 'cut after 50 bytes') {
-        client.write(chunk.subarray(0, Math.max(0, 50 - passed)))
-        passed += chunk.length
-        if (passed >= 50) client.end()
-      }
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const timer of timers) clearTimeout(timer)
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const line: Line = { port: (server.address() as net.AddressInfo).port, fault: 'none' }
-  return line
-}
-
-/** Watches the status of a demo server over a line, polling every 300 ms. */
-async function watchOver(timeout: number) {
-  // Without players the reply is the same in every run; its icon makes it longer than 1 KB.
+/** A demo server behind a line, and the one source that reads it. */
+async function startBehindLine(protocol: Protocol): Promise<{ readonly line: LossyLine; readonly sources: GivenSources }> {
+  // Without players the reply is the same in every run; the icon makes the status longer than 1 KB.
   const demo = await startDemoServer({ players: 0, scenario: 'steady' })
   onTestFinished(demo.close)
-  const line = await createLine(demo.address.port)
-  const lines: string[] = []
-  const log: Log = {
-    ...silentLog,
-    info: (_: unknown, text?: string) => void lines.push(text ?? ''),
-    warn: (_: unknown, text?: string) => void lines.push(text ?? ''),
+  const { address, rcon, management } = demo
+  if (management === undefined) throw new Error('the demo server has no management protocol')
+  const ports = { status: address.port, rcon: rcon.address.port, management: Number(new URL(management.url).port) }
+  const line = await createLossyLine(ports[protocol])
+  const { port } = line
+  const sources: Readonly<Record<Protocol, GivenSources>> = {
+    status: { status: { address: { ...address, port } } },
+    rcon: { rcon: { ...rcon, address: { ...rcon.address, port } } },
+    management: { management: { ...management, url: `ws://127.0.0.1:${port}` } },
   }
+  return { line, sources: sources[protocol] }
+}
+
+/** Watches a demo server by one protocol over a line, polling every 300 ms. */
+async function watchOver(protocol: Protocol, timeout: number) {
+  const { line, sources } = await startBehindLine(protocol)
+  const lines: string[] = []
+  const note = (_: unknown, text?: string) => void lines.push(text ?? '')
+  const log: Log = { ...silentLog, info: note, warn: note }
   const poll = { interval: 300, timeout, staleAfter: 30_000 }
-  const address = { ...demo.address, port: line.port }
-  const servers = [{ name: 'a', sources: { status: { address } } }]
-  const fleet = createFleet({ servers, poll, clock: systemClock, log, createSources })
+  const fleet = createFleet({ servers: [{ name: 'a', sources }], poll, clock: systemClock, log, createSources })
   onTestFinished(() => fleet.close())
   const watcher = fleet.watchers[0]!
   return { line, lines, watcher, up: () => watcher.snapshot().up }
 }
 
-describe('over a line with', () => {
-  it.each<[Fault, string]>([
-    ['silent', 'timeout'],
-    ['reset', 'closed'],
-    ['cut after 50 bytes', 'closed'],
-    ['1 KB a second', 'timeout'],
-    ['latency of 2 s', 'timeout'],
-  ])(
-    '%s a server is down (%s), with one line of log each way, and back within two polls',
+const slow: Fault = { sliceBytes: 100, everyMs: 100 }
+const late: Fault = { latencyMs: 2_000 }
+
+describe.each(protocols)('%s over a line with', (protocol) => {
+  const faults: readonly (readonly [name: string, fault: Fault, code: string])[] = [
+    ['silence', 'silent', 'timeout'],
+    ['resets', 'reset', 'closed'],
+    ['a cut after 10 bytes', { cutAfter: 10 }, 'closed'],
+    ['a latency of 2 s', late, 'timeout'],
+    // What the other protocols send is as short as a slice.
+    ...(protocol === 'status' ? ([['1 KB a second', slow, 'timeout']] as const) : []),
+  ]
+
+  it.each(faults)(
+    '%s: the server is down, with one line of log each way, and back within two attempts',
     { timeout: 60_000 },
-    async (fault, code) => {
+    async (_, fault, code) => {
       // Long enough that a busy machine adds no timeout of its own.
-      const { line, lines, watcher, up } = await watchOver(code === 'timeout' ? 400 : 10_000)
+      const { line, lines, watcher, up } = await watchOver(protocol, code !== 'timeout' ? 10_000 : fault === slow ? 400 : 1_000)
       watcher.start()
       await expect.poll(up, { timeout: 10_000 }).toBe(true)
       line.fault = fault
@@ -111,23 +74,104 @@ describe('over a line with', () => {
       expect(Object.keys(watcher.snapshot().polls).filter((outcome) => outcome !== 'ok')).toEqual([code])
       expect(lines).toEqual([expect.stringContaining(`(${code})`)])
       line.fault = 'none'
-      const before = failed()
-      await expect.poll(up, { timeout: 20_000 }).toBe(true)
-      // A poll that was running may still fail: the next one reaches the server.
-      expect(failed() - before).toBeLessThanOrEqual(1)
+      const attempts = line.accepted
+      await expect.poll(up, { timeout: 30_000 }).toBe(true)
+      // A poll that was running may still fail: the next attempt reaches the server.
+      expect(line.accepted - attempts).toBeLessThanOrEqual(2)
       expect(lines).toEqual([expect.any(String), expect.stringContaining('reachable again')])
     },
   )
 
-  it.each<[Fault, number]>([
-    ['slices of 8 bytes', 10_000],
-    ['latency of 2 s', 8_000],
-    ['1 KB a second', 30_000],
-  ])('%s a server is up where the timeout allows it', { timeout: 60_000 }, async (fault, timeout) => {
-    const { line, lines, watcher } = await watchOver(timeout)
+  it.each<[string, Fault]>([
+    ['slices of 8 bytes', { sliceBytes: 8, everyMs: 1 }],
+    ['a latency of 2 s', late],
+    ['1 KB a second', slow],
+  ])('%s: the server is up where the timeout allows it', { timeout: 60_000 }, async (_, fault) => {
+    const { line, lines, watcher } = await watchOver(protocol, 45_000)
     line.fault = fault
     const snapshot = await watcher.poll()
     expect(snapshot).toMatchObject({ up: true, fields: { playersOnline: { value: 0 } } })
     expect(lines).toEqual([])
   })
+})
+
+/** What does not change between two readings of the steady demo server. */
+const constant = ['playersOnline', 'playersMax', 'motd', 'version', 'protocol', 'defaultGameMode', 'tickRateTarget'] as const
+const constantOf = (fields: Partial<Fields>) =>
+  Object.fromEntries(constant.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
+
+type Outcome = { readonly fields: Partial<Fields> } | { readonly code: string }
+
+describe.each(protocols)('%s that stops at any byte', (protocol) => {
+  async function start() {
+    const { line, sources } = await startBehindLine(protocol)
+    const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+    const createSource = () => createSources({ name: 'a', sources }, context).list()[0]!
+    const first = createSource()
+    const whole = constantOf((await first.poll(new AbortController().signal)).fields)
+    expect(whole).toHaveProperty('playersOnline', 0)
+    const bytes = line.received
+    first.close()
+    await until(() => line.open === 0)
+    // Each byte of the first hundreds, where the handshakes and logins are; then one in eleven.
+    const stops = Array.from({ length: bytes }, (_, byte) => byte).filter((byte) => byte < 200 || byte % 11 === 0)
+    return { line, createSource, whole, stops }
+  }
+
+  const outcomeOf = (poll: ReturnType<Source['poll']>): Promise<Outcome> =>
+    poll.then(
+      ({ fields }) => ({ fields }),
+      ({ code }) => ({ code }),
+    )
+
+  /** What it read is right, however little. */
+  function expectHonest(outcome: Outcome, whole: Partial<Fields>, code: string, stop: number): void {
+    if ('code' in outcome) expect(outcome.code, `after ${stop} bytes`).toBe(code)
+    else expect(whole, `after ${stop} bytes`).toMatchObject(constantOf(outcome.fields))
+  }
+
+  it('because the connection is cut gives nothing wrong, and all of it once the line is whole', {
+    timeout: 120_000,
+  }, async () => {
+    const { line, createSource, whole, stops } = await start()
+    for (const stop of stops) {
+      line.fault = { cutAfter: stop }
+      const source = createSource()
+      expectHonest(await outcomeOf(source.poll(new AbortController().signal)), whole, 'closed', stop)
+      line.fault = 'none'
+      await expectWhole(source, whole, stop)
+      source.close()
+      await until(() => line.open === 0)
+    }
+  })
+
+  it('because the line stalls gives nothing wrong, and all of it once the line is whole', { timeout: 120_000 }, async () => {
+    const { line, createSource, whole, stops } = await start()
+    for (const stop of stops) {
+      line.fault = { stallAfter: stop }
+      const source = createSource()
+      const controller = new AbortController()
+      let isOver = false
+      const poll = outcomeOf(source.poll(controller.signal)).finally(() => {
+        isOver = true
+      })
+      // A status whose pong is missing ends by itself.
+      await until(() => line.held > 0 || isOver)
+      controller.abort(new SourceError('timeout', 'deadline'))
+      expectHonest(await poll, whole, 'timeout', stop)
+      // What was held back arrives late: it must not be taken for the reply to something else.
+      line.fault = 'none'
+      await expectWhole(source, whole, stop)
+      source.close()
+      await until(() => line.open === 0)
+    }
+  })
+
+  /** Everything is back within two polls. */
+  async function expectWhole(source: Source, whole: Partial<Fields>, stop: number): Promise<void> {
+    const poll = async () => constantOf((await source.poll(new AbortController().signal)).fields)
+    const first = await poll().catch((): Partial<Fields> => ({}))
+    expect(whole, `in the first poll after ${stop} bytes`).toMatchObject(first)
+    expect(await poll(), `in the second poll after ${stop} bytes`).toMatchObject(whole)
+  }
 })

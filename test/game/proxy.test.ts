@@ -3,15 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { startBedrockDemoServer } from '../../src/game/demo/bedrock.ts'
 import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
 import type { ProxyAddress, ProxyCredentials } from '../../src/game/proxy.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
-import { never } from '../helpers/never.ts'
+import { startJavaServer } from '../helpers/jolokia.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { freePort, runTool } from '../helpers/run-tool.ts'
+import { encodeStatus } from '../helpers/status-packets.ts'
 
 const credentials: ProxyCredentials = { user: 'watcher', password: 's3cret' }
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
@@ -20,6 +22,12 @@ async function startDemo(): Promise<DemoServer> {
   const demo = await startDemoServer({ players: 3 })
   onTestFinished(demo.close)
   return demo
+}
+
+/** The replies of a proxy that connects to every server, in the order of the requests. */
+const proxyReplies = {
+  socks5: ['0500', '05000001000000000000'].map((hex) => Buffer.from(hex, 'hex')),
+  http: [Buffer.from('HTTP/1.1 200 Connection established\r\nVia: 1.1 proxy\r\n\r\n')],
 }
 
 /** The outcome of one poll of each source of the server: the fields it read, or the code of its error. */
@@ -76,6 +84,46 @@ describe.each([
     },
   )
 
+  it.skipIf(!hasTool(program)).each([false, true])(
+    `${program} (with credentials: %s) a Bedrock server is read by NetherNet, and RakNet is left out`,
+    async (withCredentials) => {
+      const options = { host: '127.0.0.1', port: 0, clock: systemClock, players: 3, seed: 1 }
+      const demo = await startBedrockDemoServer(options)
+      onTestFinished(demo.close)
+      const port = await freePort()
+      await using _ = await start(port, withCredentials)
+      const login = withCredentials ? { viaCredentials: credentials } : {}
+      const settings = { name: 'a', sources: { status: { address: demo.address } }, via: via(port), ...login }
+      const { status } = await pollAll(settings)
+      expect(status).toMatchObject({ transport: 'nethernet', version: '1.26.60', playersOnline: 3 })
+      await demo.close()
+      // The code is that of NetherNet, which alone was tried.
+      const down = (await pollAll(settings)).status as { code: string; message: string }
+      expect(['refused', 'unreachable']).toContain(down.code)
+      expect(down.message).toMatch(
+        /RakNet \(UDP\): UDP does not go through a proxy \(MC_VIA\); NetherNet \(TCP\): through the proxy/,
+      )
+    },
+  )
+
+  it.skipIf(!hasTool(program) || !hasTool('java') || !hasTool('mvn'))(`${program} JMX is read`, async () => {
+    await using jvm = await startJavaServer('full', 'user=agent,password=s3cret')
+    const port = await freePort()
+    await using _ = await start(port, true)
+    const settings = { name: 'a', via: via(port), viaCredentials: credentials }
+    const jmx = { url: jvm.url, user: 'agent', password: 's3cret' }
+    const read = await pollAll({ ...settings, sources: { jmx } })
+    expect(read.jmx).toMatchObject({ tickDurationP50: 0.05, jvmThreads: expect.any(Number) })
+    // The credentials of the agent, not those of the proxy.
+    const wrong = await pollAll({ ...settings, sources: { jmx: { ...jmx, password: 'wrong' } } })
+    expect(wrong.jmx).toMatchObject({ code: 'auth', message: expect.stringContaining('401') })
+    const dead = `http://127.0.0.1:${await freePort()}/jolokia`
+    const down = await pollAll({ ...settings, sources: { jmx: { url: dead } } })
+    expect(down.jmx).toMatchObject({ message: expect.stringContaining(`through the proxy ${protocol}://127.0.0.1:${port}`) })
+    const other = await pollAll({ ...settings, viaCredentials: { user: 'watcher', password: 'no' }, sources: { jmx } })
+    expect(other.jmx).toMatchObject({ code: 'auth', message: expect.stringContaining('through the proxy') })
+  })
+
   it.skipIf(!hasTool(program))(`${program} resolves the name`, async () => {
     const demo = await startDemo()
     const port = await freePort()
@@ -86,7 +134,7 @@ describe.each([
     const address = { ...demo.address, host: 'localhost' }
     const sources = createSources({ name: 'a', sources: { status: { address } }, via: via(port) }, { ...context, network })
     const [status] = sources.list()
-    expect((await status?.poll(never()))?.fields).toMatchObject({ playersOnline: 3 })
+    expect((await status?.poll(AbortSignal.timeout(5_000)))?.fields).toMatchObject({ playersOnline: 3 })
     sources.close()
   })
 
@@ -131,5 +179,20 @@ describe.each([
     await using other = await hostileServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
     const read = await pollAll({ name: 'a', sources: { status: { address: demo.address } }, via: via(other.port) })
     expect(read.status).toMatchObject({ code: 'unsupported' })
+  })
+  it.each(['at once', 'byte by byte'])('reads what the server sends right behind the reply of the proxy, %s', async (how) => {
+    const [...replies] = proxyReplies[protocol]
+    replies.push(Buffer.concat([replies.pop()!, encodeStatus('{"players":{"online":7,"max":20}}')]))
+    await using proxy = await hostileServer((socket) => {
+      socket.setNoDelay(true)
+      socket.on('data', async () => {
+        const reply = replies.shift()
+        if (how === 'at once') socket.write(reply ?? '')
+        else for (const byte of reply ?? []) await new Promise((done) => socket.write(Buffer.of(byte), () => setImmediate(done)))
+      })
+    })
+    const address = { edition: 'java', host: 'mc.example', port: 25565 } as const
+    const read = await pollAll({ name: 'a', sources: { status: { address } }, via: via(proxy.port) })
+    expect(read.status).toMatchObject({ playersOnline: 7 })
   })
 })

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import type { Fields } from '../../src/game/fields.ts'
+import { createFrameReader } from '../../src/game/protocol/frames.ts'
 import { parsePaperTps } from '../../src/game/protocol/paper-tps.ts'
+import { decodeStatus } from '../../src/game/protocol/status.ts'
 import { parseStatusReply } from '../../src/game/protocol/status-reply.ts'
 import { decodeUnconnectedPong } from '../../src/game/protocol/unconnected-ping.ts'
 import { toBedrockFields } from '../../src/game/sources/status/bedrock-fields.ts'
@@ -9,9 +12,15 @@ import { pong } from '../helpers/bedrock-server.ts'
 
 interface Entry {
   readonly software: string
+  /** Bytes that the software itself has sent, or texts written from its documentation or source. */
+  readonly kind: 'recorded' | 'documented'
   readonly status?: string
   readonly pong?: string
+  /** In base64. */
+  readonly statusBytes?: string
+  readonly pongBytes?: string
   readonly read: object
+  /** What it was recorded from, or where the form is described. */
   readonly origin: string
 }
 
@@ -23,16 +32,28 @@ const rows = page
   .filter((line) => line.startsWith('| '))
   .slice(2)
 
-it.each(entries)('$software is read as the page says', ({ software, status, pong: text, read, origin }) => {
-  const fields =
-    text === undefined
-      ? parseStatusReply(JSON.stringify({ version: { name: status, protocol: 774 } }))
-      : toBedrockFields(decodeUnconnectedPong(pong(text)).status)
+function fieldsOf({ status, pong: text, statusBytes, pongBytes }: Entry): Partial<Fields> {
+  if (pongBytes !== undefined) return toBedrockFields(decodeUnconnectedPong(Buffer.from(pongBytes, 'base64')).status)
+  if (text !== undefined) return toBedrockFields(decodeUnconnectedPong(pong(text)).status)
+  if (statusBytes === undefined) return parseStatusReply(JSON.stringify({ version: { name: status, protocol: 774 } }))
+  const frames = createFrameReader()
+  frames.push(Buffer.from(statusBytes, 'base64'))
+  return parseStatusReply(decodeStatus(frames.next()!))
+}
+
+it.each(entries)('$software ($kind) is read as the page says', (entry) => {
+  const { software, kind, read, origin } = entry
+  const fields = fieldsOf(entry)
   expect(fields).toMatchObject(read)
   if (!('software' in read)) expect(fields).not.toHaveProperty('software')
-  if (!('version' in read) && status !== undefined) expect(fields).not.toHaveProperty('version')
+  if (!('version' in read)) expect(fields).not.toHaveProperty('version')
   expect(origin).not.toBe('')
-  expect(rows.filter((row) => row.startsWith(`| ${software} `))).toHaveLength(1)
+  const [row, ...others] = rows.filter((row) => row.startsWith(`| ${software} `))
+  expect(others).toEqual([])
+  // What was recorded is a form no longer.
+  if (kind === 'documented') expect(row).toContain('| form: ')
+  else expect(row).toMatch(/\| (real|recorded): /)
+  expect(kind === 'recorded').toBe(entry.statusBytes !== undefined || entry.pongBytes !== undefined)
 })
 
 it.each(rows)('the page names tests that exist: %s', (row) => {

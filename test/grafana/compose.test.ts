@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { hasTool } from '../helpers/require-tool.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const read = (...path: string[]): unknown => parse(readFileSync(join(root, ...path), 'utf8'))
@@ -52,4 +55,21 @@ it('points Grafana and Prometheus at services that are there', () => {
     expect(Object.keys(services)).toContain(host)
   }
   for (const file of rule_files) expect(existsSync(placeOf(file.slice(0, file.lastIndexOf('/')))!), file).toBe(true)
+})
+
+it('has Prometheus look Alertmanager up by name, so that it is no error where the profile of alerts is off', () => {
+  const { alerting } = read('grafana/prometheus/prometheus.yaml') as { alerting: { alertmanagers: readonly unknown[] } }
+  expect(alerting.alertmanagers).toEqual([{ dns_sd_configs: [{ names: ['alertmanager'], type: 'A', port: 9093 }] }])
+  expect(services).toHaveProperty('alertmanager')
+})
+
+it.skipIf(!hasTool('promtool'))('has a configuration of Prometheus that promtool accepts', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'prometheus-')), 'prometheus.yaml')
+  const rules = join(root, 'grafana', 'alerts')
+  // As compose.yaml mounts them.
+  writeFileSync(
+    file,
+    readFileSync(join(root, 'grafana', 'prometheus', 'prometheus.yaml'), 'utf8').replace('/etc/prometheus/rules', rules),
+  )
+  expect(execFileSync('promtool', ['check', 'config', file], { encoding: 'utf8' })).toMatch(/SUCCESS: 1 rule files found/)
 })

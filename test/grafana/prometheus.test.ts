@@ -194,7 +194,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     await untilValues('probe_success{job="probe"}', 'instance', ups)
     await untilValues('minecraft_up{job="probe"}', 'instance', ups)
     expect(await prometheus.query('minecraft_up{job="probe",server!=""}')).toEqual([])
-    // It takes two polls, as the alert rules and exporter/README.md say.
+    // It takes two polls, as the alert rules and docs/prometheus-grafana.md say.
     expect(await prometheus.query('minecraft_tick_rate{job="probe"}')).toEqual([])
     expect(await prometheus.query('minecraft_tick_duration_p95_seconds{job="probe",instance="busy"}')).toHaveLength(1)
   })

@@ -19,6 +19,7 @@ for _, tag, _ in pkgutil.iter_modules(api.__path__):
         operations[name] = importlib.import_module(f"client_under_test.api.{tag}.{name}")
 
 replies = []
+clients = {}
 for call in json.load(sys.stdin):
     function = operations[call["operation"]].sync_detailed
     known = inspect.signature(function).parameters
@@ -29,7 +30,11 @@ for call in json.load(sys.stdin):
         for kind in typing.get_args(known[name].annotation) or [known[name].annotation]:
             if inspect.isclass(kind) and issubclass(kind, enum.Enum):
                 arguments[name] = kind(value)
-    client = Client(base_url=call["base"], headers=call["headers"], raise_on_unexpected_status=True)
+    # Each client loads the certificate authorities.
+    key = json.dumps([call["base"], call["headers"]])
+    if key not in clients:
+        clients[key] = Client(base_url=call["base"], headers=call["headers"], raise_on_unexpected_status=True)
+    client = clients[key]
     reply = function(client=client, **arguments)
     parsed = reply.parsed
     value = parsed.to_dict() if hasattr(parsed, "to_dict") else None

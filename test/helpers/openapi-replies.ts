@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { SourceError } from '../../src/game/errors.ts'
 import { exampleServer, silentServer } from './example-server.ts'
+import { archiveOf, startFakeReddit, tableOf } from './fake-reddit.ts'
 import { buildTestApp, type TestApp } from './test-app.ts'
+import { until } from './until.ts'
 
 export interface Parameter {
   readonly name: string
@@ -55,25 +57,65 @@ const scripts = () => ({
   down: { status: new SourceError('refused', 'down: refused') },
 })
 
+interface Services {
+  readonly services: readonly TestApp[]
+  /** Services that can run scripts: one that always starts them, and one that has just run them. */
+  readonly runServices: readonly TestApp[]
+  readonly document: OpenApi
+}
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tickwarden-empty-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** The list of projects names no repository, and the wiki is on this machine. */
+async function startRunServices(): Promise<readonly TestApp[]> {
+  const reddit = await startFakeReddit()
+  onTestFinished(() => reddit.close())
+  reddit.publicPages = true
+  reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/january']))
+  reddit.pages.set('upcoming-releases/2024/january', tableOf('|1st|18:00|*A*|*a*|Single||'))
+  const upstreams = {
+    REDDIT_AUTH_URL: reddit.url,
+    REDDIT_API_URL: reddit.url,
+    GITHUB_API_URL: reddit.url,
+    UPDATE_SCHEDULE: 'off',
+  }
+  const start = async (pause: string) => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'projects.config.json'), '[{"title":"By hand"}]')
+    return buildTestApp({ scripts: scripts(), env: { ...upstreams, DATA_DIR: folder, RUN_PAUSE: pause } })
+  }
+  const services = [await start('0s'), await start('1h')]
+  for (const { get } of services.slice(1)) {
+    for (const name of ['kcomebacks', 'projects']) {
+      await get(`/v1/run/${name}`)
+      await until(async () => (await (await get('/v1/run')).text()).match(/"state":"running"/) === null)
+    }
+  }
+  return services
+}
+
 /** Services in every state that the description knows, with the document of the first one. */
-export async function startServices(): Promise<{ readonly services: readonly TestApp[]; readonly document: OpenApi }> {
-  const empty = await mkdtemp(join(tmpdir(), 'tickwarden-empty-'))
-  onTestFinished(() => rm(empty, { recursive: true }))
+export async function startServices(): Promise<Services> {
+  const empty = await temporaryFolder()
   const services = [
     await buildTestApp({ scripts: scripts() }),
     await buildTestApp({ scripts: scripts(), polled: false, env: { DATA_DIR: empty, METRICS_TOKEN: 'x', RUN_TOKEN: 'x' } }),
     await buildTestApp({ scripts: scripts(), env: { HOST: '0.0.0.0' } }),
   ]
   const document = (await (await services[0]!.get('/openapi.json')).json()) as OpenApi
-  return { services, document }
+  return { services, runServices: await startRunServices(), document }
 }
 
 /** Calls of every route: as described, of another server, with a wrong value; of a favicon also in its other forms. */
-export function callsOf({ services, document }: Awaited<ReturnType<typeof startServices>>): readonly Call[] {
-  // It would really start a script, which asks upstream sites.
-  const paths = Object.entries(document.paths).filter(([path]) => !/^\/v1\/run\/(kcomebacks|projects)$/.test(path))
-  return services.flatMap(({ url }, service) =>
-    paths.flatMap(([path, { get }]) => {
+export function callsOf({ services, runServices, document }: Services): readonly Call[] {
+  const paths = Object.entries(document.paths)
+  const runPaths = paths.filter(([path]) => path.startsWith('/v1/run'))
+  return [...services, ...runServices].flatMap(({ url }, service) =>
+    (service < services.length ? paths : runPaths).flatMap(([path, { get }]) => {
       const inUrl = (get.parameters ?? []).filter((parameter) => parameter.in !== 'header')
       const given = Object.fromEntries(inUrl.map(({ name, example }) => [name, example]))
       const right = {

@@ -1,5 +1,6 @@
-// Runs minecraft-protocol's createServer once per version and flying-squid once, in a process of their own, because they bring
-// hundreds of MB of game data. Writes one line of JSON, {"<name>": port}, when all listen, and ends with its standard input.
+// Runs minecraft-protocol's createServer once per version, flying-squid and bedrock-protocol once, in a process of their own,
+// because they bring hundreds of MB of game data. Writes one line of JSON, {"<name>": port}, when all listen, and ends with its standard input.
+import { createSocket } from 'node:dgram'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
@@ -76,6 +77,29 @@ const squid = require('flying-squid').createMCServer({
 })
 await new Promise((resolve) => squid._server.on('listening', resolve))
 ports['flying-squid'] = squid._server.socketServer.address().port
+
+/** bedrock-protocol takes 0 for its default port. */
+async function freeUdpPort() {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1')
+  await new Promise((resolve) => socket.once('listening', resolve))
+  const { port } = socket.address()
+  await new Promise((resolve) => socket.close(resolve))
+  return port
+}
+
+const bedrockPort = await freeUdpPort()
+const bedrock = require('bedrock-protocol').createServer({
+  host: '127.0.0.1',
+  port: bedrockPort,
+  version: '1.26.45',
+  offline: true,
+  maxPlayers: 12,
+  // In JavaScript: the other ones are native.
+  raknetBackend: 'jsp-raknet',
+  motd: { motd: '§6Bedrock§r peer', levelName: 'Peer level' },
+})
+bedrock.on('error', (error) => console.error(error))
+ports['bedrock-protocol'] = bedrockPort
 
 process.stdout.write(`\n${JSON.stringify(ports)}\n`)
 process.stdin.on('end', () => process.exit(0)).resume()

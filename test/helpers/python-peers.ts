@@ -1,20 +1,31 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { lock } from 'proper-lockfile'
 
 const folder = join(import.meta.dirname, '../peers')
 const requirements = join(folder, 'requirements.txt')
 const venv = join(folder, 'venv')
 const installed = join(venv, 'installed.txt')
 
-/** The Python interpreter with the clients of `test/peers/requirements.txt`, or why there is none. */
+/** The Python interpreter with the packages of `test/peers/requirements.txt`, or why there is none. */
 export type PythonPeers = { readonly python: string } | { readonly reason: string }
 
 /**
- * Installs the clients once, and again when the requirements change.
+ * Installs the packages once, and again when the requirements change. Test files that run at the same time wait for each other.
  * @throws Error where that fails and REQUIRE_TOOLS=1 is set, as in CI
  */
-export function ensurePythonPeers(): PythonPeers {
+export async function ensurePythonPeers(): Promise<PythonPeers> {
+  const release = await lock(requirements, { retries: { forever: true, minTimeout: 100, maxTimeout: 100 } })
+  try {
+    return await install()
+  } finally {
+    await release()
+  }
+}
+
+async function install(): Promise<PythonPeers> {
   const wanted = readFileSync(requirements, 'utf8')
   const python = join(venv, 'bin/python')
   if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return { python }
@@ -23,11 +34,14 @@ export function ensurePythonPeers(): PythonPeers {
     [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--requirement', requirements],
   ] as const
   for (const [program, ...args] of steps) {
-    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', timeout: 240_000 })
-    if (status === 0) continue
-    const reason = `${program} ${args.slice(0, 3).join(' ')} failed: ${error?.message ?? stderr.trim().slice(-300)}`
-    if (process.env.REQUIRE_TOOLS === '1') throw new Error(reason)
-    return { reason }
+    try {
+      await promisify(execFile)(program, args, { timeout: 240_000 })
+    } catch (error) {
+      const { message, stderr = '' } = error as Error & { stderr?: string }
+      const reason = `${program} ${args.slice(0, 3).join(' ')} failed: ${stderr.trim().slice(-300) || message}`
+      if (process.env.REQUIRE_TOOLS === '1') throw new Error(reason)
+      return { reason }
+    }
   }
   writeFileSync(installed, wanted)
   return { python }

@@ -8,18 +8,19 @@ export interface QueryAnswers {
   map: string
   names: readonly string[]
   online?: number
+  gameId?: string
 }
 
 /** The full stat as the game writes it, values in the order that it has. */
 export function fullStat(
   session: Buffer,
-  { hostname, version, plugins, map, names, online = names.length }: QueryAnswers,
+  { hostname, version, plugins, map, names, online = names.length, gameId = 'MINECRAFT' }: QueryAnswers,
   port: number,
 ) {
   const pairs: [string, Buffer | string][] = [
     ['hostname', hostname],
     ['gametype', 'SMP'],
-    ['game_id', 'MINECRAFT'],
+    ['game_id', gameId],
     ['version', version],
     ['plugins', plugins],
     ['map', map],

@@ -25,11 +25,12 @@ export function hasRegistry(): boolean {
 /** @param problem why the test is skipped, for the list at the end of the run */
 function isPossible(condition: boolean, problem: string): boolean {
   if (!condition && process.env.REQUIRE_TOOLS === '1') throw new Error(`${problem}, and REQUIRE_TOOLS=1 is set`)
-  return isSupported(condition, problem)
+  if (!condition) recordSkip(problem, false)
+  return condition
 }
 
 /** For what a machine cannot have: a missing one skips the tests whatever REQUIRE_TOOLS says. */
 export function isSupported(condition: boolean, problem: string): boolean {
-  if (!condition) recordSkip(problem)
+  if (!condition) recordSkip(problem, true)
   return condition
 }

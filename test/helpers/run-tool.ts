@@ -20,7 +20,7 @@ const accepts = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-/** Runs a program that listens on a port until it is disposed of; resolves once it accepts connections. */
+/** Runs a program of one process that listens on a port until it is disposed of; resolves once it accepts connections. */
 export async function runTool(program: string, args: readonly string[], port: number): Promise<AsyncDisposable> {
   const child: ChildProcess = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   let stderr = ''
@@ -34,7 +34,8 @@ export async function runTool(program: string, args: readonly string[], port: nu
   })
   return {
     async [Symbol.asyncDispose]() {
-      child.kill()
+      // Not SIGTERM: tinyproxy loses one that arrives just before it waits for connections, and runs on.
+      child.kill('SIGKILL')
       await exited
     },
   }

@@ -1,18 +1,37 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 import { readSkips } from './skips.ts'
 
-/** Lists the skipped tests at the end of a run, with the reason of each. */
+/**
+ * Lists the skipped tests at the end of a run, with the reason of each. Where REQUIRE_TOOLS=1 is set, as in CI, they fail the run,
+ * except in a file whose skips are for what a machine cannot have.
+ */
 export default class SkipReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const reasons = readSkips()
-    const lines = modules.flatMap((module) => {
-      const why = [...(reasons.get(module.moduleId) ?? [])].join(', ')
-      return [...module.children.allTests('skipped')].map((test) => {
-        const result = test.result()
-        const note = result.state === 'skipped' ? result.note : undefined
-        return `  ${module.relativeModuleId} > ${test.fullName}: ${note || why || 'skipped in the code, without a reason'}`
-      })
-    })
-    if (lines.length > 0) console.log(`\n${lines.length} skipped:\n${lines.join('\n')}`)
+  /** True: tests were left out because somebody asked for others. */
+  #isFiltered = false
+
+  onInit({ config }: Vitest): void {
+    this.#isFiltered = config.testNamePattern !== undefined
   }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    if (this.#isFiltered) return
+    const reasons = readSkips()
+    const skipped = modules.flatMap((module) => {
+      const recorded = reasons.get(module.moduleId)
+      return [...module.children.allTests('skipped')].map((test) => ({
+        line: `  ${module.relativeModuleId} > ${test.fullName}: ${noteOf(test) || recorded?.text || 'skipped in the code, without a reason'}`,
+        isAllowed: recorded?.isAllowed === true && !noteOf(test),
+      }))
+    })
+    if (skipped.length === 0) return
+    console.log(`\n${skipped.length} skipped:\n${skipped.map(({ line }) => line).join('\n')}`)
+    if (process.env.REQUIRE_TOOLS !== '1' || skipped.every(({ isAllowed }) => isAllowed)) return
+    console.error('\nREQUIRE_TOOLS=1 is set: the run has failed, because tests were skipped.')
+    process.exitCode = 1
+  }
+}
+
+function noteOf(test: TestCase): string | undefined {
+  const result = test.result()
+  return result.state === 'skipped' ? result.note : undefined
 }

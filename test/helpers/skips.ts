@@ -6,6 +6,15 @@ interface Skip {
   /** Path of the test file. */
   readonly file: string
   readonly reason: string
+  /** True: it is for what a machine cannot have. */
+  readonly isAllowed: boolean
+}
+
+/** Why tests of a file are skipped. */
+export interface Skips {
+  readonly text: string
+  /** True where every reason is for what a machine cannot have. */
+  readonly isAllowed: boolean
 }
 
 /** Test files run in processes of their own: this file brings their reasons to the reporter. */
@@ -16,19 +25,26 @@ declare global {
   var __vitest_worker__: { readonly filepath?: string } | undefined
 }
 
-/** Records why tests of the current file are skipped. */
-export function recordSkip(reason: string): void {
-  const skip: Skip = { file: globalThis.__vitest_worker__?.filepath ?? '', reason }
+/**
+ * Records why tests of the current file are skipped.
+ * @param isAllowed false: it fails a run with REQUIRE_TOOLS=1
+ */
+export function recordSkip(reason: string, isAllowed: boolean): void {
+  const skip: Skip = { file: globalThis.__vitest_worker__?.filepath ?? '', reason, isAllowed }
   appendFileSync(recorded(), `${JSON.stringify(skip)}\n`)
 }
 
 /** The recorded reasons by test file. */
-export function readSkips(): ReadonlyMap<string, ReadonlySet<string>> {
-  const reasons = new Map<string, Set<string>>()
+export function readSkips(): ReadonlyMap<string, Skips> {
+  const byFile = new Map<string, Skip[]>()
   const lines = existsSync(recorded()) ? readFileSync(recorded(), 'utf8').trim().split('\n') : []
   for (const line of lines) {
-    const { file, reason } = JSON.parse(line) as Skip
-    reasons.set(file, (reasons.get(file) ?? new Set()).add(reason))
+    const skip = JSON.parse(line) as Skip
+    byFile.set(skip.file, [...(byFile.get(skip.file) ?? []), skip])
   }
-  return reasons
+  const summarise = (skips: readonly Skip[]): Skips => ({
+    text: [...new Set(skips.map(({ reason }) => reason))].join(', '),
+    isAllowed: skips.every(({ isAllowed }) => isAllowed),
+  })
+  return new Map([...byFile].map(([file, skips]) => [file, summarise(skips)]))
 }

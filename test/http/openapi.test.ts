@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,6 +8,7 @@ import { request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { nameSchemas, operationId } from '../../src/http/openapi.ts'
 import { callsOf, startServices, urlOf } from '../helpers/openapi-replies.ts'
+import { ensurePythonPeers } from '../helpers/python-peers.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const tool = (name: string) => join(root, 'test', 'tools', 'node_modules', '.bin', name)
@@ -95,7 +96,7 @@ describe('a generated client', () => {
       lines.add(`export const r${lines.size}: paths${keys.join('')} = ${value}\n`)
       statuses.add(statusCode)
     }
-    expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 503])
+    expect([...statuses].sort()).toEqual([200, 400, 401, 403, 404, 429, 503])
     await writeFile(join(folder, 'replies.ts'), `import type { paths } from './api.d.ts'\n${[...lines].join('')}`)
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', '--ignoreConfig']
     const result = await run(join(root, 'node_modules', '.bin', 'tsc'), [...options, join(folder, 'replies.ts')]).catch(
@@ -106,11 +107,9 @@ describe('a generated client', () => {
 
   it('of openapi-python-client decodes every reply', async ({ skip }) => {
     const folder = await temporaryFolder()
-    const python = join(folder, 'venv', 'bin', 'python')
-    const install = () =>
-      spawnSync('python3', ['-m', 'venv', join(folder, 'venv')]).status === 0 &&
-      spawnSync(python, ['-m', 'pip', 'install', '--quiet', 'openapi-python-client==0.29.1'], { timeout: 90_000 }).status === 0
-    if (!install()) skip('no Python with venv here, or no package index')
+    const peers = await ensurePythonPeers()
+    if ('reason' in peers) return skip(peers.reason)
+    const { python } = peers
     const services = await startServices()
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(services.document))
     const target = join(folder, 'client_under_test')
@@ -140,6 +139,10 @@ describe('a generated client', () => {
       if (headers['content-type']?.includes('problem+json')) expect([type, value]).toEqual(['Problem', JSON.parse(text)])
     }
     expect(new Set(replies.map(({ type }) => type))).toContain('PageOfComebacks')
+    const runs = replies.filter((_, index) => calls[index]!.path.startsWith('/v1/run/'))
+    const found = runs.filter(({ type }) => type === 'ScriptStatus').map(({ status, value }) => [status, value])
+    expect(found).toContainEqual([200, { status: 'udating...' }])
+    expect(found).toContainEqual([429, { status: expect.stringMatching(/^ran \d+ s ago/) }])
     expect(replies).toHaveLength(calls.length)
   }, 300_000)
 })

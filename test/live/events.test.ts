@@ -268,6 +268,19 @@ describe('bounds', () => {
     expect(await (await service.get('/metrics')).text()).not.toContain('route="/api/v1/events"')
   })
 
+  it('counts the clients of the status page too', async () => {
+    const service = await start({ scripts: { Server: { status } } })
+    const clients = async () => /^tickwarden_event_clients (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1]
+    const reader = await service.follow()
+    const page = await openEvents(`${service.url}/page/events`)
+    onTestFinished(() => page.close())
+    await until(async () => (await clients()) === '2')
+    reader.close()
+    await until(async () => (await clients()) === '1')
+    page.close()
+    await until(async () => (await clients()) === '0')
+  })
+
   it('sends the first states of many servers to a client that reads, however much they are', async () => {
     const motd = 'x'.repeat(8_000)
     const scripts = Object.fromEntries(

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { toPageServer } from '../../src/web/page-server.ts'
+import { summarise } from '../../src/web/pictures/summary.ts'
 import { createFormat } from '../../src/web/view/format.ts'
 import { healthOf } from '../../src/web/view/health.ts'
 import { english } from '../../src/web/view/texts.ts'
@@ -37,4 +39,53 @@ it('calls a server hung whose main thread does not answer, before anything that 
 it('does not call a server hung that is down, or of which nothing is known', () => {
   expect(health({ ...up, up: false, mainThread: { responsive: false, delay: 20 } }).name).toBe('down')
   expect(health({ ...up, at: 100_000, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
+})
+
+const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapshot => ({
+  ...up,
+  up: false,
+  fields: {
+    worldUpgrade: { value: { state, ...(progress !== undefined && { progress }) }, source: 'management', at: 1_000 },
+  },
+})
+
+it('says how far the upgrade of the world is while it keeps a server from being up', () => {
+  expect(health(upgrading('running', 0.4271))).toMatchObject({
+    name: 'upgrading',
+    needsAttention: false,
+    reason: 'starting: the world is being upgraded, 42.71% done; nobody can join until then',
+  })
+  expect(health(upgrading('running')).reason).toBe('starting: the world is being upgraded; nobody can join until then')
+  expect(health({ ...upgrading('running', 1), up: true }).name).toBe('up')
+})
+
+it('calls a server down, with the reason, whose world could not be upgraded', () => {
+  expect(health(upgrading('failed'))).toMatchObject({
+    name: 'down',
+    needsAttention: true,
+    reason: 'the upgrade of the world has failed',
+  })
+})
+
+it('calls a server asleep for which a proxy answers', () => {
+  const sources = [
+    { source: 'status', target: 'x', state: 'failed', error: { code: 'asleep', message: 'a proxy answers' } },
+  ] as const satisfies ServerSnapshot['sources']
+  const asleep: ServerSnapshot = { ...up, up: false, sources }
+  expect(health(asleep)).toMatchObject({
+    name: 'asleep',
+    needsAttention: false,
+    reason: 'stopped; a proxy starts it when a player joins',
+  })
+  const { status, shortStatus } = summarise(asleep, 15_000)
+  expect({ status, shortStatus }).toEqual({ status: 'Asleep', shortStatus: 'asleep' })
+})
+
+it('has the group that is set, and none else', () => {
+  const groupOf = (env: Record<string, string>) => {
+    const [settings] = loadConfig({ env: { MC_SERVER: 'mc.example.org', ...env }, watches: false }).servers
+    return settings && toPageServer(settings, up, { staleAfter: 15_000, isPublic: false }).group
+  }
+  expect(groupOf({ MC_GROUP: 'Network' })).toBe('Network')
+  expect(groupOf({})).toBeNull()
 })

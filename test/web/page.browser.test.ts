@@ -138,6 +138,38 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await page.getByText('1 of 6 servers').waitFor()
   })
 
+  it('shows groups under their names, and one of them alone', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(fleet.url)
+    await page.locator('#connection[data-state=live]').waitFor()
+    const headings = () => page.locator('#cards h2').allTextContents()
+    expect((await headings()).toSorted()).toEqual(['Game', 'Network'])
+    await page.getByLabel('Group').selectOption('Network')
+    expect(await headings()).toEqual(['Network'])
+    expect(await page.locator('#cards h3').allTextContents()).toHaveLength(3)
+  })
+
+  it('loads the finer values of a dragged period', async () => {
+    const { page, problems } = await openPage(browser)
+    await page.goto(`${fleet.url}/servers/survival`)
+    const loaded = page.waitForResponse(/history.*range=24h/)
+    await page.getByRole('button', { name: '24 hours' }).click()
+    await loaded
+    const area = page.locator('[data-chart=players] .u-over')
+    await area.waitFor()
+    const { x, y, width, height } = (await area.boundingBox())!
+    const finer = page.waitForResponse(/history.*range=60m/)
+    await page.mouse.move(x + width - 12, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width - 1, y + height / 2, { steps: 4 })
+    await page.mouse.up()
+    const { step } = (await (await finer).json()) as { step: number }
+    expect(step).toBe(10_000)
+    await page.getByRole('button', { name: 'Reset zoom' }).click()
+    expect(await page.getByRole('button', { name: 'Reset zoom' }).isHidden()).toBe(true)
+    expect(problems).toEqual([])
+  })
+
   it('changes between light and dark by its switch and remembers it', async () => {
     const { page } = await openPage(browser)
     await page.goto(fleet.url)

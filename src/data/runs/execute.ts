@@ -7,7 +7,7 @@ import { type Counts, noCounts, type Progress, type RunResult, type Script, type
 import { UpstreamError } from '../scripts/upstream.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
-import { addRun, firstErrors, RunRecord, type Trigger } from './history.ts'
+import { addRun, addStart, firstErrors, RunRecord, type Trigger } from './history.ts'
 import { type RunLock, takeLock } from './lock.ts'
 import { hideFolders } from './paths.ts'
 import { createRedactor, redactedLog } from './redact.ts'
@@ -116,6 +116,8 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
   const redact = createRedactor(order.values)
   const log = redactedLog(order.log, redact)
   log.info({ script: name, trigger }, `${name}: started`)
+  // After the lock was taken: only its holder changes what is recorded of the script.
+  if (!dryRun) await addStart(dataDir, { script: name, trigger, started }, log)
 
   function recordOf({ outcome, counts, errors, retryAt }: RunResult): RunRecord {
     const ended = clock.wall()

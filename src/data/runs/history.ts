@@ -31,6 +31,10 @@ export const RunRecord = Type.Object({
 })
 export type RunRecord = Static<typeof RunRecord>
 
+/** A run that has started and of which no end is recorded. */
+export const StartedRun = Type.Pick(RunRecord, ['script', 'trigger', 'started'])
+export type StartedRun = Static<typeof StartedRun>
+
 /** True for a run that published what it found. */
 export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
 
@@ -46,6 +50,8 @@ const History = Type.Object({
   runs: Type.Array(RunRecord),
   /** When each script last succeeded, by script: it may be longer ago than the runs go back. */
   lastSuccess: Type.Record(Type.String(), Type.String()),
+  /** The runs under way, and those whose process was killed, until the next run of the same script. Absent in older files. */
+  started: Type.Optional(Type.Array(StartedRun)),
 })
 export type History = Static<typeof History>
 
@@ -71,13 +77,13 @@ const textOf = (history: History): string => `${JSON.stringify(history, null, 1)
  * Writes the newest run into the room that the file has on a full disk, older runs giving way to it. Not atomic: half a file is
  * no history, which claims less than an old one does.
  */
-async function overwrite(path: string, { runs, lastSuccess }: History): Promise<void> {
+async function overwrite(path: string, { runs, ...others }: History): Promise<void> {
   const file = await open(path, 'r+')
   try {
     const { size } = await file.stat()
     const newest = runs.slice(-1).map((run) => ({ ...run, errors: run.errors.slice(0, 1) }))
-    const candidates = [...runs.keys()].map((count) => textOf({ runs: runs.slice(count), lastSuccess }))
-    const text = [...candidates, textOf({ runs: newest, lastSuccess })].find((made) => Buffer.byteLength(made) <= size)
+    const candidates = [...runs.keys()].map((count) => textOf({ runs: runs.slice(count), ...others }))
+    const text = [...candidates, textOf({ runs: newest, ...others })].find((made) => Buffer.byteLength(made) <= size)
     if (text === undefined) throw new Error('the newest run does not fit')
     const { bytesWritten } = await file.write(text, 0)
     await file.truncate(bytesWritten)
@@ -91,21 +97,47 @@ async function overwrite(path: string, { runs, lastSuccess }: History): Promise<
 const overwriteOrRemove = (path: string, history: History): Promise<void> =>
   overwrite(path, history).catch(() => rm(path, { force: true }))
 
-/** Adds a run. A failure is logged: the run itself has ended. */
-export async function addRun(dataDir: string, run: RunRecord, log: Log): Promise<void> {
+/**
+ * Changes the file. A failure is logged: the run itself goes on, or has ended.
+ * @param onFull called where there is no room for the whole
+ */
+async function update(
+  { dataDir, script, log }: { readonly dataDir: string; readonly script: string; readonly log: Log },
+  change: (history: History) => History,
+  onFull: (path: string, history: History) => Promise<void>,
+): Promise<void> {
   try {
     await withGuard(dataDir, 'runs', async () => {
-      const { runs, lastSuccess } = await readHistory(dataDir)
-      const next: History = {
-        runs: [...runs, run].slice(-maxRuns),
-        lastSuccess: { ...lastSuccess, ...(isSuccess(run) && { [run.script]: run.ended }) },
-      }
+      const next = change(await readHistory(dataDir))
       await writeFileAtomic(pathOf(dataDir), textOf(next)).catch(async (error: unknown) => {
-        await overwriteOrRemove(pathOf(dataDir), next)
+        await onFull(pathOf(dataDir), next)
         throw error
       })
     })
   } catch (error) {
-    log.error({ script: run.script, err: error }, 'runs.json could not be written as a whole')
+    log.error({ script, err: error }, 'runs.json could not be written as a whole')
   }
 }
+
+const startedWithout = ({ started = [] }: History, name: string) => started.filter(({ script }) => script !== name)
+
+/** Adds a run that begins, so that it is on record even if its process is killed. */
+export const addStart = (dataDir: string, { script, trigger, started }: StartedRun, log: Log): Promise<void> =>
+  update(
+    { dataDir, script, log },
+    (history) => ({ ...history, started: [...startedWithout(history, script), { script, trigger, started }] }),
+    // The runs before are worth more than the start of this one.
+    async () => {},
+  )
+
+/** Adds a run that has ended. */
+export const addRun = (dataDir: string, run: RunRecord, log: Log): Promise<void> =>
+  update(
+    { dataDir, script: run.script, log },
+    (history) => ({
+      runs: [...history.runs, run].slice(-maxRuns),
+      lastSuccess: { ...history.lastSuccess, ...(isSuccess(run) && { [run.script]: run.ended }) },
+      started: startedWithout(history, run.script),
+    }),
+    overwriteOrRemove,
+  )

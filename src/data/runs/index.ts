@@ -13,7 +13,7 @@ import {
 import { clampRetryAt } from '../scripts/waits.ts'
 import { missingSettings, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { addRun, isSuccess, type RunRecord, readHistory, type Trigger } from './history.ts'
+import { addRun, isSuccess, type RunRecord, readHistory, type StartedRun, type Trigger } from './history.ts'
 import { type Holder, holderOf } from './lock.ts'
 import { hideFolders } from './paths.ts'
 
@@ -37,6 +37,8 @@ export interface ScriptStatus {
   readonly missing: readonly string[]
   /** The last run that has ended. */
   readonly last: RunRecord | undefined
+  /** A run after that one whose process was killed, so that nothing is known of it but its start. */
+  readonly interrupted: StartedRun | undefined
   readonly lastSuccess: string | undefined
   /** Undefined where the script has none, or it could not be read. */
   readonly own: ScriptState | undefined
@@ -77,6 +79,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   /** Who held the lock when it was last read: another process on the folder, or a run here that outlasts its end. */
   const holders = new Map<string, Partial<Holder>>()
   const last = new Map<string, RunRecord>()
+  const interrupted = new Map<string, StartedRun>()
   const lastSuccess = new Map<string, string>()
   const states = new Map<string, ScriptState>()
   const ended = new Map<string, Map<Outcome, number>>(
@@ -98,8 +101,27 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       const success = history.lastSuccess[name]
       if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
     }
+    for (const { name } of scripts) {
+      const run = await findInterrupted(folder, name, history.started)
+      if (run === undefined) interrupted.delete(name)
+      else interrupted.set(name, run)
+    }
     for (const script of scripts) await readOwnState(script, folder)
   }
+
+  /** The run that is recorded as started and of which no process holds the lock. */
+  async function findInterrupted(
+    folder: string,
+    name: string,
+    started: readonly StartedRun[] = [],
+  ): Promise<StartedRun | undefined> {
+    const run = started.find(({ script }) => script === name)
+    if (run === undefined || holders.has(name) || (await holderOf({ folder, name, clock })) !== undefined) return undefined
+    // It may have ended after the file was read, and released the lock: it was recorded before that.
+    const { started: now = [] } = await readHistory(folder)
+    return now.find((one) => one.script === name && one.started === run.started)
+  }
+
   async function readOwnState(script: Script, folder: string): Promise<void> {
     try {
       const state = await script.readState?.(values, folder)
@@ -136,11 +158,13 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   }
 
   function tooSoon(name: string): StartReply | undefined {
-    const record = last.get(name)
-    if (record === undefined) return undefined
-    const [now, before] = [clock.wall(), Date.parse(record.ended)]
+    const killed = interrupted.get(name)
+    const record = killed === undefined ? last.get(name) : undefined
+    const lastTime = killed?.started ?? record?.ended
+    if (lastTime === undefined) return undefined
+    const [now, before] = [clock.wall(), Date.parse(lastTime)]
     // Files may be edited by hand, and were perhaps written by an older version.
-    const retryAt = record.retryAt === undefined ? before : clampRetryAt(Date.parse(record.retryAt), before)
+    const retryAt = record?.retryAt === undefined ? before : clampRetryAt(Date.parse(record.retryAt), before)
     const until = Math.max(before + pauseMs, retryAt)
     // A clock that was set back must not make anybody wait.
     if (!(now >= before && now < until)) return undefined
@@ -205,14 +229,16 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
         const { name, route } = script
         const record = last.get(name)
         const isRunning = running.has(name) || holders.has(name)
+        const killed = isRunning ? undefined : interrupted.get(name)
         const ended = record === undefined ? 'idle' : isSuccess(record) ? 'succeeded' : 'failed'
         return {
           script: name,
           route,
-          state: isRunning ? 'running' : ended,
+          state: isRunning ? 'running' : killed === undefined ? ended : 'failed',
           runningSince: running.get(name)?.started ?? holders.get(name)?.taken,
           missing: missingSettings(script, values, dataDir),
           last: record,
+          interrupted: killed,
           lastSuccess: lastSuccess.get(name),
           own: states.get(name),
         }

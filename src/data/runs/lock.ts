@@ -179,7 +179,7 @@ export async function takeLock({
   try {
     file = await withGuard(folder, name, async () => {
       const found = await inspect(path, clock)
-      // Checked again after the guard: its library compares clocks, so a machine whose clock is wrong may get past it.
+      // Checked again after the guard: a process that was suspended for longer may believe that it still has it.
       if (found !== undefined && (found.state !== 'dead' || !(await removeDead(path, found)))) return undefined
       return create(path, text)
     })
@@ -197,9 +197,9 @@ export async function takeLock({
   }, heartbeatMs)
   heartbeat.unref()
 
+  const isOwn = async () => (await readFile(path, 'utf8').catch(() => undefined)) === text
   const remove = async () => {
-    const current = await readFile(path, 'utf8').catch(() => undefined)
-    if (current === text) await rm(path, { force: true })
+    if (await isOwn()) await rm(path, { force: true })
   }
   return {
     async release() {
@@ -207,7 +207,8 @@ export async function takeLock({
       // First: if the file cannot be removed, it counts as left behind.
       held.delete(path)
       await lockFile.close().catch(() => undefined)
-      await withGuard(folder, name, remove).catch(() => remove().catch(() => undefined))
+      // Where the folder has gone, the guard would be tried for ten seconds.
+      if (await isOwn()) await withGuard(folder, name, remove).catch(() => remove().catch(() => undefined))
     },
   }
 }

@@ -97,8 +97,9 @@ export function startSchedule(options: ScheduleOptions): Schedule {
     if (newest === undefined) return true
     const now = clock.wall()
     if (now - newest <= maxAgeMs || (nextTime(cron, newest) ?? now) > now) return false
-    const last = (await lastRun(name))?.last
-    if (stopped || (last !== undefined && now - Date.parse(last.ended) < minCatchUpPauseMs)) return false
+    const status = await lastRun(name)
+    const lastTime = status?.interrupted?.started ?? status?.last?.ended
+    if (stopped || (lastTime !== undefined && now - Date.parse(lastTime) < minCatchUpPauseMs)) return false
     const state = await start(name, 'catch-up')
     if (state === 'started') {
       log.info({ script: name }, `${name}: its data are older than 25 hours, so the run that was missed starts now`)

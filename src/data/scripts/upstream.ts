@@ -1,9 +1,13 @@
-import { Agent, type Dispatcher, request as send } from 'undici'
+import { Agent, request as fetch } from 'undici'
 import type { Clock } from '../../clock.ts'
+import { backoffMs, withJitter } from '../../game/watcher/backoff.ts'
 import { version } from '../../package.ts'
 import { readBody } from '../read-body.ts'
 import { pause } from './pause.ts'
-import { clampWait } from './waits.ts'
+import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
+import { retry } from './retry.ts'
+
+const maxRetryPauseMs = 30_000
 
 export type UpstreamFailure = 'aborted' | 'malformed' | 'network' | 'rate_limited' | 'status' | 'timeout' | 'too_large'
 
@@ -49,6 +53,8 @@ export interface UpstreamOptions {
   readonly maxBytes?: number
   /** Further attempts after a 5xx, a cut connection or a timeout. */
   readonly retries?: number
+  /** Milliseconds before the first of them; the pause doubles with each one more. */
+  readonly retryPauseMs?: number
   /** Longest wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
   /** Called when a request waits for a rate limit to end. */
@@ -72,7 +78,7 @@ export interface UpstreamRequest {
 export interface UpstreamReply {
   /** 200 to 299, or 304. */
   readonly status: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly headers: ResponseHeaders
   /** The parsed body; undefined if the reply has none (204, 304). Untrusted. */
   readonly json: unknown
 }
@@ -85,38 +91,6 @@ export interface Upstream {
    */
   request(request: UpstreamRequest): Promise<UpstreamReply>
   close(): void
-}
-
-type Headers = Dispatcher.ResponseData['headers']
-
-const header = (headers: Headers, name: string): string | undefined => {
-  const value = headers[name]
-  return typeof value === 'string' ? value : value?.[0]
-}
-
-const decimal = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\d{1,300}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
-
-/** Whether an HTTP date could be meant: Date.parse() takes `-5` for a month. */
-const isDate = (text: string): boolean => /^[A-Z][a-z]{2,8},? /.test(text.trim())
-
-/** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it says nothing of use, as a date in the past. */
-function retryAfter(headers: Headers, wall: number): number | undefined {
-  const text = header(headers, 'retry-after')
-  const seconds = decimal(text)
-  if (seconds !== undefined) return clampWait(seconds * 1000)
-  const wait = text !== undefined && isDate(text) ? Date.parse(text) - wall : Number.NaN
-  return wait > 0 ? clampWait(wait) : undefined
-}
-
-/** Milliseconds until the rate limit is reset, if the headers say that it is used up. */
-function waitForReset(headers: Headers, wall: number): number | undefined {
-  const remaining = decimal(header(headers, 'x-ratelimit-remaining'))
-  const reset = decimal(header(headers, 'x-ratelimit-reset'))
-  if (remaining === undefined || remaining >= 1 || reset === undefined) return undefined
-  // Reddit gives seconds from now, GitHub Unix seconds, others Unix milliseconds.
-  if (reset < 1e9) return clampWait(reset * 1000)
-  return clampWait((reset < 1e11 ? reset * 1000 : reset) - wall)
 }
 
 function parseJson(type: string | undefined, body: Buffer): unknown {
@@ -138,16 +112,32 @@ const abortedError = (name: string): UpstreamError => new UpstreamError('aborted
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { name, signal, clock } = options
   const { timeout = 15_000, maxBytes = 8 * 1024 * 1024, retries = 3, maxWait = 90_000, limitPause = 60_000 } = options
+  const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
   // Its own limits are off: one timeout below covers connecting, headers and body.
   const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
   let blockedUntil = 0
 
-  const wait = (milliseconds: number) =>
-    pause(clock, milliseconds, signal).catch(() => {
-      throw abortedError(name)
-    })
+  /** Waits until the rate limit lets another request through. @throws UpstreamError where that takes longer than `maxWait` */
+  async function waitForLimit(place: string): Promise<void> {
+    const blocked = blockedUntil - clock.wall()
+    if (blocked <= 0) return
+    if (blocked > maxWait) {
+      throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is used up`, { retryAt: blockedUntil })
+    }
+    options.onWait?.(name, blocked)
+    await pause(clock, blocked, signal)
+  }
+
+  /** Milliseconds before the next attempt; a rate limit is waited for before the request is sent. */
+  function pauseMs(error: unknown, failures: number): number | undefined {
+    if (error instanceof UpstreamError && error.kind === 'rate_limited') {
+      return blockedUntil - clock.wall() > maxWait ? undefined : 0
+    }
+    const backoff = { firstMs: retryPauseMs, maxMs: maxRetryPauseMs }
+    return isTransient(error) ? withJitter(backoffMs(failures, backoff), 0.5, Math.random) : undefined
+  }
 
   const urlOf = ({ path, query }: UpstreamRequest): URL => {
     const url = new URL(base)
@@ -157,12 +147,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   async function attempt(request: UpstreamRequest, place: string): Promise<UpstreamReply> {
-    const limit = new AbortController()
-    const cancel = clock.after(timeout, () => limit.abort())
-    const stop = AbortSignal.any([signal, limit.signal])
+    const late = new AbortController()
+    const cancel = clock.after(timeout, () => late.abort())
+    const stop = AbortSignal.any([signal, late.signal])
     try {
       const form = request.form && new URLSearchParams(request.form).toString()
-      const reply = await send(urlOf(request), {
+      const reply = await fetch(urlOf(request), {
         dispatcher: agent,
         method: request.method ?? 'GET',
         headers: {
@@ -177,20 +167,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const body = await readBody(reply.body as AsyncIterable<Uint8Array>, maxBytes)
       if (body === undefined) throw new UpstreamError('too_large', `${place} answered more than ${maxBytes} bytes`)
       const status = reply.statusCode
-      const json = parseJson(header(reply.headers, 'content-type'), body)
+      const json = parseJson(headerOf(reply.headers, 'content-type'), body)
       const wall = clock.wall()
-      const wait = waitForReset(reply.headers, wall)
-      if (wait !== undefined) blockedUntil = wall + wait
-      if (status === 429 || (status === 403 && wait !== undefined) || options.isRateLimited?.(json) === true) {
-        const retryAt = wall + (retryAfter(reply.headers, wall) ?? wait ?? limitPause)
-        throw new UpstreamError('rate_limited', `${place} answered ${status}: its rate limit is used up`, {
-          status,
-          retryAt,
-          body: json,
-        })
+      const limit = readRateLimit(status, reply.headers, wall)
+      if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs
+      if (limit.isExceeded || options.isRateLimited?.(json) === true) {
+        const retryAt = wall + (limit.retryMs ?? limitPause)
+        blockedUntil = Math.max(blockedUntil, retryAt)
+        const message = `${place} answered ${status}: its rate limit is used up`
+        throw new UpstreamError('rate_limited', message, { status, retryAt, body: json })
       }
       if (status !== 304 && (status < 200 || status > 299)) {
-        const target = status < 400 ? header(reply.headers, 'location') : undefined
+        const target = status < 400 ? headerOf(reply.headers, 'location') : undefined
         const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
         throw new UpstreamError('status', `${place} answered ${status}`, { status, body: json, location })
       }
@@ -201,7 +189,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     } catch (error) {
       if (error instanceof UpstreamError) throw error
       if (signal.aborted) throw abortedError(name)
-      if (limit.signal.aborted)
+      if (late.signal.aborted)
         throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
       const code = (error as { code?: unknown }).code
       const reason = typeof code === 'string' ? code : 'connection failed'
@@ -214,24 +202,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   return {
     async request(request) {
       const place = `${name}: ${request.method ?? 'GET'} ${request.path}`
-      for (let tried = 0; ; tried++) {
-        const blocked = blockedUntil - clock.wall()
-        if (blocked > maxWait) {
-          throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is used up`, { retryAt: blockedUntil })
-        }
-        if (blocked > 0) {
-          options.onWait?.(name, blocked)
-          await wait(blocked)
-        }
-        try {
-          return await attempt(request, place)
-        } catch (error) {
-          if (!(error instanceof UpstreamError) || tried >= retries) throw error
-          if (error.kind === 'rate_limited') blockedUntil = Math.max(blockedUntil, error.retryAt ?? 0)
-          else if (isTransient(error)) await wait(500 * 2 ** tried * (0.5 + Math.random()))
-          else throw error
-          if (error.kind === 'rate_limited' && blockedUntil - clock.wall() > maxWait) throw error
-        }
+      const send = async () => {
+        await waitForLimit(place)
+        return attempt(request, place)
+      }
+      try {
+        return await retry(send, { clock, signal, maxRetries: retries, pauseMs })
+      } catch (error) {
+        // In a pause.
+        if (signal.aborted && !(error instanceof UpstreamError)) throw abortedError(name)
+        throw error
       }
     },
     close() {

@@ -19,6 +19,7 @@ export interface BedrockDemoOptions {
 export interface BedrockDemoServer {
   readonly address: ServerAddress
   readonly world: World
+  /** May be called twice. */
   close(): Promise<void>
 }
 
@@ -55,6 +56,7 @@ export async function startBedrockDemoServer({
   udp.on('message', (ping, from) => {
     if (ping[0] === 0x01 && ping.subarray(9, 25).equals(magic)) udp.send(encodePong(ping, world), from.port, from.address)
   })
+  let closing: Promise<void> | undefined
   const close = async () => {
     world.close()
     http.closeAllConnections()
@@ -69,7 +71,14 @@ export async function startBedrockDemoServer({
     const chosen = (http.address() as AddressInfo).port
     udp.bind(chosen, host)
     await once(udp, 'listening')
-    return { address: { edition: 'bedrock', host, port: chosen }, world, close }
+    return {
+      address: { edition: 'bedrock', host, port: chosen },
+      world,
+      close() {
+        closing ??= close()
+        return closing
+      },
+    }
   } catch (error) {
     await close()
     throw error

@@ -2,6 +2,7 @@ import { ProtocolError } from './error.ts'
 
 /** What the full stat tells (https://minecraft.wiki/w/Query); what a server leaves out is absent. */
 export interface FullStat {
+  readonly edition: 'java' | 'bedrock'
   /** With formatting codes. */
   readonly motd?: string
   readonly version?: string
@@ -119,6 +120,8 @@ export function decodeFullStat(datagram: Buffer): FullStat {
     (/^\d{1,9}$/.test(values.get(key) ?? '') ? { [as]: Number(values.get(key)) } : {}) as { readonly [P in K]?: number }
   const plugins = values.get('plugins')
   return {
+    // PocketMine-MP and Nukkit write MINECRAFTPE.
+    edition: values.get('game_id') === 'MINECRAFTPE' ? 'bedrock' : 'java',
     ...string('hostname', 'motd'),
     ...string('version', 'version'),
     ...string('map', 'map'),

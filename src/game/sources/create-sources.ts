@@ -13,11 +13,16 @@ const descriptors: readonly SourceDescriptor[] = all
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? {}
 
-const requiredKeys = (descriptor: SourceDescriptor): readonly string[] =>
-  Object.entries(settingsOf(descriptor)).flatMap(([key, { required }]) => (required ? [key] : []))
+/** Listed once: each probe creates sources. */
+const requiredKeys: ReadonlyMap<SourceDescriptor, readonly string[]> = new Map(
+  descriptors.map((descriptor) => [
+    descriptor,
+    Object.entries(settingsOf(descriptor)).flatMap(([key, { required }]) => (required ? [key] : [])),
+  ]),
+)
 
 const hasAll = (descriptor: SourceDescriptor, values: Values): boolean =>
-  requiredKeys(descriptor).every((key) => values[key] !== undefined)
+  requiredKeys.get(descriptor)?.every((key) => values[key] !== undefined) === true
 
 /** What is missing of a source that was configured in part, as it follows from the address of the server. */
 function fallbacks(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values {
@@ -55,8 +60,9 @@ export function createSources(server: ServerSettings, context: SourceContext): S
   /** Makes the source anew only where its settings have changed. */
   function make(descriptor: SourceDescriptor, values: Values, discovered: readonly string[] = []): void {
     const on = hasAll(descriptor, values)
-    const key = JSON.stringify(values)
     const before = made.get(descriptor)
+    if (!on && before === undefined) return
+    const key = JSON.stringify(values)
     if (on && before?.key === key) return
     before?.source.close()
     made.delete(descriptor)

@@ -22,7 +22,7 @@ export interface MainThreadTracker {
 export function createMainThreadTracker(): MainThreadTracker {
   let answeredAt: number | undefined
   let delayMs: number | undefined
-  let waiting: { readonly since: number; readonly error: SourceError } | undefined
+  let waiting: { readonly since: number; readonly lastSentAt: number; readonly error: SourceError } | undefined
 
   return {
     answered(sentAt, at) {
@@ -36,10 +36,10 @@ export function createMainThreadTracker(): MainThreadTracker {
     },
     unanswered(sentAt, error) {
       if (answeredAt !== undefined && answeredAt > sentAt) return
-      waiting = { since: waiting?.since ?? sentAt, error }
+      waiting = { since: waiting?.since ?? sentAt, lastSentAt: sentAt, error }
     },
     notSent(error) {
-      if (waiting) waiting = { since: waiting.since, error }
+      if (waiting) waiting = { ...waiting, error }
     },
     failed(error) {
       if (waiting?.error !== error) waiting = undefined
@@ -47,7 +47,7 @@ export function createMainThreadTracker(): MainThreadTracker {
     activity: () => ({
       ...(answeredAt !== undefined && { answeredAt }),
       ...(delayMs !== undefined && { delayMs }),
-      ...(waiting && { waitingSince: waiting.since }),
+      ...(waiting && { waitingSince: waiting.since, lastSentAt: waiting.lastSentAt }),
     }),
   }
 }

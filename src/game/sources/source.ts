@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Setting } from '../../config/setting.ts'
 import type { Log } from '../../log.ts'
-import type { SourceError, SourceErrorCode } from '../errors.ts'
+import type { SourceError, SourceErrorCode, SourceProgress } from '../errors.ts'
 import type { FieldName, Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
 import type { PhaseRecorder } from '../phases.ts'
@@ -23,6 +23,8 @@ export interface Reading {
   readonly isStarting?: true
   /** Milliseconds between two reads of a field, for each field that the source does not read in every poll. */
   readonly readEvery?: FieldTimes
+  /** What could not be read, although the rest could. */
+  readonly failures?: readonly SourceError[]
 }
 
 /** What a source has met with that the main thread of the server sends: the thread that computes the ticks. Monotonic milliseconds. */
@@ -33,6 +35,8 @@ export interface MainThreadActivity {
   readonly delayMs?: number
   /** Of the first of the requests that are not answered, over a connection that the server has accepted; absent: there is none. */
   readonly waitingSince?: number
+  /** Of the last of the requests that are not answered. */
+  readonly lastSentAt?: number
   /** How long a request may be unanswered; default: three poll intervals. */
   readonly lateAfterMs?: number
 }
@@ -148,6 +152,8 @@ export interface SourceSetting<T> extends Setting<T> {
   readonly file: string
   /** The source is off without it. */
   readonly required?: true
+  /** The only edition of the game that has it; absent: every edition that the source reads. */
+  readonly edition?: Fields['edition']
   /** Its value where it is not set, but other settings of the source are: from the address of the server. */
   readonly fallback?: (server: HostPort) => T
 }
@@ -170,8 +176,13 @@ export interface SourceDescriptor<N extends string = string, S extends object = 
   readonly fields: Readonly<Partial<Record<FieldName, number>>>
   /** What the game server must be for the source to give a field, where not every one gives it: `Paper`. */
   readonly requires?: Readonly<Partial<Record<FieldName, string>>>
-  /** What may help, by the code of a failure; `notConfigured`: what switches it on, on the game server and here. */
+  /**
+   * What may help, by the code of a failure; `notConfigured`: what switches it on, on the game server and here. Settings have their
+   * environment names, which become those of the server's configuration.
+   */
   readonly hints: Readonly<Partial<Record<SourceErrorCode, string>>> & { readonly notConfigured: string }
+  /** Used in place of the hint for `timeout` where the source got so far. */
+  readonly timeoutHints?: Readonly<Partial<Record<SourceProgress, string>>>
   /** What polling it costs the game server. */
   readonly cost: string
   /** It reaches the server over the network, so that a reading shows the server to be up. */

@@ -10,6 +10,8 @@ export interface Freshness {
   addPushed(reading: Reading): void
   /** Of each source its last poll, then what was pushed since. */
   readings(): readonly Reading[]
+  /** From the next `expire` on, fields that were read at this time (monotonic milliseconds) or before it count as stale. */
+  dropUntil(at: number): void
   /**
    * Drops the fields that are stale, and everything of sources that are not among these.
    * @param keepUntil monotonic milliseconds before which nothing is dropped, however old it is
@@ -21,9 +23,15 @@ export interface Freshness {
 /**
  * A field is stale `staleAfter` milliseconds after it was read. One that its source reads less often than in each poll lasts
  * longer by the time between two reads, but not longer than `staleAfter` after its source was last read.
+ * @param isKept for a source that `dropUntil` does not concern
  */
-export function createFreshness(staleAfter: number): Freshness {
+export function createFreshness(staleAfter: number, isKept: (source: SourceName) => boolean = () => false): Freshness {
   const bySource = new Map<SourceName, readonly Reading[]>()
+  let droppedUntil = Number.NEGATIVE_INFINITY
+
+  /** A source may remember a field and give it again after it was dropped. */
+  const isDropped = (reading: Reading, field: FieldName): boolean =>
+    fieldReadAt(reading, field) <= droppedUntil && !isKept(reading.source)
 
   function expiresAt(reading: Reading, field: FieldName): number {
     const readAgain = fieldReadAt(reading, field) + (reading.readEvery?.[field] ?? 0)
@@ -37,6 +45,9 @@ export function createFreshness(staleAfter: number): Freshness {
       bySource.set(reading.source, [polled, pushed === undefined ? reading : combine(pushed, reading)])
     },
     readings: () => [...bySource.values()].flat(),
+    dropUntil(at) {
+      droppedUntil = at
+    },
     expire(now, sources, keepUntil = Number.NEGATIVE_INFINITY) {
       let next = Number.POSITIVE_INFINITY
       for (const [source, readings] of bySource) {
@@ -45,6 +56,7 @@ export function createFreshness(staleAfter: number): Freshness {
           const fresh = readings.map((reading) => {
             const names = Object.keys(reading.fields) as FieldName[]
             const kept = names.filter((field) => {
+              if (isDropped(reading, field)) return false
               const at = Math.max(expiresAt(reading, field), keepUntil)
               if (at > now) next = Math.min(next, at)
               return at > now

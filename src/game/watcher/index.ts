@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { toSourceError } from '../errors.ts'
 import type { PollSettings } from '../server.ts'
+import type { SettingNames } from '../setting-names.ts'
 import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
@@ -39,6 +40,8 @@ export interface WatcherOptions {
   readonly server: string
   /** It is the built-in demo server: its snapshots say so. */
   readonly demo?: true
+  /** For messages. */
+  readonly settingNames?: SettingNames | undefined
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
@@ -47,6 +50,9 @@ export interface WatcherOptions {
   /** Creates the sources, which push what arrives between polls, and may request polls. */
   readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
+
+/** Its files stay as they are while the server is down. */
+const readsFiles = (name: SourceName): boolean => descriptorOf(name).completesOthers === true
 
 /** Reading files of the server on this machine says nothing about whether it runs. */
 const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
@@ -57,8 +63,8 @@ const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
  */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
-  const states = createSourceStates({ server, clock, log })
-  const freshness = createFreshness(settings.staleAfter)
+  const states = createSourceStates({ server, clock, log, settingNames: options.settingNames })
+  const freshness = createFreshness(settings.staleAfter, readsFiles)
   const reachability = createReachability(isNetwork)
   const running = createRunningPolls(clock)
   const counter = createPlayerCounter()
@@ -74,6 +80,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let lastContact: ServerSnapshot['lastContact']
   /** When a poll last reached the server. */
   let lastReachedAt = Number.NEGATIVE_INFINITY
+  /** Monotonic milliseconds of the last contact before the last outage: what was read until then is of another run of the server. */
+  let lastOutageAt = Number.NEGATIVE_INFINITY
   let currentPoll: Promise<ServerSnapshot> | undefined
   let cancelExpiry = () => {}
   let cancelPublish: (() => void) | undefined
@@ -88,7 +96,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const { up } = reachability
     const now = clock.now()
     const activities = up === true ? sources.list().flatMap((source) => source.mainThread?.() ?? []) : []
-    const mainThread = judgeMainThread(activities, { now, interval: settings.interval, staleAfter: settings.staleAfter })
+    const { interval, staleAfter } = settings
+    const mainThread = judgeMainThread(activities, { now, interval, staleAfter, since: lastOutageAt })
     return Object.freeze({
       server,
       ...(options.demo && { demo: true as const }),
@@ -107,10 +116,16 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** @param at monotonic milliseconds at which something of the server was read */
   function reached(source: Source, at: number): boolean {
+    const contactBefore = lastContact?.at
     if (isNetwork(source) && (lastContact === undefined || at > lastContact.at)) {
       lastContact = { at, wall: clock.wall() - (clock.now() - at) }
     }
-    return reachability.reached(source)
+    const wasDown = reachability.reached(source)
+    if (wasDown && contactBefore !== undefined) {
+      lastOutageAt = contactBefore
+      freshness.dropUntil(lastOutageAt)
+    }
+    return wasDown
   }
 
   /** The server is up again, as something other than a regular poll has shown: the next one comes at once. */
@@ -176,7 +191,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       freshness.addPolled(reading)
       hasRecovered = reached(source, reading.at)
       if (isNetwork(source)) lastReachedAt = Math.max(lastReachedAt, reading.at)
-      states.ok(source, elapsed())
+      states.ok(source, elapsed(), reading.failures)
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return false

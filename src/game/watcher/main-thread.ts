@@ -11,6 +11,8 @@ export interface MainThreadOptions {
   readonly interval: number
   /** Milliseconds after which an answer says nothing about the main thread any more. */
   readonly staleAfter: number
+  /** Monotonic milliseconds: requests and answers until then do not count, as those from before an outage. */
+  readonly since?: number
 }
 
 /**
@@ -20,17 +22,21 @@ export interface MainThreadOptions {
  */
 export function judgeMainThread(
   activities: readonly MainThreadActivity[],
-  { now, interval, staleAfter }: MainThreadOptions,
+  { now, interval, staleAfter, since = Number.NEGATIVE_INFINITY }: MainThreadOptions,
 ): MainThread | undefined {
   const newest = activities.reduce<MainThreadActivity | undefined>(
-    (best, one) => (one.answeredAt !== undefined && one.answeredAt >= (best?.answeredAt ?? one.answeredAt) ? one : best),
+    (best, one) => (one.answeredAt !== undefined && one.answeredAt > (best?.answeredAt ?? since) ? one : best),
     undefined,
   )
   const lastAnswerAt = newest?.answeredAt ?? Number.NEGATIVE_INFINITY
   // Whatever any source has received from the main thread since shows that it works.
-  const waiting = activities.filter(({ waitingSince }) => waitingSince !== undefined && waitingSince > lastAnswerAt)
-  const waitedMs = Math.max(0, ...waiting.map(({ waitingSince = now }) => now - waitingSince))
-  const isLate = waiting.some(({ waitingSince = now, lateAfterMs = maxIntervals * interval }) => now - waitingSince > lateAfterMs)
+  const waiting = activities.flatMap(({ waitingSince, lastSentAt = waitingSince, lateAfterMs = maxIntervals * interval }) => {
+    if (waitingSince === undefined || lastSentAt === undefined || lastSentAt <= since) return []
+    const startedAt = Math.max(waitingSince, since)
+    return startedAt > lastAnswerAt ? [{ waitedMs: now - startedAt, lateAfterMs }] : []
+  })
+  const waitedMs = Math.max(0, ...waiting.map((one) => one.waitedMs))
+  const isLate = waiting.some((one) => one.waitedMs > one.lateAfterMs)
   if (isLate) return { responsive: false, delay: waitedMs / 1_000 }
   if (newest?.delayMs === undefined || now - lastAnswerAt > staleAfter) return undefined
   return { responsive: true, delay: Math.max(newest.delayMs, waitedMs) / 1_000 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { SourceError } from '../errors.ts'
+import { nameSettings, type SettingNames } from '../setting-names.ts'
 import type { SourceState } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Source, SourceName } from '../sources/source.ts'
@@ -9,18 +10,41 @@ import type { Source, SourceName } from '../sources/source.ts'
 export interface SourceStates {
   /** `pending` until its first poll has ended. */
   of(source: Source): SourceState
-  /** @param duration seconds the poll took */
-  ok(source: Source, duration: number): void
+  /**
+   * @param duration seconds the poll took
+   * @param failures what could not be read, although the rest could
+   */
+  ok(source: Source, duration: number, failures?: readonly SourceError[]): void
   /** @param duration seconds the poll took */
   failed(source: Source, duration: number, error: SourceError): void
   /** Forgets the states of sources that are not listed any more, or with another target: the settings have changed. */
   keepOnly(sources: readonly Source[]): void
 }
 
-export function createSourceStates({ server, clock, log }: { server: string; clock: Clock; log: Log }): SourceStates {
+export interface SourceStatesOptions {
+  readonly server: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly settingNames?: SettingNames | undefined
+}
+
+export function createSourceStates({ server, clock, log, settingNames }: SourceStatesOptions): SourceStates {
   const states = new Map<SourceName, SourceState>()
   /** What the last poll of each source threw: a source that only waits for its next attempt throws the same object again. */
   const thrownBy = new Map<SourceName, SourceError>()
+
+  /** A failure of the same parts in the next poll is the same failure. */
+  function describeFailures(
+    failures: readonly SourceError[],
+    before: SourceState | undefined,
+  ): Pick<SourceState, 'state' | 'error' | 'lastError'> {
+    const [first] = failures
+    if (first === undefined) return { state: 'ok' }
+    const error = { code: first.code, message: failures.map(({ message }) => message).join('; ') }
+    const isSame = before?.state === 'partial' && before.error?.message === error.message
+    const lastError = isSame && before.lastError ? before.lastError : { ...error, at: clock.wall() }
+    return { state: 'partial', error, lastError }
+  }
 
   return {
     of(source) {
@@ -31,24 +55,25 @@ export function createSourceStates({ server, clock, log }: { server: string; clo
       const toWall = clock.wall() - clock.now()
       return { ...state, resting: resting.map(({ command, until }) => ({ command, until: until + toWall })) }
     },
-    ok({ name, target }, duration) {
+    ok({ name, target }, duration, failures = []) {
       const before = states.get(name)
       if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} is reachable again (${target})`)
       states.set(name, {
         source: name,
         target,
-        state: 'ok',
         duration,
         lastSuccess: clock.wall(),
         ...(before?.lastError && { lastError: before.lastError }),
+        ...describeFailures(failures, before),
       })
       thrownBy.delete(name)
     },
     failed({ name, target, hints }, duration, error) {
       const before = states.get(name)
-      const { code } = error
-      const hint = hints?.[code] ?? descriptorOf(name).hints[code]
-      const message = hint === undefined ? error.message : `${error.message}; ${hint}`
+      const { code, progress } = error
+      const descriptor = descriptorOf(name)
+      const hint = (progress && descriptor.timeoutHints?.[progress]) ?? hints?.[code] ?? descriptor.hints[code]
+      const message = nameSettings(hint === undefined ? error.message : `${error.message}; ${hint}`, settingNames)
       if (before?.error?.code !== code) {
         log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)
       }

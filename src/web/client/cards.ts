@@ -1,24 +1,31 @@
-import { cardTitle, viewCard } from '../view/card.ts'
+import { cardTitle, viewCard, viewPast } from '../view/card.ts'
 import { healthOf } from '../view/health.ts'
 import { h, type ViewElement } from '../view/node.ts'
 import type { CardHistory, FleetPage, PageServer } from '../view/types.ts'
 import { contextNow } from './chrome.ts'
 import { create, patch } from './dom.ts'
+import { loadHistories } from './histories.ts'
 
 interface Card {
   readonly place: HTMLElement
   server: PageServer
-  history?: CardHistory
+  /** Rendered once per loaded history: its cells are most of the elements of a card. */
+  past?: ViewElement
   /** When the history was loaded, ms. */
   loadedAt: number
   inView: boolean
   shown: { readonly node: Node; readonly view: ViewElement }
 }
 
-/** The past in a card is loaded again when it is this old, ms. */
+/** The history in a card is loaded again when it is this old, ms. */
 const reloadAfter = 60_000
-/** Servers whose past is asked for at once. */
+/** Servers whose history is requested at once. */
 const maxAtOnce = 50
+/**
+ * Cards of one block. Blocks keep the work of a change small: the browser observes, lays out and paints a few blocks, not a thousand
+ * cards. A multiple of every number of columns (1 to 4), so that no block ends in the middle of a row.
+ */
+const blockSize = 12
 
 export interface Cards {
   readonly element: HTMLElement
@@ -40,18 +47,18 @@ export interface Cards {
 export function createCards(servers: readonly PageServer[], onPeak: (peak: FleetPage['peak']) => void): Cards {
   const cards = new Map<string, Card>()
   const dirty = new Set<Card>()
-  const owners = new WeakMap<Element, Card>()
+  const cardsOfBlock = new WeakMap<Element, readonly Card[]>()
   const element = document.createElement('div')
   let loading = false
 
   const observer = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        const card = owners.get(target)
-        if (card === undefined || card.inView === isIntersecting) continue
-        card.inView = isIntersecting
-        dirty.add(card)
-      }
+      for (const { target, isIntersecting } of entries)
+        for (const card of cardsOfBlock.get(target) ?? []) {
+          if (card.inView === isIntersecting) continue
+          card.inView = isIntersecting
+          dirty.add(card)
+        }
       draw()
       load()
     },
@@ -59,13 +66,12 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   )
 
   function add(server: PageServer): void {
-    const place = document.createElement('li')
+    const place = document.createElement('div')
+    place.role = 'listitem'
     const view = viewEmpty(server)
     const node = create(view)
     place.append(node)
-    const card: Card = { place, server, loadedAt: 0, inView: false, shown: { node, view } }
-    owners.set(place, card)
-    cards.set(server.name, card)
+    cards.set(server.name, { place, server, loadedAt: 0, inView: false, shown: { node, view } })
   }
   for (const server of servers) add(server)
 
@@ -77,8 +83,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   function draw(): void {
     const context = contextNow()
     for (const card of dirty) {
-      // A card in which somebody moves with the keyboard stays as it is until they leave it.
-      const view = card.inView ? viewCard(card.server, card.history, context) : viewEmpty(card.server)
+      const view = card.inView ? viewCard(card.server, card.past, context) : viewEmpty(card.server)
       card.shown = { node: patch(card.shown.node, card.shown.view, view), view }
     }
     dirty.clear()
@@ -90,28 +95,41 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
     const old = [...cards.values()].filter(({ inView, loadedAt }) => inView && now - loadedAt > reloadAfter).slice(0, maxAtOnce)
     if (old.length === 0) return
     loading = true
-    try {
-      const names = old.map(({ server }) => encodeURIComponent(server.name)).join(',')
-      const response = await fetch(`${contextNow().root}page/cards?servers=${encodeURIComponent(names)}`)
-      if (!response.ok) return
-      const { servers, peak } = (await response.json()) as { servers: Record<string, CardHistory>; peak: FleetPage['peak'] }
-      onPeak(peak)
-      for (const card of old) {
-        const history = servers[card.server.name]
-        card.loadedAt = Date.now()
-        if (history === undefined) continue
-        card.history = history
-        dirty.add(card)
-      }
-      requestAnimationFrame(draw)
-    } catch {
-      // Asked for again with the next look; that the service is away shows elsewhere.
-    } finally {
-      loading = false
-    }
+    const loaded = await loadHistories(old.map(({ server }) => server.name))
+    loading = false
+    // The next call tries again; the page shows elsewhere that the service is away.
+    if (loaded === undefined) return
+    onPeak(loaded.peak)
+    for (const card of old) setHistory(card, loaded.servers[card.server.name])
+    requestAnimationFrame(draw)
     if (old.length === maxAtOnce) load()
   }
   setInterval(load, 5_000)
+
+  function setHistory(card: Card, history: CardHistory | undefined): void {
+    card.loadedAt = Date.now()
+    if (history === undefined) return
+    card.past = viewPast(card.server.name, history, contextNow())
+    dirty.add(card)
+  }
+
+  function createBlock(members: readonly Card[]): HTMLElement {
+    const block = document.createElement('div')
+    block.className = 'cards'
+    block.role = 'none'
+    block.append(...members.map(({ place }) => place))
+    cardsOfBlock.set(block, members)
+    return block
+  }
+
+  function createList(servers: readonly PageServer[]): HTMLElement {
+    const members = servers.flatMap(({ name }) => cards.get(name) ?? [])
+    const list = document.createElement('div')
+    list.role = 'list'
+    for (let first = 0; first < members.length; first += blockSize)
+      list.append(createBlock(members.slice(first, first + blockSize)))
+    return list
+  }
 
   return {
     element,
@@ -128,15 +146,12 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
       if (card === undefined) return
       cards.delete(name)
       dirty.delete(card)
-      observer.unobserve(card.place)
       card.place.remove()
     },
     arrange(groups) {
       observer.disconnect()
       const parts = groups.map(({ title, servers }) => {
-        const list = document.createElement('ul')
-        list.className = 'cards'
-        list.append(...servers.flatMap(({ name }) => cards.get(name)?.place ?? []))
+        const list = createList(servers)
         if (title === '') return list
         const section = document.createElement('section')
         const heading = document.createElement('h2')
@@ -145,11 +160,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
         return section
       })
       element.replaceChildren(...parts)
-      for (const { servers } of groups)
-        for (const { name } of servers) {
-          const place = cards.get(name)?.place
-          if (place !== undefined) observer.observe(place)
-        }
+      for (const block of element.querySelectorAll('.cards')) observer.observe(block)
     },
     draw,
   }

@@ -1,5 +1,5 @@
-import type { ListedPlayer, PageServer, ServerState } from '../view/types.ts'
-import type { StreamEvent } from './stream.ts'
+import type { PageServer, ServerState } from '../view/types.ts'
+import type { StreamEvent } from './event-parser.ts'
 
 interface Message extends Partial<ServerState> {
   readonly server: string
@@ -25,7 +25,7 @@ const emptyServer = (name: string, state: ServerState): PageServer => ({
   lastContact: null,
 })
 
-/** What an event changes of a server; undefined for one that changes nothing, or a change of a server that is not known. */
+/** What an event changes of a server; undefined for an event without a state, and for a change of an unknown server. */
 export function applyEvent({ event, data }: StreamEvent, find: (name: string) => PageServer | undefined): PageServer | undefined {
   if (event !== 'snapshot' && event !== 'change') return undefined
   const {
@@ -61,10 +61,4 @@ export function removedBy({ event, data }: StreamEvent, known: readonly PageServ
   if (event !== 'servers') return []
   const names = new Set((JSON.parse(data) as { readonly servers: readonly string[] }).servers)
   return known.flatMap(({ name }) => (names.has(name) ? [] : [name]))
-}
-
-export interface PlayerEvent {
-  readonly server: string
-  readonly at: number
-  readonly player: ListedPlayer
 }

@@ -1,8 +1,4 @@
-/** A message of the event stream. */
-export interface StreamEvent {
-  readonly event: string
-  readonly data: string
-}
+import { createEventParser, type StreamEvent } from './event-parser.ts'
 
 export interface StreamOptions {
   readonly url: string
@@ -11,30 +7,10 @@ export interface StreamOptions {
   readonly onConnected: (isConnected: boolean) => void
 }
 
-/** The service sends at least a comment in 15 s; a stream that says nothing for so many ms is dead. */
+/** The service sends at least a comment in 15 s; a stream that is silent for this time, ms, is dead. */
 const silenceLimit = 35_000
 const firstDelay = 500
 const maxDelay = 10_000
-
-/** The lines of a stream as messages (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export function createParser(onEvent: (event: StreamEvent) => void, onId: (id: string) => void): (text: string) => void {
-  let rest = ''
-  let event = ''
-  let data: string[] = []
-  return (text) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) {
-      if (line === '') {
-        if (data.length > 0) onEvent({ event: event || 'message', data: data.join('\n') })
-        event = ''
-        data = []
-      } else if (line.startsWith('data: ')) data.push(line.slice(6))
-      else if (line.startsWith('event: ')) event = line.slice(7)
-      else if (line.startsWith('id: ')) onId(line.slice(4))
-    }
-  }
-}
 
 /**
  * Follows the events for as long as the page is open, and connects again with what it has missed. By fetch: an EventSource does
@@ -52,7 +28,7 @@ export function followEvents({ url, onEvent, onConnected }: StreamOptions): void
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-      const parse = createParser(onEvent, (id) => {
+      const parse = createEventParser(onEvent, (id) => {
         lastId = id
       })
       onConnected(true)

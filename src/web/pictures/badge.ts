@@ -8,6 +8,8 @@ export type BadgeKind = (typeof badgeKinds)[number]
 
 const colors = { up: '#2f8f2f', warning: '#b07d00', down: '#c93b3b', info: '#1f6fb5', unknown: '#777777' } as const
 
+const statusColors = { online: colors.up, offline: colors.down, asleep: colors.info, upgrading: colors.info } as const
+
 interface BadgeContent {
   readonly label: string
   readonly value: string
@@ -25,7 +27,7 @@ const percent = (part: number): string => `${Math.floor(part * 10_000) / 100}%`
 
 /** What a badge says. A server that is not up says so in place of a value. */
 export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Uptime): BadgeContent {
-  const { up, players, version } = summary
+  const { shortStatus, players, version } = summary
   const label = kind === 'tps' ? 'TPS' : kind
   const unknown = { label, value: 'unknown', color: colors.unknown }
   if (kind === 'uptime') {
@@ -37,9 +39,8 @@ export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Up
       color: part >= 0.99 ? colors.up : part >= 0.95 ? colors.warning : colors.down,
     }
   }
-  if (up === null) return unknown
-  if (!up) return { label, value: 'offline', color: colors.down }
-  if (kind === 'status') return { label, value: 'online', color: colors.up }
+  if (shortStatus === 'unknown') return unknown
+  if (kind === 'status' || shortStatus !== 'online') return { label, value: shortStatus, color: statusColors[shortStatus] }
   if (kind === 'tps') {
     const value = tickText(summary)
     const judged = judgeTickRate(summary)

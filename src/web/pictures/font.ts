@@ -51,15 +51,17 @@ function openFont(file: string): Font {
 /** The characters that most pictures have. */
 const common = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
 
-/** Opens the fonts, and draws the most common characters one at a time, so that the first picture does not wait for that. */
-export function warmFonts(): void {
+/**
+ * Opens the fonts and draws the most common characters, a few in each turn of the event loop: all of them take some 60 ms, which
+ * would be in the way of everything else if the first picture drew them.
+ */
+export async function warmFonts(): Promise<void> {
   const { regular, bold } = openFonts()
-  const left = common.flatMap((character) => [() => regular.glyph(character), () => bold.glyph(character)])
-  const draw = () => {
-    left.pop()?.()
-    if (left.length > 0) setImmediate(draw).unref()
+  for (const character of common) {
+    await new Promise((resolve) => setImmediate(resolve))
+    regular.glyph(character)
+    bold.glyph(character)
   }
-  draw()
 }
 
 let fonts: { readonly regular: Font; readonly bold: Font } | undefined

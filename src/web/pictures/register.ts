@@ -101,7 +101,7 @@ const toPng = (svg: string): Promise<Buffer> =>
 
 /** Banner, badge, chart and heads of each server. */
 export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
-  warmFonts()
+  const fontsReady = warmFonts()
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const renderer = createRenderer()
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
@@ -133,7 +133,10 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const picture: Picture = {
         type: 'image/png',
         key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name]),
-        render: async () => toPng(drawBanner(summary, await icon(snapshot), width, themes[name])),
+        render: async () => {
+          const [png] = await Promise.all([icon(snapshot), fontsReady])
+          return toPng(drawBanner(summary, png, width, themes[name]))
+        },
       }
       return sendPrepared(request, reply, await renderer.reply(picture))
     })
@@ -154,7 +157,10 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const picture: Picture = {
         type: 'image/svg+xml',
         key: JSON.stringify(['badge', content]),
-        render: async () => drawBadge(content),
+        render: async () => {
+          await fontsReady
+          return drawBadge(content)
+        },
       }
       return sendPrepared(request, reply, await renderer.reply(picture))
     })
@@ -193,6 +199,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           name,
         ]),
         render: async () => {
+          await fontsReady
           const values = history.range(server, { names, range: period, points })
           return toPng(drawChart({ server, values, width, height, theme: themes[name] }))
         },

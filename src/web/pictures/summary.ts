@@ -1,5 +1,5 @@
 import type { SourceErrorCode } from '../../game/errors.ts'
-import type { KnownField, ServerSnapshot } from '../../game/snapshot.ts'
+import { isAsleep, type KnownField, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
 import { downReason, stateOf } from '../../live/state.ts'
 
 /** Why a server is down, in the words of a person who does not know the protocols. */
@@ -16,8 +16,10 @@ const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
 export interface Summary {
   readonly server: string
   readonly up: boolean | null
-  /** `Online`, `Offline: connection refused`, `Not known`. */
+  /** `Online`, `Offline: connection refused`, `Asleep`, `Upgrading the world, 42 %`, `Unknown`. */
   readonly status: string
+  /** The same in one word, for a badge. */
+  readonly shortStatus: 'online' | 'offline' | 'asleep' | 'upgrading' | 'unknown'
   /** `12/100`; null where unknown. */
   readonly players: string | null
   /** Ticks per second; null where unknown. */
@@ -38,7 +40,7 @@ export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary
   return {
     server: snapshot.server,
     up,
-    status: up === null ? 'Not known' : up ? 'Online' : `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`,
+    ...describeStatus(snapshot, up),
     players: online === null ? null : max === null ? String(online) : `${online}/${max}`,
     tickRate: state.tickRate,
     isPaused: state.paused === true,
@@ -47,6 +49,20 @@ export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary
     software: state.software,
     motd: state.motd === null ? null : (formattedMotd?.value ?? state.motd),
   }
+}
+
+function describeStatus(snapshot: ServerSnapshot, up: boolean | null): Pick<Summary, 'status' | 'shortStatus'> {
+  if (up === true) return { status: 'Online', shortStatus: 'online' }
+  const upgrade = ongoingWorldUpgrade(snapshot)
+  if (upgrade?.state === 'failed') return { status: 'Offline: the upgrade of the world has failed', shortStatus: 'offline' }
+  if (upgrade !== undefined) {
+    const { progress } = upgrade
+    const percent = progress === undefined ? '' : `, ${Math.floor(progress * 100)} %`
+    return { status: `Upgrading the world${percent}`, shortStatus: 'upgrading' }
+  }
+  if (isAsleep(snapshot)) return { status: 'Asleep', shortStatus: 'asleep' }
+  if (up === null) return { status: 'Unknown', shortStatus: 'unknown' }
+  return { status: `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`, shortStatus: 'offline' }
 }
 
 /** Ticks per second below which a server lags, and lags badly. */

@@ -70,7 +70,12 @@ function viewTicks(server: PageServer, context: ViewContext): ViewElement {
       value(number(tickTimeMean), texts.card.mean),
       value(latency === null ? undefined : latencyText(latency, format), texts.card.latency),
     ),
-    h('p', { class: `light ${light}` }, h('span', { class: 'lamp', 'aria-hidden': 'true' }), reason),
+    h(
+      'p',
+      { class: `light ${light}` },
+      h('span', { class: 'lamp', 'aria-hidden': 'true' }),
+      h('span', { title: reason }, reason),
+    ),
   )
 }
 
@@ -78,12 +83,23 @@ function viewTicks(server: PageServer, context: ViewContext): ViewElement {
 export const cardTitle = (server: PageServer, { root }: ViewContext): ViewElement =>
   h('h3', {}, h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))))
 
-/** A server's card. @param history absent until it is loaded */
-export function viewCard(server: PageServer, history: CardHistory | undefined, context: ViewContext): ViewElement {
+/** The curve of the players and the bars of the uptime, as a card shows them. */
+export const viewPast = (server: string, history: CardHistory, context: ViewContext): ViewElement => {
+  const name = cleanName(server)
+  return h(
+    'div',
+    { class: 'past' },
+    viewSparkline(name, history.players, context),
+    viewHours(name, history, context),
+    viewDays(name, history, context),
+  )
+}
+
+/** A server's card. @param past see `viewPast`; absent until the history is loaded */
+export function viewCard(server: PageServer, past: ViewElement | undefined, context: ViewContext): ViewElement {
   const { texts, format } = context
   const health = healthOf(server, texts, format)
   const software = softwareText(server)
-  const name = cleanName(server.name)
   return h(
     'article',
     { class: `card ${health.name}` },
@@ -99,19 +115,11 @@ export function viewCard(server: PageServer, history: CardHistory | undefined, c
       ),
       viewBadge(health, context),
     ),
-    health.needsAttention || health.name === 'unknown'
+    health.needsAttention || server.state.up !== true
       ? h('p', { class: `reason ${health.name}` }, health.reason)
       : (viewMotd(server) ?? h('p', { class: 'motd' })),
     viewPlayers(server, context),
     viewTicks(server, context),
-    history === undefined
-      ? h('div', { class: 'past', 'aria-busy': 'true' })
-      : h(
-          'div',
-          { class: 'past' },
-          viewSparkline(name, history.players, context),
-          viewHours(name, history, context),
-          viewDays(name, history, context),
-        ),
+    past ?? h('div', { class: 'past', 'aria-busy': 'true' }),
   )
 }

@@ -2,8 +2,19 @@ import type { Format } from './format.ts'
 import type { Texts } from './texts.ts'
 import type { PageServer } from './types.ts'
 
-/** How a server is, worst first. Everything before `frozen` needs attention. */
-export const healthNames = ['down', 'hung', 'lagging', 'limited', 'unknown', 'frozen', 'paused', 'up'] as const
+/** How a server is, worst first. Everything before `unknown` needs attention. */
+export const healthNames = [
+  'down',
+  'hung',
+  'lagging',
+  'limited',
+  'unknown',
+  'upgrading',
+  'asleep',
+  'frozen',
+  'paused',
+  'up',
+] as const
 export type HealthName = (typeof healthNames)[number]
 
 export interface Health {
@@ -56,6 +67,13 @@ export function healthOf(server: PageServer, texts: Texts, format: Format): Heal
 function classify(server: PageServer, texts: Texts, format: Format): readonly [HealthName, string] {
   const { state, error, failing } = server
   const why = (code: string) => texts.reasons[code] ?? code
+  if (state.worldUpgrade === 'failed') return ['down', texts.reason.upgradeFailed]
+  if (state.worldUpgrade === 'running')
+    return [
+      'upgrading',
+      texts.reason.upgrading(state.worldUpgradeProgress === null ? '' : format.percent(state.worldUpgradeProgress)),
+    ]
+  if (state.asleep === true) return ['asleep', texts.reason.asleep]
   if (state.up === null) return ['unknown', texts.reason.unknown]
   if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]
   if (state.responsive === false) return ['hung', texts.reason.hung]
@@ -77,6 +95,8 @@ export function tickLight(server: PageServer, texts: Texts, format: Format): { r
   const { tickRate, tickTimeMean, tickTimeP99 } = state
   const { target, budget } = tickBudget(server)
   const limit = format.integer(budget)
+  if (state.worldUpgrade === 'running') return { light: 'off', reason: texts.ticks.upgrading }
+  if (state.asleep === true) return { light: 'off', reason: texts.ticks.asleep }
   if (state.up === false) return { light: 'off', reason: texts.ticks.down }
   if (state.up !== true || (tickRate === null && tickTimeMean === null)) return { light: 'off', reason: texts.ticks.unknown }
   if (state.frozen === true || state.paused === true) return { light: 'off', reason: texts.ticks.stopped }

@@ -35,24 +35,29 @@ export const h = (tag: string, attributes: Attributes = {}, ...children: readonl
 })
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '')
+const special = /[&<>"']/
+export const escapeHtml = (text: string): string =>
+  special.test(text) ? text.replace(/[&<>"']/g, (character) => escapes[character] ?? '') : text
 
 const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta'])
 
 /** The attributes that are there, as texts. */
 export function attributesOf({ attributes }: ViewElement): readonly (readonly [string, string])[] {
-  return Object.entries(attributes).flatMap(([name, value]) =>
-    value === false || value === null || value === undefined || typeof value === 'object'
-      ? []
-      : [[name, value === true ? '' : String(value)] as const],
-  )
+  const found: [string, string][] = []
+  for (const name in attributes) {
+    const value = attributes[name]
+    if (value === false || value === null || value === undefined || typeof value === 'object') continue
+    found.push([name, value === true ? '' : String(value)])
+  }
+  return found
 }
 
 export function toHtml(node: ViewNode): string {
   if (typeof node === 'string') return escapeHtml(node)
-  const attributes = attributesOf(node)
-    .map(([name, value]) => ` ${name}="${escapeHtml(value)}"`)
-    .join('')
-  const open = `<${node.tag}${attributes}>`
-  return voidTags.has(node.tag) ? open : `${open}${node.children.map(toHtml).join('')}</${node.tag}>`
+  let html = `<${node.tag}`
+  for (const [name, value] of attributesOf(node)) html += ` ${name}="${escapeHtml(value)}"`
+  html += '>'
+  if (voidTags.has(node.tag)) return html
+  for (const child of node.children) html += toHtml(child)
+  return `${html}</${node.tag}>`
 }

@@ -20,16 +20,23 @@ export interface Totals {
 }
 
 export function totalsOf(servers: readonly PageServer[], { texts, format }: ViewContext): Totals {
-  const rated = servers.map((server) => ({ server, health: healthOf(server, texts, format) }))
-  const counts = servers.flatMap(({ state }) => (state.up === true && state.online !== null ? [state.online] : []))
-  return {
-    all: servers.length,
-    up: servers.filter(({ state }) => state.up === true).length,
-    down: servers.filter(({ state }) => state.up === false).length,
-    players: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
-    slots: servers.reduce((sum, { state }) => sum + (state.up === true ? (state.max ?? 0) : 0), 0),
-    attention: rated.filter(({ health }) => health.needsAttention).sort((a, b) => a.health.rank - b.health.rank),
+  let [up, down, slots] = [0, 0, 0]
+  let players: number | null = null
+  const attention: { readonly server: PageServer; readonly health: Health }[] = []
+  // In one pass: this runs with every change of one of a thousand servers.
+  for (const server of servers) {
+    const { state } = server
+    if (state.up === true) {
+      up++
+      slots += state.max ?? 0
+      if (state.online !== null) players = (players ?? 0) + state.online
+    }
+    const health = healthOf(server, texts, format)
+    if (health.name === 'down') down++
+    if (health.needsAttention) attention.push({ server, health })
   }
+  attention.sort((a, b) => a.health.rank - b.health.rank)
+  return { all: servers.length, up, down, players, slots, attention }
 }
 
 const tile = (name: string, label: string, big: string, small: string): ViewElement =>
@@ -47,7 +54,7 @@ export function viewSummary(totals: Totals, peak: FleetPage['peak'], context: Vi
     h(
       'dl',
       { class: 'tiles' },
-      tile(up === all ? 'up' : 'down', summary.up, format.integer(up), `/ ${format.integer(all)}`),
+      tile(totals.down > 0 ? 'down' : up === all ? 'up' : 'plain', summary.up, format.integer(up), `/ ${format.integer(all)}`),
       tile(
         'plain',
         summary.players,

@@ -38,6 +38,8 @@ export const english = {
     lagging: 'Lagging',
     limited: 'Limited',
     unknown: 'Unknown',
+    upgrading: 'Upgrading',
+    asleep: 'Asleep',
     frozen: 'Frozen',
     paused: 'Paused',
     up: 'Up',
@@ -54,11 +56,14 @@ export const english = {
     tls: 'certificate not trusted',
     unsupported: 'protocol not supported',
     aborted: 'poll stopped',
-    asleep: 'stopped; a proxy starts it when a player joins',
     internal: 'unexpected error',
   } as Readonly<Record<string, string>>,
   reason: {
     downUnknown: 'not reachable',
+    upgrading: (progress: string) =>
+      `starting: the world is being upgraded${progress === '' ? '' : `, ${progress} done`}; nobody can join until then`,
+    upgradeFailed: 'the upgrade of the world has failed',
+    asleep: 'stopped; a proxy starts it when a player joins',
     hung: 'accepts connections, but its main thread does not answer',
     lowRate: (rate: string, target: string) => `${rate} of ${target} ticks per second`,
     longTicks: (mean: string, budget: string) => `${mean} ms per tick; more than ${budget} ms is lag`,
@@ -74,7 +79,9 @@ export const english = {
     tight: (mean: string, budget: string) => `Close to its limit: ${mean} of ${budget} ms per tick used`,
     spikes: (p99: string, budget: string) => `Single ticks are slow: 99th percentile ${p99} ms, limit ${budget} ms`,
     unknown: 'No tick data',
-    down: 'Not running, as far as can be seen',
+    upgrading: 'No ticks until the world is upgraded',
+    asleep: 'No ticks while it is stopped',
+    down: 'No ticks: the server is down',
     stopped: 'Ticks are stopped',
   },
 
@@ -173,7 +180,9 @@ export const english = {
     chartFailed: 'The history could not be loaded.',
     sources: 'Sources',
     source: { name: 'Source', state: 'State', target: 'Target', message: 'Last error' },
-    sourceStates: { ok: 'ok', failed: 'failed', pending: 'pending', off: 'off' } as Readonly<Record<string, string>>,
+    sourceStates: { ok: 'ok', partial: 'partial', failed: 'failed', pending: 'pending', off: 'off' } as Readonly<
+      Record<string, string>
+    >,
     hints: 'What would show more',
     hint: (set: string, gives: string) => `${set} would give ${gives}.`,
     share: 'Use elsewhere',

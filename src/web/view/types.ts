@@ -19,6 +19,12 @@ export interface ServerState {
   readonly latency: number | null
   /** False: the server accepts connections, but its main thread does not answer. */
   readonly responsive: boolean | null
+  /** True: a proxy answers for the server, which is stopped. */
+  readonly asleep: boolean | null
+  /** The upgrade of its world that the server makes before it is up; null where there is none. */
+  readonly worldUpgrade: 'running' | 'failed' | null
+  /** 0 to 1; null where unknown. */
+  readonly worldUpgradeProgress: number | null
 }
 
 export interface ListedPlayer {

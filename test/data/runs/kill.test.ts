@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import { loadConfig } from '../../../src/config.ts'
@@ -14,21 +13,28 @@ import { startRun } from '../../../src/data/runs/execute.ts'
 import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
 import { noProgress, scriptSettings } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/log.ts'
-import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
+import { bundleChild } from '../../helpers/bundle-child.ts'
+import { archiveOf, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
-/** KILLS=10 for a quick look: each takes the start of a process. */
+/** KILLS=10 for a short run: each takes the start of a process. */
 const kills = Number(process.env.KILLS ?? 100)
-const child = fileURLToPath(new URL('../../helpers/update-child.mjs', import.meta.url))
+/** Folders in which processes are killed at the same time: after a kill at a bad moment the next run waits for 5 s. */
+const lanes = Math.min(kills, 5)
 
-let reddit: FakeReddit
-let folder: string
-let env: Record<string, string>
 const children = new Set<ChildProcess>()
-
+let child: string
 beforeAll(async () => {
-  reddit = await startFakeReddit()
-  folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
-  env = {
+  child = await bundleChild(join(import.meta.dirname, '../../helpers/update-child.mjs'))
+})
+afterAll(() => {
+  for (const running of children) running.kill('SIGKILL')
+})
+
+/** A data directory, with the upstream that its updates read. */
+async function openLane() {
+  const reddit = await startFakeReddit()
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const env = {
     DATA_DIR: folder,
     REDDIT_AUTH_URL: reddit.url,
     REDDIT_API_URL: reddit.url,
@@ -36,76 +42,91 @@ beforeAll(async () => {
     REDDIT_CLIENT_SECRET: reddit.secret,
   }
   reddit.pages.set('upcoming-releases/archive', archiveOf(['2024/march', '2024/february', '2024/january']))
-})
-afterAll(() => {
-  for (const left of children) left.kill('SIGKILL')
-  reddit.close()
-  rmSync(folder, { recursive: true })
-})
 
-/** A process that has loaded everything and waits for the word. */
-async function prepare(): Promise<ChildProcess> {
-  const process_ = spawn(process.execPath, [child], { env, stdio: ['pipe', 'pipe', 'inherit'] })
-  children.add(process_)
-  process_.once('exit', () => children.delete(process_))
-  await once(process_.stdout!, 'data')
-  return process_
-}
-
-/** All months say the same, so that a snapshot of two versions could be told. */
-function publish(version: number): void {
-  for (const month of ['january', 'february', 'march']) {
-    const rows = Array.from({ length: 40 }, (_, index) => `|1st|18:00|Artist ${index}|version ${version}|Single||`)
-    reddit.pages.set(`upcoming-releases/2024/${month}`, tableOf(...rows))
+  return {
+    /** A process that has loaded everything and waits for a line of input. */
+    async prepare(): Promise<ChildProcess> {
+      const process_ = spawn(process.execPath, [child], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+      children.add(process_)
+      process_.once('exit', () => children.delete(process_))
+      await once(process_.stdout!, 'data')
+      return process_
+    },
+    /** All months have the same titles, so that a snapshot of two versions is noticed. */
+    publish(version: number): void {
+      for (const month of ['january', 'february', 'march']) {
+        const rows = Array.from({ length: 40 }, (_, index) => `|1st|18:00|Artist ${index}|version ${version}|Single||`)
+        reddit.pages.set(`upcoming-releases/2024/${month}`, tableOf(...rows))
+      }
+    },
+    /** The version of the snapshot. */
+    async version(): Promise<number> {
+      const { entries, rejected } = await loadSnapshot(readFileSync(join(folder, 'kcomebacks.json'), 'utf8'), comebackFormat)
+      expect(rejected).toEqual([])
+      expect(entries).toHaveLength(120)
+      const titles = new Set(entries.map(({ title }) => title))
+      expect(titles.size).toBe(1)
+      return Number([...titles][0]!.replace('version ', ''))
+    },
+    /** Runs the update in this process. */
+    async update(): Promise<string> {
+      const values = scriptSettings(loadConfig({ env }))
+      const run = await startRun({
+        ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
+        ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
+      })
+      return run === 'already running' ? run : (await run.ended).outcome
+    },
+    close(): void {
+      reddit.close()
+      rmSync(folder, { recursive: true })
+    },
   }
 }
 
-/** The version in place. */
-async function inPlace(): Promise<number> {
-  const { entries, rejected } = await loadSnapshot(readFileSync(join(folder, 'kcomebacks.json'), 'utf8'), comebackFormat)
-  expect(rejected).toEqual([])
-  expect(entries).toHaveLength(120)
-  const titles = new Set(entries.map(({ title }) => title))
-  expect(titles.size).toBe(1)
-  return Number([...titles][0]!.replace('version ', ''))
-}
+/** How many kills left the version before, and how many the new one. */
+async function killInLane(count: number): Promise<{ readonly before: number; readonly after: number }> {
+  const lane = await openLane()
+  lane.publish(0)
+  expect(await lane.update()).toBe('done')
+  lane.publish(1)
+  const whole = await lane.prepare()
+  const started = performance.now()
+  const ended = once(whole, 'exit')
+  whole.stdin!.write('go\n')
+  await ended
+  // Kills come anywhere in a run and a little beyond its end.
+  const span = (performance.now() - started) * 1.3
+  expect(await lane.version()).toBe(1)
 
-async function update(): Promise<string> {
-  const values = scriptSettings(loadConfig({ env }))
-  const run = await startRun({
-    ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
-    ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
-  })
-  return run === 'already running' ? run : (await run.ended).outcome
+  const left = { before: 0, after: 0 }
+  let next = lane.prepare()
+  for (let version = 2; version < count + 2; version++) {
+    const running = await next
+    next = lane.prepare()
+    lane.publish(version)
+    const exited = once(running, 'exit')
+    running.stdin!.write('go\n')
+    await sleep(Math.random() * span)
+    running.kill('SIGKILL')
+    await exited
+    const found = await lane.version()
+    expect([version - 1, version]).toContain(found)
+    left[found === version ? 'after' : 'before']++
+    expect(await lane.update()).toBe('done')
+    expect(await lane.version()).toBe(version)
+  }
+  ;(await next).kill('SIGKILL')
+  lane.close()
+  return left
 }
 
 it(`leaves a whole snapshot wherever it is killed, ${kills} times, and the next run succeeds`, async () => {
-  publish(0)
-  expect(await update()).toBe('done')
-  const begun = performance.now()
-  publish(1)
-  expect(await update()).toBe('done')
-  // Kills fall anywhere in a run and a little beyond its end.
-  const length = (performance.now() - begun) * 1.3
-  let [version, old, fresh] = [1, 0, 0]
-  let next = prepare()
-  for (let kill = 0; kill < kills; kill++) {
-    const running = await next
-    next = prepare()
-    publish(++version)
-    const over = once(running, 'exit')
-    running.stdin!.write('go\n')
-    await sleep(Math.random() * length)
-    running.kill('SIGKILL')
-    await over
-    const found = await inPlace()
-    expect([version - 1, version]).toContain(found)
-    if (found === version) fresh++
-    else old++
-    expect(await update()).toBe('done')
-    expect(await inPlace()).toBe(version)
-  }
-  // Else the moments were not spread over the run.
-  expect(old).toBeGreaterThan(0)
-  expect(fresh + old).toBe(kills)
+  const counts = Array.from({ length: lanes }, (_, lane) => Math.floor((kills + lane) / lanes))
+  const all = await Promise.all(counts.map(killInLane))
+  const sum = (key: 'before' | 'after') => all.reduce((total, left) => total + left[key], 0)
+  expect(sum('before') + sum('after')).toBe(kills)
+  // Otherwise the kills were not spread over the run.
+  expect(sum('before')).toBeGreaterThan(0)
+  expect(sum('after')).toBeGreaterThan(0)
 }, 300_000)

@@ -105,6 +105,32 @@ it('outlives a guard that somebody removed', async () => {
   await Promise.all([held.over, next.over])
 })
 
+it.each([-hour, hour])(
+  'judges a guard by whether it changes, not by its time, which is %d ms off',
+  { timeout: 30_000 },
+  async (off) => {
+    const guard = join(folder, '.runs.guard')
+    mkdirSync(guard)
+    const started = performance.now()
+    const heartbeat = () => {
+      const time = new Date(Date.now() + off)
+      utimesSync(guard, time, time)
+    }
+    heartbeat()
+    const next = hold('runs')
+    // Its holder lives for a while, and is then killed.
+    const beats = setInterval(heartbeat, 100)
+    await until(() => performance.now() - started > 1_000)
+    clearInterval(beats)
+    expect(next.held()).toBe(false)
+    await until(next.held)
+    expect(performance.now() - started).toBeGreaterThan(5_000)
+    next.end()
+    await next.over
+    expect(readdirSync(folder)).toEqual([])
+  },
+)
+
 /** Time that passes only when a test says so. */
 function still() {
   let now = 0

@@ -322,6 +322,21 @@ describe('a run', () => {
     },
   )
 
+  it('whose process was killed counts from its start: for the pause, and for a run that was missed', async () => {
+    const started = new Date(clock.wall() - 30 * minute).toISOString()
+    const run = { script: 'kcomebacks', trigger: 'schedule', started }
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs: [], lastSuccess: {}, started: [run] }))
+    snapshot('2023-11-12 00:00:00 UTC')
+    const { runs, status, ran, said } = await start({ ...credentials, RUN_PAUSE: '45m' })
+    const reply = await runs.start('kcomebacks', 'request')
+    expect(reply).toEqual({ state: 'too soon', since: 30 * 60, wait: 15 * 60 })
+    expect(await status()).toMatchObject({ state: 'failed', last_start: started, trigger: 'schedule', outcome: 'failed' })
+    await clock.advance(15 * minute)
+    expect(ran()).toBe(0)
+    expect(said.filter((line) => line.includes('catch-up'))).toEqual([])
+    expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
+  })
+
   it('of an earlier version that was to wait for ever is clamped when it is read', async () => {
     const ended = new Date(clock.wall() - hour).toISOString()
     const run = { script: 'kcomebacks', trigger: 'request', started: ended, ended, duration: 1, outcome: 'rate_limited' }

@@ -62,9 +62,19 @@ describe('the wait that an upstream asks for', () => {
     ['Unix seconds', String(Date.UTC(2026, 0, 15, 1) / 1000), 3_600_000],
     ['Unix milliseconds', String(Date.UTC(2026, 0, 15, 1)), 3_600_000],
     ['a time far ahead', '99999999999999999', maxWaitMs],
-    ['a time that has passed', '1600000000', 0],
   ])('is read from X-RateLimit-Reset as %s', async (_what, reset, expected) => {
     expect(await waitAfter({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, 403)).toBe(expected)
+  })
+
+  it.each(['1600000000', '1600000000000', '0', '-5', 'soon'])(
+    'is a minute where no request is left and X-RateLimit-Reset: %s says nothing of use',
+    async (reset) => {
+      expect(await waitAfter({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, 403)).toBe(60_000)
+    },
+  )
+
+  it('is that of Retry-After with a 403 too', async () => {
+    expect(await waitAfter({ 'retry-after': '120' }, 403)).toBe(120_000)
   })
 
   it('is clamped to a day, whatever it is', () => {

@@ -8,7 +8,7 @@ import { ensurePythonPeers } from '../../helpers/python-peers.ts'
 const script = join(import.meta.dirname, '../../peers/clients.py')
 
 it('the demo server is read by the clients of PyPI', { timeout: 300_000 }, async ({ skip }) => {
-  const peers = ensurePythonPeers()
+  const peers = await ensurePythonPeers()
   if ('reason' in peers) return skip(peers.reason)
   const demo = await startDemoServer({ players: 3, scenario: 'steady' })
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
+import { formattedText, plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
 
 describe('plain text of a component', () => {
   it.each<[string, unknown, string]>([
@@ -55,4 +55,36 @@ describe('plain text of a component', () => {
 
 it('strips formatting from a surrogate pair as a whole', () => {
   expect(stripFormatting('§🙂a')).toBe('a')
+})
+
+describe('text of a component with formatting codes', () => {
+  it.each<[string, unknown, string]>([
+    ['a string as it is', '§aGreen §lbold', '§aGreen §lbold'],
+    ['a colour', { text: 'Hello', color: 'red' }, '§cHello'],
+    ['a colour of six digits', { text: 'Hello', color: '#12AB34' }, '§#12ab34Hello'],
+    ['an unknown colour', { text: 'Hello', color: 'mauve' }, 'Hello'],
+    ['a colour of another form', { text: 'Hello', color: 7 }, 'Hello'],
+    [
+      'every format',
+      { text: 'x', obfuscated: true, bold: true, strikethrough: true, underlined: true, italic: true },
+      '§k§l§m§n§ox',
+    ],
+    ['a format that is no boolean', { text: 'x', bold: 'true' }, 'x'],
+    ['pieces of the same style', { text: 'a', extra: ['b', 'c'] }, 'abc'],
+    ['what a child inherits', { text: 'a', color: 'gold', bold: true, extra: [{ text: 'b', italic: true }] }, '§6§la§r§6§l§ob'],
+    ['what a child switches off', { text: 'a', bold: true, extra: [{ text: 'b', bold: false }, 'c'] }, '§la§rb§r§lc'],
+    ['codes within a piece, which end with it', [{ text: '§cred' }, 'plain'], '§cred§rplain'],
+    ['a style of an empty text', { text: '', color: 'green', extra: ['a'] }, '§aa'],
+    ['line breaks of every kind', { text: 'a\r\nb\rc', color: 'aqua' }, '§ba\nb\nc'],
+    ['null', null, ''],
+  ])('%s', (_, component, text) => {
+    expect(formattedText(component)).toBe(text)
+  })
+
+  it('is the plain text once the codes are removed, and no longer than the limit', () => {
+    const component = { text: 'ab', color: 'red', extra: [{ text: 'cd', bold: true }, '§eef', ['gh']] }
+    expect(stripFormatting(formattedText(component))).toBe(plainText(component))
+    expect(formattedText(component, 3)).toBe('§cab§r§c§lc')
+    expect(formattedText({ text: 'x'.repeat(10_000) })).toHaveLength(8_192)
+  })
 })

@@ -40,6 +40,19 @@ it('gives what is pushed its own time: an event does not make older values last'
   expect(fieldsOf(freshness)).toEqual({ playersOnline: 1 })
 })
 
+it('drops what was read up to a given time, also where the source gives it again, except of sources that are kept', () => {
+  const freshness = createFreshness(staleAfter, (source) => source === 'status')
+  freshness.addPolled({ source: 'status', at: 5_000, fields: { motd: 'Hi' } })
+  freshness.addPolled({ source: 'rcon', at: 5_000, fields: { difficulty: 'hard' } })
+  freshness.dropUntil(5_000)
+  freshness.expire(6_000, names)
+  expect(fieldsOf(freshness)).toEqual({ motd: 'Hi' })
+  const fields = { difficulty: 'hard', playersOnline: 3 } as const
+  freshness.addPolled({ source: 'rcon', at: 7_000, fields, readAt: { difficulty: 5_000 } })
+  freshness.expire(7_000, names)
+  expect(fieldsOf(freshness)).toEqual({ motd: 'Hi', playersOnline: 3 })
+})
+
 it('keeps everything of a server that is down until a given time, and nothing of a source that is gone', () => {
   const freshness = createFreshness(staleAfter)
   freshness.addPolled({ source: 'status', at: 0, fields: { motd: 'Hi' } })

@@ -451,6 +451,43 @@ describe('a server that was down', () => {
     watcher.close()
   })
 
+  it('comes back without what was read before, however recently, except from its files', async () => {
+    const clock = manualClock(0)
+    const status = scriptedSource('status', clock, { motd: 'Hi' })
+    let activity = { answeredAt: 0, delayMs: 40 }
+    const rcon = { ...scriptedSource('rcon', clock, { tickRate: 20 }), mainThread: () => activity }
+    const directory = scriptedSource('directory', clock, { difficulty: 'hard' })
+    const { watcher } = watch(
+      clock,
+      () => [status, rcon, directory],
+      {},
+      () => 0,
+      { ...settings, staleAfter: 60_000 },
+    )
+    const pollRcon = vi.spyOn(rcon, 'poll')
+    watcher.start()
+    await clock.advance(1_000)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', tickRate: 20, difficulty: 'hard' })
+    expect(watcher.snapshot().mainThread).toEqual({ responsive: true, delay: 0.04 })
+    status.answer = refused
+    pollRcon.mockRejectedValue(new SourceError('refused', 'rcon.test:1: connection refused'))
+    directory.answer = 'silent'
+    await clock.advance(10_000)
+    expect(watcher.snapshot().up).toBe(false)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Hi', tickRate: 20, difficulty: 'hard' })
+    status.answer = { motd: 'Back' }
+    await clock.advance(5_000)
+    expect(watcher.snapshot().up).toBe(true)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Back', difficulty: 'hard' })
+    expect(watcher.snapshot().mainThread).toBeUndefined()
+    pollRcon.mockRestore()
+    activity = { answeredAt: 20_000, delayMs: 50 }
+    await clock.advance(5_000)
+    expect(valuesOf(watcher)).toEqual({ motd: 'Back', tickRate: 20, difficulty: 'hard' })
+    expect(watcher.snapshot().mainThread).toEqual({ responsive: true, delay: 0.05 })
+    watcher.close()
+  })
+
   it('is not polled without end where its events come but its polls fail', async () => {
     const { clock, status, watcher, push } = await silentServer()
     const polls = status.polledAt.length

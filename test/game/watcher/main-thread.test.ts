@@ -38,6 +38,19 @@ describe('the main thread', () => {
   ])('%s', (_, activities, expected) => {
     expect(judgeMainThread(activities, options)).toEqual(expected)
   })
+
+  it.each<[string, Parameters<typeof judgeMainThread>[0], ReturnType<typeof judgeMainThread>]>([
+    ['that answered before an outage is unknown', [{ answeredAt: 16_000, delayMs: 40 }], undefined],
+    ['that hung before an outage is unknown', [{ waitingSince: 4_900, lastSentAt: 15_000 }], undefined],
+    [
+      'that hung before an outage and still does not answer is late from then on',
+      [{ waitingSince: 4_900, lastSentAt: 16_100, lateAfterMs: 2_000 }],
+      { responsive: false, delay: 4 },
+    ],
+    ['that answered since is known', [{ answeredAt: 16_100, delayMs: 40 }], { responsive: true, delay: 0.04 }],
+  ])('%s', (_, activities, expected) => {
+    expect(judgeMainThread(activities, { ...options, since: 16_000 })).toEqual(expected)
+  })
 })
 
 describe('the requests of a source', () => {
@@ -51,7 +64,7 @@ describe('the requests of a source', () => {
     const again = new SourceError('timeout', 'late again')
     tracker.unanswered(6_000, again)
     tracker.failed(again)
-    expect(tracker.activity()).toEqual({ answeredAt: 1_040, delayMs: 40, waitingSince: 2_000 })
+    expect(tracker.activity()).toEqual({ answeredAt: 1_040, delayMs: 40, waitingSince: 2_000, lastSentAt: 6_000 })
     tracker.answered(9_000, 9_500)
     expect(tracker.activity()).toEqual({ answeredAt: 9_500, delayMs: 500 })
   })

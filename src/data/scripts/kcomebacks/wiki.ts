@@ -31,6 +31,9 @@ function redirectTarget(error: unknown): string | undefined {
   return path === undefined ? undefined : wikiPath.exec(path)?.[1]
 }
 
+/** Not a rate limit, which Reddit reports with a 403 too. */
+const isRefusal = ({ kind, status }: UpstreamError): boolean => kind === 'status' && (status === 401 || status === 403)
+
 const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 
@@ -54,16 +57,18 @@ export function openWiki({ values, signal, clock, progress }: Access): Wiki {
 
   async function getToken(): Promise<string> {
     if (token !== undefined && clock.wall() < token.until) return token.text
-    const asked = {
+    const request = {
       method: 'POST' as const,
       path: '/api/v1/access_token',
       headers: { authorization: `Basic ${credentials}` },
       form: { grant_type: 'client_credentials' },
     }
-    const { json } = await site.request(asked).catch((error: unknown) => {
-      if (!(error instanceof UpstreamError) || (error.status !== 401 && error.status !== 403)) throw error
-      throw new UpstreamError('status', `Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${error.status})`, {
-        status: error.status,
+    const { json } = await site.request(request).catch((error: unknown) => {
+      if (!(error instanceof UpstreamError) || !isRefusal(error)) throw error
+      const { status } = error
+      throw new UpstreamError('status', `Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`, {
+        ...(status !== undefined && { status }),
+        cause: error,
       })
     })
     const text = isRecord(json) ? asText(json.access_token) : undefined
@@ -76,40 +81,40 @@ export function openWiki({ values, signal, clock, progress }: Access): Wiki {
     return text
   }
 
-  const askApi = async (page: string, headers: Record<string, string>) =>
+  const getFromApi = async (page: string, headers: Record<string, string>) =>
     api.request({
       path: `/r/${subreddit}/wiki/${page}`,
       query: { raw_json: '1' },
       headers: { ...headers, authorization: `Bearer ${await getToken()}` },
     })
 
-  async function askWithToken(page: string, headers: Record<string, string>) {
+  async function getWithToken(page: string, headers: Record<string, string>) {
     try {
-      return await askApi(page, headers)
+      return await getFromApi(page, headers)
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.status !== 401 || token === undefined) throw error
       token = undefined
-      return askApi(page, headers)
+      return getFromApi(page, headers)
     }
   }
 
-  async function askPublicly(page: string, headers: Record<string, string>) {
+  async function getPublicly(page: string, headers: Record<string, string>) {
     try {
       return await site.request({ path: `/r/${subreddit}/wiki/${page}.json`, query: { raw_json: '1' }, headers })
     } catch (error) {
       if (!(error instanceof UpstreamError) || redirectTarget(error) !== undefined) throw error
       // A redirect elsewhere leads to the login page.
       const isRedirect = error.status !== undefined && error.status >= 300 && error.status < 400
-      if (!isRedirect && error.status !== 401 && error.status !== 403 && error.kind !== 'malformed') throw error
+      if (!isRedirect && !isRefusal(error) && error.kind !== 'malformed') throw error
       const reason = `Reddit does not show /wiki/${page} without credentials: set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET`
-      throw new UpstreamError('status', reason, { status: 403 })
+      throw new UpstreamError('status', reason, { status: 403, cause: error })
     }
   }
 
   return {
     async read(page, etag) {
       const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag }
-      const get = credentials === undefined ? askPublicly : askWithToken
+      const get = credentials === undefined ? getPublicly : getWithToken
       const reply = await get(page, headers).catch((error: unknown) => {
         const target = redirectTarget(error)
         if (target === undefined || target === page) throw error

@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { backoffMs } from '../../../game/watcher/backoff.ts'
 import { pause } from '../pause.ts'
+import { retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult, Script } from '../script.ts'
 import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../upstream.ts'
 import { clampRetryAt } from '../waits.ts'
@@ -20,8 +22,9 @@ import {
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 
-/** Attempts for a song while Last.fm has a passing error. */
-const maxAttempts = 4
+/** Further attempts for a song while Last.fm has a passing error. */
+const maxRetries = 3
+const maxBackOffMs = 60_000
 /** After this many new songs in a row that are not taken, the service is at fault and not the songs. */
 const maxFailuresInARow = 5
 
@@ -110,23 +113,23 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
     const journal = await openJournal(journalPath(dataDir))
 
+    const pauseMs = (error: unknown, failures: number): number | undefined =>
+      error instanceof LastfmError && error.isPassing ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs }) : undefined
+
     /**
      * @returns why Last.fm does not take this song; undefined: it does
      * @throws LastfmError | UpstreamError for a reason that the next song would meet too
      */
     async function love({ artist, title }: Song): Promise<string | undefined> {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          await callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
-          return undefined
-        } catch (error) {
-          // Of every song it would be 502 or 503.
-          if (error instanceof UpstreamError && error.status === 500) return 'Last.fm: track.love: HTTP 500'
-          if (!(error instanceof LastfmError)) throw error
-          if (error.isPassing && attempt < maxAttempts) await pause(clock, backOff * 2 ** (attempt - 1), signal)
-          else if (error.failure === 'song') return error.message
-          else throw error
-        }
+      try {
+        const send = () => callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
+        await retry(send, { clock, signal, maxRetries, pauseMs })
+        return undefined
+      } catch (error) {
+        // Of every song it would be 502 or 503.
+        if (error instanceof UpstreamError && error.status === 500) return 'Last.fm: track.love: HTTP 500'
+        if (error instanceof LastfmError && error.failure === 'song') return error.message
+        throw error
       }
     }
 

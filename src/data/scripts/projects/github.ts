@@ -1,14 +1,7 @@
-import { Octokit } from '@octokit/core'
-import { retry } from '@octokit/plugin-retry'
-import { throttling } from '@octokit/plugin-throttling'
-import { fetch as send } from 'undici'
-import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import { isRecord } from '../../../game/protocol/is-record.ts'
-import type { Log } from '../../../log.ts'
-import { version } from '../../../package.ts'
-import { readBody } from '../../read-body.ts'
-import { clampRetryAt } from '../waits.ts'
+import { headerOf } from '../rate-limit.ts'
+import { createUpstream, UpstreamError, type UpstreamReply } from '../upstream.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** What GitHub tells of a repository; each absent where it does not. */
@@ -31,8 +24,8 @@ export class GithubError extends Error {
   /** Of `rate_limited`: Unix milliseconds from which GitHub answers again. */
   readonly retryAt: number | undefined
 
-  constructor(kind: GithubFailure, message: string, retryAt?: number) {
-    super(message)
+  constructor(kind: GithubFailure, message: string, { retryAt, cause }: { retryAt?: number; cause?: unknown } = {}) {
+    super(message, cause === undefined ? {} : { cause })
     this.kind = kind
     this.retryAt = retryAt
   }
@@ -44,75 +37,44 @@ export interface GithubOptions {
   readonly cache: ReplyCache
   readonly signal: AbortSignal
   readonly clock: Clock
-  readonly log: Log
-  /** Milliseconds for one request. */
+  /** Milliseconds for one attempt. */
   readonly timeout?: number
-  /** Milliseconds that stand for the "second" of Octokit's pauses between attempts. */
-  readonly second?: number
+  /** Milliseconds before the second attempt. */
+  readonly retryPauseMs?: number
   /** Called when a request waits for a rate limit to end. */
   readonly onWait?: (upstream: string, milliseconds: number) => void
 }
 
-/** A longer wait for a rate limit is left to the next run. Seconds. */
-const maxWait = 15
-/** A secondary limit that does not say how long it lasts; GitHub's documentation asks for at least that. Seconds. */
-const secondaryLimitPause = 60
-/** Of a request that meets no answer or a server error: with its timeout, two repositories take less than a minute. */
-const maxRetries = 1
+/** A longer wait for a rate limit is left to the next run. Milliseconds. */
+const maxWait = 15_000
+/** A secondary limit that does not say how long it lasts: at least a minute by GitHub's documentation. Milliseconds. */
+const limitPause = 60_000
+/** After no answer or a server error: with its timeout, two repositories take less than a minute. */
+const retries = 1
 const maxBytes = 4 * 1024 * 1024
-
-const Client = Octokit.plugin(throttling, retry)
-
-interface Failure {
-  readonly status?: number
-  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>>; readonly data?: unknown }
-}
+/** A repository that was renamed is redirected once. */
+const maxRedirects = 3
 
 /** The message of an error reply. Untrusted. */
-const messageOf = ({ response }: Failure): string =>
-  isRecord(response?.data) && typeof response.data.message === 'string' ? response.data.message : ''
+const messageOf = (body: unknown): string => (isRecord(body) && typeof body.message === 'string' ? body.message : '')
 
-const isSecondaryLimit = (failure: Failure): boolean => /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(failure))
+const isSecondaryLimit = (body: unknown): boolean => /\bsecondary rate\b|\babuse detection\b/i.test(messageOf(body))
 
-/** A fetch with an end: whole reply within the time, and no more of it than the limit. */
-function boundedFetch(timeout: number, signal: AbortSignal) {
-  return async (url: string, options: Parameters<typeof send>[1]): Promise<Response> => {
-    const reply = await send(url, { ...options, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) })
-    const body = reply.body === null ? Buffer.alloc(0) : await readBody(reply.body, maxBytes)
-    if (body === undefined) throw new Error(`more than ${maxBytes} bytes`)
-    const empty = reply.status === 204 || reply.status === 304
-    const whole = new Response(empty ? null : body, { status: reply.status, headers: [...reply.headers] })
-    Object.defineProperty(whole, 'url', { value: reply.url })
-    return whole
+function toGithubError(error: UpstreamError, place: string): GithubError {
+  const { kind, status, retryAt, body, message } = error
+  if (retryAt !== undefined) {
+    const until = new Date(retryAt).toISOString()
+    return new GithubError('rate_limited', `${place}: the rate limit is used up; rate limited until ${until}`, { retryAt })
   }
-}
-
-function retryAtOf({ response }: Failure, wall: number): number | undefined {
-  const headers = response?.headers ?? {}
-  const after = Number(headers['retry-after'])
-  if (headers['retry-after'] !== undefined && after >= 0) return wall + after * 1000
-  const reset = Number(headers['x-ratelimit-reset'])
-  return String(headers['x-ratelimit-remaining']) === '0' && reset > 0 ? reset * 1000 : undefined
-}
-
-function toGithubError(error: unknown, place: string, wall: number): GithubError {
-  const failure = error as Failure
-  const { status } = failure
-  const retryAt = retryAtOf(failure, wall)
-  if (status === 429 || (status === 403 && (retryAt !== undefined || isSecondaryLimit(failure)))) {
-    const until = clampRetryAt(retryAt ?? wall + secondaryLimitPause * 1000, wall)
-    const message = `${place}: the rate limit is used up; rate limited until ${new Date(until).toISOString()}`
-    return new GithubError('rate_limited', message, until)
+  const fail = (failure: GithubFailure, text: string) => new GithubError(failure, `${place} ${text}`, { cause: error })
+  if (kind === 'malformed' || kind === 'too_large') return new GithubError('malformed', message, { cause: error })
+  if (status === 403 && /access blocked/i.test(messageOf(body))) {
+    return fail('blocked', 'answered 403: GitHub has blocked access to this repository')
   }
-  if (status === 403 && /access blocked/i.test(messageOf(failure))) {
-    return new GithubError('blocked', `${place} answered 403: GitHub has blocked access to this repository`)
-  }
-  if (status === 404 || status === 451)
-    return new GithubError('not_found', `${place} answered ${status}: no such repository, or it is private`)
-  if (status === 401 || status === 403) return new GithubError('unauthorised', `${place} answered ${status}: check GITHUB_TOKEN`)
-  if (status !== undefined && status < 500) return new GithubError('malformed', `${place} answered ${status}`)
-  // Octokit gives a failed connection the status 500 too; its message may quote anything.
-  return new GithubError('unreachable', `${place} could not be read (no whole answer, or a server error)`)
+  if (status === 404 || status === 451) return fail('not_found', `answered ${status}: no such repository, or it is private`)
+  if (status === 401 || status === 403) return fail('unauthorised', `answered ${status}: check GITHUB_TOKEN`)
+  if (status !== undefined && status < 500) return fail('malformed', `answered ${status}`)
+  return fail('unreachable', 'could not be read (no whole answer, or a server error)')
 }
 
 /** The byte counts that can be right, and notes on those that cannot. */
@@ -126,70 +88,68 @@ function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Reco
   return [Object.fromEntries(sizes), notes]
 }
 
-/** Path of a repository; what else is asked of it lies below. */
+/** Path of a repository, also the beginning of the paths of all that belongs to it. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
 export interface Github {
   /** @throws GithubError, or the signal's reason at once when it is aborted */
   repository(name: string): Promise<Repository>
+  close(): void
 }
 
-/** GitHub's REST API, paced and retried by Octokit's own plugins; what has not changed since the last run costs no rate limit. */
-export function createGithub({
-  baseUrl,
-  token,
-  cache,
-  signal,
-  clock,
-  log,
-  timeout = 12_000,
-  second = 1000,
-  onWait,
-}: GithubOptions): Github {
-  const wait = (seconds: number, retries: number): boolean => {
-    const waits = seconds <= maxWait && retries < 1 && !signal.aborted
-    if (waits) onWait?.('GitHub', seconds * second)
-    return waits
-  }
-  const client = new Client({
-    baseUrl: baseUrl.replace(/\/$/, ''),
-    userAgent: `tickwarden/${version}`,
-    ...(token !== undefined && { auth: token }),
-    log: { debug() {}, info() {}, warn: (text: string) => log.debug(text), error: (text: string) => log.debug(text) },
-    request: { fetch: boundedFetch(timeout, signal) },
-    // 304 and 409 are answers here, not failures.
-    retry: { retries: maxRetries, retryAfterBaseValue: second, doNotRetry: [304, 400, 401, 403, 404, 409, 410, 422, 429, 451] },
-    throttle: {
-      retryAfterBaseValue: second,
-      fallbackSecondaryRateRetryAfter: secondaryLimitPause,
-      onRateLimit: (seconds: number, _options: unknown, _client: unknown, retries: number) => wait(seconds, retries),
-      onSecondaryRateLimit: (seconds: number, _options: unknown, _client: unknown, retries: number) => wait(seconds, retries),
-    },
+/** GitHub's REST API. What has not changed since the last run does not count towards its rate limit. */
+export function createGithub(options: GithubOptions): Github {
+  const { baseUrl, token, cache, signal, clock, timeout = 12_000, retryPauseMs = 1000, onWait } = options
+  const base = new URL(baseUrl)
+  const upstream = createUpstream({
+    ...{ name: 'GitHub', baseUrl, signal, clock, timeout, maxBytes, retries, retryPauseMs, maxWait, limitPause },
+    isRateLimited: isSecondaryLimit,
+    ...(onWait && { onWait }),
   })
+
+  /** The path of a redirect to the same API, which alone may receive the token. */
+  function redirectedPath(error: unknown): string | undefined {
+    const location = error instanceof UpstreamError ? error.location : undefined
+    const root = base.pathname.replace(/\/$/, '')
+    if (location?.origin !== base.origin || !location.pathname.startsWith(`${root}/`)) return undefined
+    return location.pathname.slice(root.length) + location.search
+  }
+
+  async function get(path: string, headers: Readonly<Record<string, string>>, redirects = 0): Promise<UpstreamReply> {
+    const [pathname = '', search] = path.split('?', 2)
+    const query = search === undefined ? {} : { query: Object.fromEntries(new URLSearchParams(search)) }
+    try {
+      return await upstream.request({ path: pathname, ...query, headers })
+    } catch (error) {
+      const target = redirects < maxRedirects ? redirectedPath(error) : undefined
+      if (target === undefined) throw error
+      return get(target, headers, redirects + 1)
+    }
+  }
 
   /** The parsed reply; undefined for a status of `absent`. */
   async function read(path: string, absent: readonly number[] = []): Promise<unknown> {
     const place = `GitHub: GET ${path}`
     const known = cache.get(path)
     try {
-      const asked = client.request(`GET ${path}`, {
-        headers: { accept: 'application/vnd.github+json', ...(known && { 'if-none-match': known.etag }) },
+      const { status, json, headers } = await get(path, {
+        accept: 'application/vnd.github+json',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(known && { 'if-none-match': known.etag }),
       })
-      // Octokit's pauses know of no signal. What is left of one after an abort ends in a request that is not sent.
-      const { data, headers } = await abortable(asked, signal)
-      if (typeof data !== 'object') throw new GithubError('malformed', `${place} answered something that is not JSON`)
-      if (typeof headers.etag === 'string') cache.set(path, { etag: headers.etag, body: data })
-      return data
-    } catch (error) {
-      signal.throwIfAborted()
-      if (error instanceof GithubError) throw error
-      const { status } = error as Failure
       if (status === 304 && known !== undefined) {
         cache.set(path, known)
         return known.body
       }
-      if (status !== undefined && absent.includes(status)) return undefined
-      throw toGithubError(error, place, clock.wall())
+      if (typeof json !== 'object') throw new GithubError('malformed', `${place} answered something that is not JSON`)
+      const etag = headerOf(headers, 'etag')
+      if (etag !== undefined) cache.set(path, { etag, body: json })
+      return json
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof UpstreamError)) throw error
+      if (error.status !== undefined && absent.includes(error.status)) return undefined
+      throw toGithubError(error, place)
     }
   }
 
@@ -218,5 +178,6 @@ export function createGithub({
         ...(!Number.isNaN(milliseconds) && { lastUpdate: Math.floor(milliseconds / 1000) }),
       }
     },
+    close: () => upstream.close(),
   }
 }

@@ -4,11 +4,11 @@ import { projectsDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
-import { createGithub, GithubError, type Repository, repositoryPath } from './github.ts'
+import { createGithub, type Github, GithubError, type GithubOptions, type Repository, repositoryPath } from './github.ts'
 import { projectListPath, projects } from './index.ts'
 import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
-import { openReplyCache } from './reply-cache.ts'
+import { openReplyCache, type ReplyCache } from './reply-cache.ts'
 
 /** After this many repositories in a row that cannot be read, GitHub is down, and the rest is not tried. */
 const maxFailuresInARow = 2
@@ -32,100 +32,104 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
   }
 }
 
-/** @param options.second milliseconds that stand for one second of Octokit's pauses */
-export const createProjectsScript = (options: { readonly second?: number; readonly timeout?: number } = {}): Script => ({
+interface Upstream {
+  readonly github: Github
+  readonly cache: ReplyCache
+}
+
+async function update(context: RunContext, listed: readonly ListedProject[], { github, cache }: Upstream): Promise<RunResult> {
+  const { values, dataDir, signal, log, clock, progress, counts, dryRun, force } = context
+  const path = snapshotPath(projectsDatabase, values, dataDir)
+  const before = await readPublished(path, projectsDatabase, log)
+  const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
+  const errors: string[] = []
+  const notes: string[] = []
+  const report = (error: string) => {
+    errors.push(error)
+    log.warn(`projects: ${error}`)
+  }
+  const published: PublishedProject[] = []
+  /** Repositories that told nothing. */
+  const unread: string[] = []
+  const unasked: string[] = []
+  let limited: GithubError | undefined
+  let unreachableInARow = 0
+  progress.total(listed.length)
+  for (const project of listed) {
+    const { gh_api: repository } = project
+    const old = previous.get(keyOf(project))
+    let told: Repository | undefined
+    if (repository !== '' && (limited !== undefined || unreachableInARow >= maxFailuresInARow)) unasked.push(repository)
+    else if (repository !== '') {
+      try {
+        told = await github.repository(repository)
+        unreachableInARow = 0
+        for (const note of told.notes) {
+          notes.push(`${repository}: ${note}`)
+          log.warn(`projects: ${notes.at(-1)}`)
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof GithubError)) throw error
+        if (error.kind === 'rate_limited') limited = error
+        unreachableInARow = error.kind === 'unreachable' ? unreachableInARow + 1 : 0
+        report(`${repository}: ${error.message}; its old values are kept`)
+      }
+    }
+    const entry = publish(project, told, old)
+    published.push(entry)
+    counts.read++
+    if (repository !== '' && told === undefined) {
+      counts.rejected++
+      unread.push(repository)
+    } else if (old === undefined) counts.added++
+    else if (isSame(old, entry)) counts.unchanged++
+    else counts.changed++
+    progress.step(repository || project.title)
+  }
+  if (unasked.length > 0) {
+    const cause = limited === undefined ? 'GitHub cannot be reached' : 'of the rate limit'
+    report(`not read because ${cause}, their old values are kept: ${unasked.join(', ')}`)
+  }
+
+  const result = (outcome: Outcome): RunResult => ({
+    outcome,
+    counts,
+    errors: [...errors, ...notes],
+    ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
+  })
+  const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
+  if (repositories > 0 && unread.length === repositories) {
+    // Nothing was learned: writing would only make old data look fresh.
+    return result(limited === undefined ? 'failed' : 'rate_limited')
+  }
+  const entries = inOrder(published)
+  const written = await writeSnapshot({ database: projectsDatabase, path, entries, wall: clock.wall(), force, dryRun, log })
+  if (!written.written) {
+    errors.unshift(written.reason)
+    return result('failed')
+  }
+  const left = unread.map(repositoryPath)
+  if (!dryRun) await cache.save((asked) => left.some((base) => asked === base || asked.startsWith(`${base}/`)))
+  if (limited !== undefined) return result('rate_limited')
+  return result(errors.length > 0 ? 'partly' : 'done')
+}
+
+/** @param options as those of {@link createGithub}, for tests */
+export const createProjectsScript = (options: Pick<GithubOptions, 'timeout' | 'retryPauseMs'> = {}): Script => ({
   ...projects,
 
   async run(context: RunContext): Promise<RunResult> {
-    const { values, dataDir, signal, log, clock, progress, counts, full, dryRun, force } = context
+    const { values, dataDir, signal, clock, progress, full } = context
     const listed = await readList(context)
     if ('outcome' in listed) return listed
-
-    const path = snapshotPath(projectsDatabase, values, dataDir)
-    const before = await readPublished(path, projectsDatabase, log)
-    const previous = new Map(before?.entries.map((entry) => [keyOf(entry), entry]))
-    const baseUrl = values.githubApiUrl
+    const { githubApiUrl: baseUrl, githubToken: token } = values
     const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-    const github = createGithub({
-      baseUrl,
-      token: values.githubToken,
-      cache,
-      signal,
-      clock,
-      log,
-      onWait: progress.wait,
-      ...options,
-    })
-    const errors: string[] = []
-    const notes: string[] = []
-    const report = (error: string) => {
-      errors.push(error)
-      log.warn(`projects: ${error}`)
+    const github = createGithub({ baseUrl, token, cache, signal, clock, onWait: progress.wait, ...options })
+    try {
+      return await update(context, listed, { github, cache })
+    } finally {
+      github.close()
     }
-    const published: PublishedProject[] = []
-    /** Repositories that told nothing. */
-    const unread: string[] = []
-    const unasked: string[] = []
-    let limited: GithubError | undefined
-    let unreachableInARow = 0
-    progress.total(listed.length)
-    for (const project of listed) {
-      const { gh_api: repository } = project
-      const old = previous.get(keyOf(project))
-      let told: Repository | undefined
-      if (repository !== '' && (limited !== undefined || unreachableInARow >= maxFailuresInARow)) unasked.push(repository)
-      else if (repository !== '') {
-        try {
-          told = await github.repository(repository)
-          unreachableInARow = 0
-          for (const note of told.notes) {
-            notes.push(`${repository}: ${note}`)
-            log.warn(`projects: ${notes.at(-1)}`)
-          }
-        } catch (error) {
-          signal.throwIfAborted()
-          if (!(error instanceof GithubError)) throw error
-          if (error.kind === 'rate_limited') limited = error
-          unreachableInARow = error.kind === 'unreachable' ? unreachableInARow + 1 : 0
-          report(`${repository}: ${error.message}; its old values are kept`)
-        }
-      }
-      const entry = publish(project, told, old)
-      published.push(entry)
-      counts.read++
-      if (repository !== '' && told === undefined) {
-        counts.rejected++
-        unread.push(repository)
-      } else if (old === undefined) counts.added++
-      else if (isSame(old, entry)) counts.unchanged++
-      else counts.changed++
-      progress.step(repository || project.title)
-    }
-    if (unasked.length > 0) {
-      const cause = limited === undefined ? 'GitHub cannot be reached' : 'of the rate limit'
-      report(`not read because ${cause}, their old values are kept: ${unasked.join(', ')}`)
-    }
-
-    const result = (outcome: Outcome): RunResult => ({
-      outcome,
-      counts,
-      errors: [...errors, ...notes],
-      ...(outcome === 'rate_limited' && limited?.retryAt !== undefined && { retryAt: limited.retryAt }),
-    })
-    const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
-    if (repositories > 0 && unread.length === repositories) {
-      // Nothing was learned: writing would only make old data look fresh.
-      return result(limited === undefined ? 'failed' : 'rate_limited')
-    }
-    const entries = inOrder(published)
-    const written = await writeSnapshot({ database: projectsDatabase, path, entries, wall: clock.wall(), force, dryRun, log })
-    if (!written.written) {
-      errors.unshift(written.reason)
-      return result('failed')
-    }
-    const left = unread.map(repositoryPath)
-    if (!dryRun) await cache.save((asked) => left.some((base) => asked === base || asked.startsWith(`${base}/`)))
-    if (limited !== undefined) return result('rate_limited')
-    return result(errors.length > 0 ? 'partly' : 'done')
   },
 })

@@ -2,13 +2,13 @@ import { abortable } from '../../../abortable.ts'
 import { existingFolder } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { folderName, toFolderError } from './folder.ts'
 import { createDirectoryReader } from './reader.ts'
 import { loaderFields } from './to-fields.ts'
 
 const advice =
-  "it says where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER, or address in the configuration file)"
+  "it says where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER)"
 /** So many different failures of single files are logged. */
 const maxLogged = 20
 
@@ -28,7 +28,7 @@ export function createDirectorySource(
   const logged = new Set<string>()
   let hadProperties = false
   /** A disk that hangs must not gather reads: there is one at a time, and polls join it. */
-  let reading: Promise<Partial<Fields>> | undefined
+  let reading: Promise<Pick<Reading, 'fields' | 'failures'>> | undefined
 
   /** For what does not fail the poll: each message once. What fails it is logged by whoever polls. */
   function logOnce({ code, message }: SourceError): void {
@@ -37,7 +37,7 @@ export function createDirectorySource(
     log.warn({ source: 'directory', code, folder }, message)
   }
 
-  async function read(): Promise<Partial<Fields>> {
+  async function read(): Promise<Pick<Reading, 'fields' | 'failures'>> {
     const { properties, icon, loader, logs, failures } = await reader.read()
     const left = [...failures]
     hadProperties ||= properties !== undefined
@@ -55,13 +55,14 @@ export function createDirectorySource(
       : undefined
     for (const { error } of left) logOnce(error)
     if (fatal) throw fatal
-    return {
+    const fields: Partial<Fields> = {
       edition: 'java',
       ...properties?.fields,
       ...(icon && { favicon: icon }),
       ...loaderFields(logs?.facts ?? {}, loader),
       ...logs?.counts,
     }
+    return { fields, failures: left.map(({ error }) => error) }
   }
 
   return {
@@ -72,10 +73,10 @@ export function createDirectorySource(
       reading ??= read().finally(() => {
         reading = undefined
       })
-      const fields = await abortable(reading, signal).catch((error: unknown) => {
+      const contents = await abortable(reading, signal).catch((error: unknown) => {
         throw toFolderError(error, folder)
       })
-      return { source: 'directory', at: clock.now(), fields }
+      return { source: 'directory', at: clock.now(), ...contents }
     },
     files: reader.files,
     close: reader.close,

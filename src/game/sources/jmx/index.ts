@@ -1,4 +1,4 @@
-import { text, url } from '../../../config/kinds.ts'
+import { baseUrl, text } from '../../../config/kinds.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -59,7 +59,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
         signal.throwIfAborted()
         return { source: 'jmx', fields: await read(signal), at: clock.now() }
       } catch (error) {
-        throw signal.aborted ? signal.reason : toSourceError(error, target)
+        throw toSourceError(error, target)
       }
     },
     close() {},
@@ -88,7 +88,7 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     url: {
       env: 'MC_JMX',
       file: 'jmx.url',
-      kind: url('http:', 'https:'),
+      kind: baseUrl('http:', 'https:'),
       required: true,
       otherwise: 'off',
       meaning: "URL of Jolokia's agent in its JVM, such as http://host:8778/jolokia",
@@ -116,6 +116,10 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     auth: "MC_JMX_USER and MC_JMX_PASSWORD must be the user and password of the agent's options",
     unsupported: 'is this the URL of the agent, with its path (/jolokia)?',
     malformed: 'is this the URL of the agent, with its path (/jolokia)?',
+  },
+  timeoutHints: {
+    connected:
+      'the connection is accepted, but the request is not answered: is this the port of the agent, or does its JVM hang?',
   },
   cost: 'one request per poll, answered beside the main thread',
   // The JVM answers, also where the game on it does not.

@@ -10,7 +10,7 @@ async function findPort({ properties, managementPort }: ServerFiles): Promise<nu
   return isChosen ? await managementPort() : portIn(properties, 'management-server-port')
 }
 
-/** Where the server's properties say that the management protocol is served. */
+/** The URL of the management protocol according to the server's properties. */
 async function findUrl(files: ServerFiles, server: ServerAddress | undefined): Promise<string | undefined> {
   const { properties } = files
   const port = isOn(properties, 'management-server-enabled') ? await findPort(files) : undefined
@@ -22,7 +22,7 @@ async function findUrl(files: ServerFiles, server: ServerAddress | undefined): P
   return `${scheme}://${formatHostPort({ host, port })}/`
 }
 
-/** Of the server's own keystore, so that its self-signed certificate need not be configured. */
+/** The fingerprint of the certificate in the server's own keystore: it is self-signed, and need not be configured this way. */
 async function findFingerprint({ properties, read }: ServerFiles): Promise<string | undefined> {
   const path = properties.get('management-server-tls-keystore')
   const keystore = path ? await read(path) : undefined

@@ -1,5 +1,5 @@
-import { existingFile, fingerprint, text, url } from '../../../config/kinds.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { baseUrl, existingFile, fingerprint, text } from '../../../config/kinds.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields, Player, WorldUpgrade } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -21,7 +21,11 @@ import { discoverManagement } from './discover.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
 import type { ManagementSettings } from './settings.ts'
 
-/** Events that come faster than this are pushed as one, so that a flood of them costs little. Milliseconds. */
+/** What may help where the secret is that of the server's directory. */
+const discoveredSecret =
+  'the secret is the management-server-secret that server.properties (MC_DIRECTORY) has now: has it changed since the server was started?'
+
+/** Events that arrive faster than this are pushed as one, so that many of them cost little. Milliseconds. */
 const pushSpacingMs = 50
 const maxPlayers = 10_000
 const maxMissedHeartbeats = 3
@@ -34,21 +38,22 @@ export function createManagementSource(settings: ManagementSettings, context: So
 class ManagementSource implements Source {
   readonly name = 'management'
   readonly target: string
+  readonly hints: NonNullable<Source['hints']>
   readonly #settings: ManagementSettings
   readonly #context: SourceContext
   readonly #phases: PhaseTimer | undefined
   readonly #backoff: ConnectBackoff | undefined
   #connection: JsonRpc | undefined
   #closed = false
-  /** What this connection's server does not know. */
-  #unknown = new Set<ReadingMethod>()
-  /** Who is on, by name; undefined before the first list of this connection. */
+  /** The methods that the server of this connection does not have. */
+  #unsupported = new Set<ReadingMethod>()
+  /** The players who are online, by name; undefined before the first list of this connection. */
   #players: Map<string, Player> | undefined
   /** Monotonic milliseconds of the last list or event. */
   #playersReadAt = 0
   #unpushed: Partial<Fields> | undefined
-  /** The next push includes who is on. The list is built then, not for each of many events. */
-  #hasMoved = false
+  /** The next push includes the players. The list is built then, not for each of many events. */
+  #havePlayersChanged = false
   #lastPush = Number.NEGATIVE_INFINITY
   #cancelPush: (() => void) | undefined
   readonly #thread = createMainThreadTracker()
@@ -61,6 +66,7 @@ class ManagementSource implements Source {
     this.#settings = settings
     this.#context = context
     this.#phases = context.phases?.timer('management')
+    this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
     const { protocol, host } = new URL(settings.url)
     this.target = `${protocol}//${host}`
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
@@ -81,7 +87,7 @@ class ManagementSource implements Source {
     }
   }
 
-  /** Heartbeats come from the main thread as well, and perhaps more often than polls. */
+  /** Heartbeats are sent by the main thread too, and perhaps more often than polls. */
   mainThread(): MainThreadActivity {
     const lateAfterMs = this.#heartbeatMs === undefined ? undefined : maxMissedHeartbeats * this.#heartbeatMs
     return { ...this.#thread.activity(), ...(lateAfterMs !== undefined && { lateAfterMs }) }
@@ -106,7 +112,7 @@ class ManagementSource implements Source {
       return await (this.#backoff === undefined ? open() : this.#backoff.attempt(open, signal))
     } catch (thrown) {
       const error = toSourceError(thrown, this.target)
-      this.#lost(error)
+      this.#disconnected(error)
       throw error
     }
   }
@@ -120,20 +126,20 @@ class ManagementSource implements Source {
         trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
         network: this.#context.network ?? systemNetwork,
         phases: this.#phases,
-        onNotification: (method, params) => this.#notice(method, params),
-        onClose: (error) => this.#lost(error),
+        onNotification: (method, params) => this.#handleNotification(method, params),
+        onClose: (error) => this.#disconnected(error),
       },
       signal,
     )
     if (this.#closed) connection.close()
     this.#throwIfClosed()
     this.#connection = connection
-    this.#unknown = new Set()
+    this.#unsupported = new Set()
     return connection
   }
 
-  /** There is no connection, also after a clean close. Events come only over a connection, so the next attempt waits for no poll. */
-  #lost(error: SourceError): void {
+  /** The connection was closed, or none could be made. Events arrive only over a connection, so a poll is requested for the end of the backoff. */
+  #disconnected(error: SourceError): void {
     this.#connection = undefined
     this.#players = undefined
     this.#heartbeatAt = undefined
@@ -158,10 +164,10 @@ class ManagementSource implements Source {
         else Object.assign(fields, parseSetting(method, result))
       } catch (error) {
         errors.push(error)
-        if (error instanceof JsonRpcError && error.code === methodNotFound) this.#unknown.add(method)
+        if (error instanceof JsonRpcError && error.code === methodNotFound) this.#unsupported.add(method)
       }
     }
-    await Promise.all(readingMethods.filter((method) => !this.#unknown.has(method)).map(read))
+    await Promise.all(readingMethods.filter((method) => !this.#unsupported.has(method)).map(read))
     if (answers === 0) {
       const failure = this.#failure(connection, before, errors[0])
       if (failure.code === 'timeout') this.#thread.unanswered(sentAt, failure)
@@ -172,28 +178,28 @@ class ManagementSource implements Source {
       source: this.name,
       at: this.#context.clock.now(),
       fields: { edition: 'java', ...fields, ...this.#playerFields() },
-      // Where only the list was not answered, it is as old as the last list or event.
+      // Without an answer to the request for the list, the players are those of the last list or event.
       readAt: { players: this.#playersReadAt, playersOnline: this.#playersReadAt },
     }
   }
 
-  /** Why not one method was answered. */
+  /** Why no method was answered. */
   #failure(connection: JsonRpc, before: number, error: unknown): SourceError {
     const failure =
       error instanceof JsonRpcError || error === undefined
-        ? new SourceError('unsupported', `${this.target}: it has none of the methods`, { cause: error })
-        : toSourceError(error, this.target)
-    // Not one message: the connection may be dead without either side having noticed.
+        ? new SourceError('unsupported', `${this.target}: the server supports none of the methods`, { cause: error })
+        : withProgress(toSourceError(error, this.target), 'accepted')
+    // No message arrived: the connection may be dead without either side having noticed.
     if (failure.code === 'timeout' && connection.received === before && this.#connection === connection) {
       connection.close()
-      this.#lost(failure)
+      this.#disconnected(failure)
     }
     return failure
   }
 
   #status(result: unknown): Partial<Fields> {
     const { version, protocol, players } = parseStatus(result)
-    if (this.#unknown.has('minecraft:players')) this.#setPlayers(players)
+    if (this.#unsupported.has('minecraft:players')) this.#setPlayers(players)
     return { ...(version !== undefined && { version }), ...(protocol !== undefined && { protocol }) }
   }
 
@@ -207,9 +213,10 @@ class ManagementSource implements Source {
     return { playersOnline: this.#players.size, players: { players: [...this.#players.values()], complete: true } }
   }
 
-  #notice(method: string, params: unknown): void {
+  #handleNotification(method: string, params: unknown): void {
     const event = eventName(method)
-    if (event === 'players/joined' || event === 'players/left') this.#moved(event, parsePlayer(eventParameter(params, 'player')))
+    if (event === 'players/joined' || event === 'players/left')
+      this.#playerJoinedOrLeft(event, parsePlayer(eventParameter(params, 'player')))
     else if (event === 'server/status') {
       this.#heartbeat()
       this.#push(this.#status(eventParameter(params, 'status')), true)
@@ -236,7 +243,7 @@ class ManagementSource implements Source {
     this.#thread.heard(now)
   }
 
-  #moved(event: 'players/joined' | 'players/left', player: Player | undefined): void {
+  #playerJoinedOrLeft(event: 'players/joined' | 'players/left', player: Player | undefined): void {
     const players = this.#players
     if (player === undefined || players === undefined) return
     if (event === 'players/left') {
@@ -249,10 +256,10 @@ class ManagementSource implements Source {
     this.#push({}, true)
   }
 
-  /** Pushes at once, unless the last push was just before. */
-  #push(fields: Partial<Fields>, hasMoved = false): void {
+  /** Pushes at once, or where the last push was less than `pushSpacingMs` ago, after that time. */
+  #push(fields: Partial<Fields>, havePlayersChanged = false): void {
     this.#unpushed = { ...this.#unpushed, ...fields }
-    this.#hasMoved ||= hasMoved
+    this.#havePlayersChanged ||= havePlayersChanged
     if (this.#cancelPush !== undefined) return
     const { clock } = this.#context
     const waitMs = this.#lastPush + pushSpacingMs - clock.now()
@@ -261,10 +268,10 @@ class ManagementSource implements Source {
   }
 
   #send(): void {
-    const fields = { ...this.#unpushed, ...(this.#hasMoved && this.#playerFields()) }
-    const readAt = this.#hasMoved ? { players: this.#playersReadAt, playersOnline: this.#playersReadAt } : {}
+    const fields = { ...this.#unpushed, ...(this.#havePlayersChanged && this.#playerFields()) }
+    const readAt = this.#havePlayersChanged ? { players: this.#playersReadAt, playersOnline: this.#playersReadAt } : {}
     this.#unpushed = undefined
-    this.#hasMoved = false
+    this.#havePlayersChanged = false
     this.#cancelPush = undefined
     if (this.#closed) return
     const { clock, push } = this.#context
@@ -280,7 +287,7 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
     url: {
       env: 'MC_MANAGEMENT',
       file: 'management.url',
-      kind: url('ws:', 'wss:'),
+      kind: baseUrl('ws:', 'wss:'),
       required: true,
       otherwise: 'off',
       meaning: 'management protocol URL',
@@ -328,6 +335,11 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
     unsupported: 'is this the management-server-port of its server.properties?',
     auth: 'the secret (MC_MANAGEMENT_SECRET) must be the management-server-secret of its server.properties',
     tls: 'trust its certificate by MC_MANAGEMENT_FINGERPRINT or MC_MANAGEMENT_CA, or use ws:// where management-server-tls-enabled=false',
+  },
+  timeoutHints: {
+    connected: 'the connection is accepted, but not the WebSocket: is this the management-server-port of its server.properties?',
+    accepted:
+      'the secret is accepted, but no request is answered; the main thread answers them: is the server hung or overloaded?',
   },
   cost: 'one connection, eight small requests per poll',
   network: true,

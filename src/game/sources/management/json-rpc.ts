@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
@@ -31,7 +31,7 @@ export interface JsonRpcOptions {
   readonly network: Network
   readonly phases?: PhaseTimer | undefined
   readonly onNotification: (method: string, params: unknown) => void
-  /** Called once, when the connection ends for another reason than `close()`. Everything pending has been rejected then. */
+  /** Called once, when the connection is closed by anything but `close()`. All pending calls have been rejected by then. */
   readonly onClose: (error: SourceError) => void
 }
 
@@ -40,7 +40,7 @@ export interface JsonRpc {
   readonly received: number
   /** @throws SourceError (connection lost), JsonRpcError (an error reply), or the signal's reason */
   call(method: string, signal: AbortSignal): Promise<unknown>
-  /** Ends it at once; pending calls reject with `aborted`. */
+  /** Closes the connection at once; pending calls reject with `aborted`. */
   close(): void
 }
 
@@ -50,8 +50,8 @@ interface Pending {
 }
 
 /**
- * JSON-RPC 2.0 over one WebSocket (RFC 6455), as the game's management protocol speaks it: https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
- * @throws SourceError `auth` for a wrong secret, `tls` for a certificate that is not trusted, `unsupported` for no WebSocket server
+ * JSON-RPC 2.0 over one WebSocket (RFC 6455), as the game's management protocol uses it: https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
+ * @throws SourceError `auth` for a wrong secret, `tls` for a certificate that is not trusted, `unsupported` where no WebSocket server answers
  */
 export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
   const url = new URL(options.url)
@@ -62,33 +62,33 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
     headers: { authorization: `Bearer ${options.secret}` },
     maxPayload: maxMessage,
     perMessageDeflate: false,
-    // One message per turn of the event loop: what awaits a reply must run before the event that came after it.
+    // One message per turn of the event loop: code that awaits a reply must run before the event after it is handled.
     allowSynchronousEvents: false,
   })
   await opened(ws, target, signal)
   options.phases?.end('first_byte')
-  return speak(ws, target, options)
+  return createClient(ws, target, options)
 }
 
 function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (error?: unknown) => {
+    const finish = (error?: unknown) => {
       signal.removeEventListener('abort', abort)
       if (error === undefined) return resolve()
       reject(error)
       ws.terminate()
     }
-    const abort = () => settle(signal.reason)
+    const abort = () => finish(withProgress(toSourceError(signal.reason, target), 'connected'))
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
-    ws.on('error', (cause) => settle(toWebSocketError(cause, target)))
-    ws.once('open', () => settle())
-    ws.once('close', () => settle(new SourceError('closed', `${target}: closed during the handshake`)))
+    ws.on('error', (cause) => finish(toWebSocketError(cause, target)))
+    ws.once('open', () => finish())
+    ws.once('close', () => finish(new SourceError('closed', `${target}: connection closed during the handshake`)))
     ws.once('unexpected-response', (request, { statusCode }) => {
       request.destroy()
-      settle(
+      finish(
         statusCode === 401 || statusCode === 403
-          ? new SourceError('auth', `${target}: the management secret is not accepted (HTTP ${statusCode})`)
+          ? new SourceError('auth', `${target}: the management secret was refused (HTTP ${statusCode})`)
           : new SourceError('unsupported', `${target}: HTTP ${statusCode} instead of a WebSocket`),
       )
     })
@@ -106,25 +106,25 @@ function toWebSocketError(cause: Error, target: string): SourceError {
   return toSourceError(cause, target)
 }
 
-function speak(ws: WebSocket, target: string, { onNotification, onClose }: JsonRpcOptions): JsonRpc {
+function createClient(ws: WebSocket, target: string, { onNotification, onClose }: JsonRpcOptions): JsonRpc {
   const pending = new Map<number, Pending>()
   let lastId = 0
   let received = 0
   let ended: SourceError | undefined
 
-  function end(error: SourceError, quietly = false): void {
+  function end(error: SourceError, isOwnClose = false): void {
     if (ended !== undefined) return
     ended = error
     ws.terminate()
     for (const { reject } of [...pending.values()]) reject(error)
-    if (!quietly) onClose(error)
+    if (!isOwnClose) onClose(error)
   }
 
   function receive(message: unknown): void {
     if (!isRecord(message)) throw new ProtocolError('malformed', 'a message that is not a JSON-RPC object')
     const { id, method, result, error } = message
     if (typeof method === 'string') {
-      // A request to us, with an id, has no place in this protocol.
+      // A message with an id would be a request to the client, which this protocol does not have.
       if (id === undefined || id === null) onNotification(method, message.params)
       return
     }
@@ -158,12 +158,12 @@ function speak(ws: WebSocket, target: string, { onNotification, onClose }: JsonR
         if (ended !== undefined) return reject(ended)
         if (signal.aborted) return reject(signal.reason)
         const id = ++lastId
-        const settle = () => {
+        const finish = () => {
           pending.delete(id)
           signal.removeEventListener('abort', abort)
         }
         const fail = (error: unknown) => {
-          settle()
+          finish()
           reject(error)
         }
         const abort = () => fail(signal.reason)
@@ -171,7 +171,7 @@ function speak(ws: WebSocket, target: string, { onNotification, onClose }: JsonR
         pending.set(id, {
           reject: fail,
           resolve(value) {
-            settle()
+            finish()
             resolve(value)
           },
         })

@@ -7,7 +7,7 @@ interface Decoded {
   readonly fingerprint: string | undefined
 }
 
-/** Decoding a keystore takes milliseconds by design, and the same one is handed in at every poll. */
+/** Decoding a keystore takes milliseconds by design, and every poll passes the same one. */
 const decoded = new WeakMap<Buffer, Decoded>()
 
 /** SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined where it cannot be read. */
@@ -20,15 +20,15 @@ export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined)
 }
 
 function decode(pfx: Buffer, passphrase: string | undefined): string | undefined {
-  const nowhere = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+  const sink = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   try {
     const secureContext = createSecureContext({ pfx, ...(passphrase !== undefined && { passphrase }) })
-    const certificate = new TLSSocket(nowhere, { isServer: true, secureContext }).getCertificate()
+    const certificate = new TLSSocket(sink, { isServer: true, secureContext }).getCertificate()
     if (certificate === null || !('raw' in certificate)) return undefined
     return new X509Certificate(certificate.raw as Buffer).fingerprint256.replaceAll(':', '').toLowerCase()
   } catch {
     return undefined
   } finally {
-    nowhere.destroy()
+    sink.destroy()
   }
 }

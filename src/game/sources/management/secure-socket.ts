@@ -5,25 +5,25 @@ import { SourceError, toSourceError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
-/** What makes a server's certificate trusted; with neither, the authorities that Node.js knows. */
+/** How the server's certificate is verified; with neither, against the certificate authorities of Node.js. */
 export interface Trust {
-  /** PEM file with the authority that signed it. */
+  /** PEM file with the certificate authority that signed it. */
   readonly caFile?: string
   /** SHA-256 of the certificate itself, 64 hexadecimal digits in lower case: for a self-signed one. */
   readonly fingerprint?: string
 }
 
 async function tlsOptions(host: string, trust: Trust): Promise<tls.ConnectionOptions> {
-  // A pinned certificate is compared below, before anything is sent; nothing else about it matters then.
+  // A pinned certificate is compared below, before anything is sent; nothing else about it is checked.
   if (trust.fingerprint !== undefined) return { rejectUnauthorized: false, ...(net.isIP(host) === 0 && { servername: host }) }
   const ca = trust.caFile === undefined ? undefined : await readFile(trust.caFile)
   return { ...(ca && { ca }), ...(net.isIP(host) === 0 && { servername: host }) }
 }
 
 /**
- * A connected socket to a `ws:` or `wss:` URL. With TLS the certificate is checked before the first byte is handed to it, so that
- * a secret never goes to a stranger.
- * @param signal ends the attempt with its reason; has no effect once the socket was handed out
+ * A connected socket to a `ws:` or `wss:` URL. With TLS the certificate is verified before the first byte is written, so that the
+ * secret is never sent to an untrusted server.
+ * @param signal aborts the attempt with its reason; has no effect once the socket is returned
  * @throws SourceError
  */
 export async function openSocket(
@@ -47,32 +47,32 @@ export async function openSocket(
   })
   phases?.end('resolve')
   const plain = network.connect(addresses, port)
-  await ready(plain, 'connect', target, signal)
+  await waitFor(plain, 'connect', target, signal)
   phases?.end('connect')
   if (options === undefined) return plain
   const socket = tls.connect({ ...options, host, socket: plain })
-  await ready(socket, 'secureConnect', target, signal)
+  await waitFor(socket, 'secureConnect', target, signal)
   phases?.end('tls')
-  const shown = socket.getPeerCertificate().fingerprint256
-  if (trust.fingerprint !== undefined && shown?.replaceAll(':', '').toLowerCase() !== trust.fingerprint) {
+  const actual = socket.getPeerCertificate().fingerprint256
+  if (trust.fingerprint !== undefined && actual?.replaceAll(':', '').toLowerCase() !== trust.fingerprint) {
     socket.destroy()
     throw new SourceError(
       'tls',
-      `${target}: its certificate has the SHA-256 fingerprint ${shown ?? '(none)'}, not the pinned one`,
+      `${target}: its certificate has the SHA-256 fingerprint ${actual ?? '(none)'}, not the pinned one`,
     )
   }
   return socket
 }
 
-/** Waits for the event; whatever comes instead destroys the socket. Errors of the socket after it are ignored: it closes then. */
-function ready(socket: net.Socket, event: 'connect' | 'secureConnect', target: string, signal: AbortSignal): Promise<void> {
+/** Waits for the event; an error or the end of the connection destroys the socket. Errors after the event are ignored: the socket closes. */
+function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
+    const finish = (act: () => void) => {
       signal.removeEventListener('abort', abort)
       act()
     }
     const fail = (error: unknown) =>
-      settle(() => {
+      finish(() => {
         socket.destroy()
         reject(error)
       })
@@ -80,12 +80,12 @@ function ready(socket: net.Socket, event: 'connect' | 'secureConnect', target: s
     socket.on('error', (cause: Error) => {
       const error = toSourceError(cause, target)
       const isTls = event === 'secureConnect' && error.code === 'internal'
-      // What OpenSSL says at length, with places in its own code, has its point in the reason.
+      // OpenSSL's messages are long and name places in its source code; the reason is the useful part.
       const reason = 'reason' in cause ? String(cause.reason) : cause.message
-      fail(isTls ? new SourceError('tls', `${target}: no trusted TLS connection (${reason})`, { cause }) : error)
+      fail(isTls ? new SourceError('tls', `${target}: TLS handshake failed (${reason})`, { cause }) : error)
     })
-    socket.once('close', () => fail(new SourceError('closed', `${target}: closed before the connection was made`)))
-    socket.once(event, () => settle(resolve))
+    socket.once('close', () => fail(new SourceError('closed', `${target}: connection closed before it was established`)))
+    socket.once(event, () => finish(resolve))
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
   })

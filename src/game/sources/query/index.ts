@@ -67,10 +67,10 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   }
 }
 
-function toFields({ motd, version, software, plugins, map, online, max, names, complete }: FullStat): Partial<Fields> {
+function toFields({ edition, motd, version, software, plugins, map, online, max, names, complete }: FullStat): Partial<Fields> {
   const parsed = version === undefined ? undefined : parseVersionName(version)
   return {
-    edition: 'java',
+    edition,
     ...(motd !== undefined && { motd: stripFormatting(motd.replaceAll('\0', ' ')) }),
     ...(parsed?.version !== undefined && { version: parsed.version }),
     ...(software !== undefined && { software }),

@@ -1,5 +1,5 @@
 import { hostPort, text } from '../../../config/kinds.ts'
-import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
+import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { defaultPorts, formatHostPort } from '../../protocol/address.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
@@ -7,6 +7,7 @@ import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
 import { createMainThreadTracker } from '../main-thread-activity.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { createClosingServer } from './closing-server.ts'
 import { createCommandDuration } from './command-duration.ts'
 import type { RconConnection, RconReply } from './connection.ts'
 import { createCommandPlanner, logOnce } from './planner.ts'
@@ -21,8 +22,6 @@ const discoveredPassword =
 /** How a command may fail that closes the connection, but does not make the replies before it worthless. */
 const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
 
-/** What was learned about a server is tried again after this many ms: another one may run there. */
-const rememberMs = 600_000
 /** A server at one tick a second answers a command within this many ms: what takes longer, and is not answered at all, hangs. */
 const maxCommandMs = 1_000
 
@@ -39,38 +38,30 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
   const unanswered = createUnansweredCommands(logRest(log, target))
   const planner = createCommandPlanner(unanswered, logOnce(log, target))
   const duration = createCommandDuration()
-  const measureTickRate = createTickRate()
+  let measureTickRate = createTickRate()
   const thread = createMainThreadTracker()
   let lastConnection: RconConnection | undefined
-  /** Until then each command has a connection of its own: the server closes it after a reply. */
-  let closesAfterReplyUntil = Number.NEGATIVE_INFINITY
-  let hasLoggedClosing = false
-
-  function logClosing(): void {
-    if (!hasLoggedClosing)
-      log.info({ source: 'rcon' }, `${target}: closes the connection after each reply; each command gets a new one`)
-    hasLoggedClosing = true
-  }
+  const closing = createClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
 
   /** Sends the commands of one poll. @returns the fields that were read now */
   async function sendCommands(opened: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
     const isNew = opened !== lastConnection
-    const closesAfterReply = clock.now() < closesAfterReplyUntil
     // Another version of the server may answer now. One that closes each connection is the same as before.
-    if (isNew && lastConnection !== undefined && !closesAfterReply) planner.reconnected()
+    if (isNew && lastConnection !== undefined && !closing.closesEach()) planner.reconnected()
     const reconnect = async () => {
       lastConnection?.close()
       lastConnection = await session.connection(signal)
     }
     const send = async (command: RconCommand): Promise<RconReply> => {
-      if (connection().replies > 0 && clock.now() < closesAfterReplyUntil) await reconnect()
+      if (connection().replies > 0 && closing.closesEach()) await reconnect()
       try {
-        return await connection().request(command, signal)
+        const reply = await connection().request(command, signal)
+        if (connection().replies > 1) closing.keptOpen()
+        return reply
       } catch (error) {
         const isSpent = toSourceError(error, target).code === 'closed' && connection().replies === 1
         if (!isSpent) throw error
-        closesAfterReplyUntil = clock.now() + rememberMs
-        logClosing()
+        closing.closedAfterReply()
         await reconnect()
         return connection().request(command, signal)
       }
@@ -102,7 +93,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
         else if (!isSlow) unanswered.unanswered(command, clock.now())
         if (answered === 0) {
-          const error = toSourceError(thrown, target)
+          const error = withProgress(toSourceError(thrown, target), 'accepted')
           if (code === 'timeout') thread.unanswered(sentAt, error)
           throw error
         }
@@ -113,7 +104,8 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       longestMs = Math.max(longestMs, clock.now() - sentAt)
     }
     if (answered === 0 && planned.length > 0) {
-      const error = new SourceError('timeout', `${target}: no time was left for a command after the login`)
+      const text = `${target}: no time was left for a command after the login`
+      const error = new SourceError('timeout', text, { progress: 'accepted' })
       thread.notSent(error)
       throw error
     }
@@ -156,6 +148,8 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const error = toSourceError(thrown, target)
         session.pollEnded(error)
         thread.failed(error)
+        // The server was stopped. Its counter goes on where it stood, which must not look like a slow server.
+        if (error.code === 'refused') measureTickRate = createTickRate()
         throw error
       }
     },
@@ -226,6 +220,11 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
     ...networkHints('are enable-rcon=true and this rcon.port in its server.properties, and may this machine connect?'),
     malformed: 'is this the rcon.port of its server.properties?',
     auth: 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties',
+  },
+  timeoutHints: {
+    connected: 'the connection is accepted, but not the login: is this the rcon.port of its server.properties?',
+    accepted:
+      'the login is accepted, but no command is answered; the main thread answers them: is the server hung or overloaded?',
   },
   cost: 'one connection, at most four commands per poll, which run on the main thread between two ticks',
   network: true,

@@ -1,4 +1,4 @@
-import { SourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import { addressesOf, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
@@ -38,9 +38,19 @@ export function createRconSession({ address, password }: RconSettings, context: 
     const addresses = await addressesOf(address.host, network, signal)
     phases?.end('resolve')
     throwIfClosed()
-    const connection = new RconConnection({ socket: network.connect(addresses, address.port), target, clock, replyEnd, phases })
+    const socket = network.connect(addresses, address.port)
+    let isConnected = false
+    socket.once('connect', () => {
+      isConnected = true
+    })
+    const connection = new RconConnection({ socket, target, clock, replyEnd, phases })
     current = connection
-    await connection.login(password, signal)
+    try {
+      await connection.login(password, signal)
+    } catch (thrown) {
+      const error = toSourceError(thrown, target)
+      throw isConnected ? withProgress(error, 'connected') : error
+    }
     return connection
   }
 

@@ -11,7 +11,7 @@ export interface UnansweredCommands {
   answered(command: RconCommand): void
   /** It failed, but the reason may be the whole server or the line: it is sent last in the next poll. */
   suspect(command: RconCommand): void
-  /** The deadline passed over an open connection on which other commands had been answered. */
+  /** The deadline passed over an open connection on which other commands had been answered. It rests after the second time in a row. */
   unanswered(command: RconCommand, now: number): void
   /** True: it is not sent now. */
   isResting(command: RconCommand, now: number): boolean
@@ -23,8 +23,6 @@ export interface UnansweredCommands {
 /** @param onRest called with each command once, when it rests for the first time */
 export function createUnansweredCommands(onRest: (command: RconCommand) => void): UnansweredCommands {
   const reported = new Set<RconCommand>()
-  /** Answered when they were last sent: a single failure of these is more likely the server's. */
-  const reliable = new Set<RconCommand>()
   const failures = new Map<RconCommand, number>()
   /** The newest last. */
   const suspected = new Set<RconCommand>()
@@ -39,15 +37,16 @@ export function createUnansweredCommands(onRest: (command: RconCommand) => void)
 
   return {
     answered(command) {
-      reliable.add(command)
       suspected.delete(command)
       failures.delete(command)
       restUntil.delete(command)
     },
     suspect,
     unanswered(command, now) {
+      // A single failure is more likely that of the server or the line, which may have stalled in the middle of a poll.
+      const isFirst = !suspected.has(command)
       suspect(command)
-      if (reliable.delete(command)) return
+      if (isFirst) return
       const count = (failures.get(command) ?? 0) + 1
       failures.set(command, count)
       restUntil.set(command, now + backoffMs(count, pauses))

@@ -36,7 +36,7 @@ export function createStatusSource(
   const phases = context.phases?.timer('status')
   const read =
     address.edition === 'bedrock'
-      ? createBedrockReader({
+      ? createBedrockReader(target, {
           raknet: createRakNetReader(address, context, plain, phases),
           nethernet: createNetherNetReader(address, plain),
         })
@@ -77,6 +77,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       env: 'MC_HOSTNAME',
       file: 'hostname',
       kind: hostname,
+      edition: 'java',
       otherwise: 'the host of the address',
       meaning: 'name that the handshake carries, for a proxy that chooses the server by it',
     },
@@ -84,6 +85,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       env: 'MC_PROXY_PROTOCOL',
       file: 'proxyProtocol',
       kind: oneOf('v1', 'v2'),
+      edition: 'java',
       otherwise: 'off',
       meaning: 'version of the PROXY protocol that the game port expects',
     },
@@ -129,6 +131,10 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
     notConfigured: 'MC_SERVER',
     ...networkHints('is the server running, and is this the address that players use?'),
     closed: 'did a proxy in front of the server hang up, or is this another port, such as the RCON port (25575) or one for TLS?',
+  },
+  timeoutHints: {
+    connected:
+      'the connection is accepted, but the status is not sent: is the server hung, or a proxy waiting for one behind it?',
   },
   cost: 'none: the status is sent by the network thread, and costs no tick time',
   network: true,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
@@ -9,8 +9,9 @@ import { recogniseOther } from './recognise.ts'
 const pingPayload = 0x7469636b77617264n
 const ping = encodePing(pingPayload)
 
-export interface JavaPing {
-  readonly json: string
+export interface JavaPing<T> {
+  /** What `decode` made of the reply. */
+  readonly reply: T
   /** The address that answered. */
   readonly address: string | undefined
   /** Milliseconds from ping to pong, or from request to reply where no pong came. */
@@ -19,7 +20,7 @@ export interface JavaPing {
   readonly ponged: boolean
 }
 
-export interface JavaPingOptions {
+export interface JavaPingOptions<T> {
   /** A connection under way; destroyed on every path. */
   readonly socket: Socket
   /** Of encodeHello(). */
@@ -28,7 +29,7 @@ export interface JavaPingOptions {
    * Decodes the reply. The frame's body is a view that is not valid after the call.
    * @throws ProtocolError where it is not a status reply
    */
-  readonly decode: (reply: Frame) => string
+  readonly decode: (reply: Frame) => T
   /** For messages. */
   readonly target: string
   readonly clock: Clock
@@ -50,7 +51,7 @@ export function encodeHello(host: string, port: number): Buffer {
  * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
  * @throws SourceError
  */
-export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
+export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
   const { socket, hello, decode, target, clock, phases, signal, ping: sendPing } = options
   return new Promise((resolve, reject) => {
     const frames = createFrameReader()
@@ -58,7 +59,7 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
     let hasReceived = false
     let address: string | undefined
     let sent = 0
-    let status: { readonly json: string; readonly took: number } | undefined
+    let status: { readonly reply: T; readonly took: number } | undefined
     let cancelPongTimer = () => {}
 
     const end = () => {
@@ -73,11 +74,11 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
     const succeed = (pong?: number) => {
       if (status === undefined) return
       end()
-      resolve({ json: status.json, address, latency: pong ?? status.took, ponged: pong !== undefined })
+      resolve({ reply: status.reply, address, latency: pong ?? status.took, ponged: pong !== undefined })
     }
     function onAbort() {
       // The status is there, only its pong is missing: that is no failure.
-      if (status === undefined) fail(signal.reason)
+      if (status === undefined) fail(connected ? withProgress(toSourceError(signal.reason, target), 'connected') : signal.reason)
       else succeed()
     }
     const onFrame = (frame: Frame) => {
@@ -86,7 +87,7 @@ export function pingJava(options: JavaPingOptions): Promise<JavaPing> {
         succeed(decodePing(frame) === pingPayload ? took : undefined)
         return
       }
-      status = { json: decode(frame), took }
+      status = { reply: decode(frame), took }
       if (!sendPing) {
         succeed()
         return

@@ -1,22 +1,21 @@
 import { isIP } from 'node:net'
 import { abortable } from '../../../abortable.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
-import type { Frame } from '../../protocol/frames.ts'
 import { orderSrv } from '../../protocol/srv.ts'
-import { decodeStatus, packetIds } from '../../protocol/status.ts'
-import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
 import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
 import { readLegacyStatus } from './legacy-status.ts'
+import { createReplyReader } from './reply-reader.ts'
+import { speaksTls } from './speaks-tls.ts'
 
 /** More SRV targets than these are not tried in one poll. */
 const maxTargets = 4
-/** A server that sends no pong is not pinged again for this many ms, and a legacy one gets no modern request. */
+/** A server that sends no pong is not pinged again for this many ms, a legacy one gets no modern request, and none a TLS handshake. */
 const rememberFor = 600_000
 /** Pongs in a row that must be missing: a single one may only be late. */
 const maxMissedPongs = 3
@@ -24,8 +23,6 @@ const maxMissedPongs = 3
 const modernInLegacy = 127
 /** Milliseconds for the legacy reply of a server that has closed the connection of a modern request for the second time. */
 const legacyGraceMs = 300
-/** Bytes of a reply that are kept to compare the next one with; an icon is a tenth of it. */
-const maxKeptBody = 65_536
 
 /**
  * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
@@ -41,12 +38,14 @@ export function createJavaReader(
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-  const replies = createReplyReader()
+  const readReply = createReplyReader()
   const own = [address]
   let hello = { ...address, bytes: encodeHello(hostname ?? address.host, address.port) }
   let missedPongs = 0
   let pingAgainAt = Number.NEGATIVE_INFINITY
   let legacyUntil = Number.NEGATIVE_INFINITY
+  let isTls = false
+  let tlsCheckedUntil = Number.NEGATIVE_INFINITY
 
   /** Where the server may be, best first. */
   async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
@@ -77,7 +76,7 @@ export function createJavaReader(
       const reply = await pingJava({
         socket: network.connect(addresses, port),
         hello: helloTo(host, port),
-        decode: replies.decode,
+        decode: readReply,
         target,
         clock,
         phases,
@@ -91,7 +90,7 @@ export function createJavaReader(
         pingAgainAt = clock.now() + rememberFor
       }
       return {
-        ...replies.read(reply.json),
+        ...reply.reply,
         ...(reply.address !== undefined && { ip: reply.address }),
         port,
         latency: reply.latency / 1_000,
@@ -121,7 +120,7 @@ export function createJavaReader(
         return await Promise.any([legacy, modern])
       } catch {
         // A server that is neither failed in the modern way first.
-        throw signal.aborted ? signal.reason : refused
+        throw signal.aborted ? withProgress(toSourceError(signal.reason, target), 'connected') : refused
       } finally {
         cancel()
         signal.removeEventListener('abort', follow)
@@ -129,12 +128,25 @@ export function createJavaReader(
       }
     }
 
+    async function isTlsServer(): Promise<boolean> {
+      if (clock.now() >= tlsCheckedUntil) {
+        isTls = await speaksTls(network.connect(addresses, port), clock, signal)
+        if (!signal.aborted) tlsCheckedUntil = clock.now() + rememberFor
+      }
+      return isTls
+    }
+
     if (clock.now() < legacyUntil) return await readLegacy(signal)
     try {
       return await readModern(signal, phases)
     } catch (error) {
-      if (error instanceof LegacyPeerError) return await readBoth(error)
-      throw error
+      if (!(error instanceof LegacyPeerError)) throw error
+      try {
+        return await readBoth(error)
+      } catch (failure) {
+        if (failure !== error || error.code !== 'closed' || !(await isTlsServer())) throw failure
+        throw new SourceError('malformed', `${target}: this looks like a TLS server; set the port that players use`)
+      }
     }
   }
 
@@ -153,38 +165,5 @@ export function createJavaReader(
       }
     }
     throw failure ?? new SourceError('internal', `${formatHostPort(address)}: no address to connect to`)
-  }
-}
-
-interface ReplyReader {
-  /** @throws ProtocolError */
-  decode(frame: Frame): string
-  /** @throws ProtocolError */
-  read(json: string): StatusReply
-}
-
-/**
- * Reads replies and remembers the last one: a server on which nothing happens sends the same bytes again, and its icon is the
- * same Buffer as long as it has the same bytes, so that what is made from it can be kept.
- */
-function createReplyReader(): ReplyReader {
-  let decoded: { readonly body: Buffer; readonly json: string } | undefined
-  let last: { readonly json: string; readonly reply: StatusReply } | undefined
-  return {
-    decode(frame) {
-      if (frame.id === packetIds.status && decoded?.body.equals(frame.body)) return decoded.json
-      const json = decodeStatus(frame)
-      // A copy: the body is a view of all that was received with it.
-      decoded = frame.body.length <= maxKeptBody ? { body: Buffer.from(frame.body), json } : undefined
-      return json
-    },
-    read(json) {
-      if (last?.json === json) return last.reply
-      const read = parseStatusReply(json)
-      const kept = last?.reply.favicon
-      const reply = kept !== undefined && read.favicon?.equals(kept) ? { ...read, favicon: kept } : read
-      last = { json, reply }
-      return reply
-    },
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { abortable } from '../../../abortable.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
 // minecraft-server-util buffers whatever a peer sends until its own timeout (2 GB claimed: 5 s of CPU and 100 MB), and cannot be
@@ -53,7 +53,10 @@ export async function guardTcp<T>(
     client?.destroy()
     relay.close()
   }
-  const abort = () => end(toSourceError(signal.reason, target))
+  const abort = () => {
+    const error = toSourceError(signal.reason, target)
+    end(address === undefined ? error : withProgress(error, 'connected'))
+  }
   upstream.on('error', (error) => end(toSourceError(error, target)))
   upstream.on('connect', () => {
     address = upstream.remoteAddress

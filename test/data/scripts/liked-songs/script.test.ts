@@ -8,6 +8,7 @@ import { createRunDisplay } from '../../../../src/commands/run-display.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
+import { bundleChild } from '../../../helpers/bundle-child.ts'
 import { fastClock } from '../../../helpers/fast-clock.ts'
 import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
 
@@ -459,8 +460,9 @@ describe('the likedsongs script', () => {
     timeout: 300_000,
   }, async () => {
     music.items = songs(10_000)
+    const program = await bundleChild(join(import.meta.dirname, 'run-once.ts'))
     const start = () => {
-      const child = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'run-once.ts'), dataDir], {
+      const child = spawn(process.execPath, [program, dataDir], {
         env: { PATH: process.env.PATH ?? '', ...music.env },
         stdio: ['ignore', 'pipe', 'inherit'],
       })

@@ -33,7 +33,7 @@ const listed = [
 let github: FakeGithub
 let dataDir: string
 let lines: string[]
-const script = createProjectsScript({ second: 1 })
+const script = createProjectsScript({ retryPauseMs: 1 })
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, asked = script) {
   const say = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
@@ -52,7 +52,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
   })
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
-/** GitHub answers to a path that the rate limit is used up. Octokit reckons with the machine's own clock. */
+/** GitHub answers to a path that the rate limit is used up. */
 function limit(path: string): number {
   const reset = Math.floor(Date.now() / 1000) + 3000
   const headers = { 'content-type': 'application/json', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
@@ -128,7 +128,7 @@ describe('the projects script', () => {
     )
     const result = await run({}, { GITHUB_TOKEN: token })
     expect(result).toMatchObject({ outcome: 'partly', errors: [expect.stringContaining('check GITHUB_TOKEN')] })
-    expect(github.tokens.every((given) => given === `token ${token}`)).toBe(true)
+    expect(github.tokens.every((given) => given === `Bearer ${token}`)).toBe(true)
     const files = await Promise.all((await readdir(dataDir)).map((file) => readFile(join(dataDir, file), 'utf8')))
     expect([JSON.stringify(result), ...lines, ...files].join('')).not.toContain(token)
   })
@@ -162,7 +162,7 @@ describe('the projects script', () => {
     )
     github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
     const patience = name === 'a hang' ? { timeout: 300 } : {}
-    const result = await run({}, {}, createProjectsScript({ second: 1, ...patience }))
+    const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, ...patience }))
     expect(result).toMatchObject({ outcome: 'partly', counts: { read: 3, changed: 1, unchanged: 1, rejected: 1 } })
     expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*old values are kept$`))])
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
@@ -192,7 +192,7 @@ describe('the projects script', () => {
       ['has an outage', (_, response) => response.writeHead(503).end(), 12_000],
     ])('tries two repositories where GitHub %s', async (_what, reply, timeout) => {
       all(reply)
-      const result = await run({}, {}, createProjectsScript({ second: 1, timeout }))
+      const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, timeout }))
       expect(result).toMatchObject({ outcome: 'failed', counts: { read: 40, rejected: 40 } })
       expect(result.errors).toEqual([
         expect.stringMatching(/^someone\/r0: .*could not be read/),
@@ -225,6 +225,23 @@ describe('the projects script', () => {
       expect(result.errors[0]).toContain(`rate limited until ${new Date(retryAt).toISOString()}`)
       expect(github.log.length).toBeLessThanOrEqual(2)
     })
+  })
+
+  it('follows the redirects of a repository that was renamed, but not to another host', async () => {
+    const redirect = (location: string) => (_request: unknown, response: import('node:http').ServerResponse) =>
+      response.writeHead(301, { location }).end()
+    for (const [path, reply] of [...github.replies]) {
+      if (!path.startsWith('/repos/someone/old')) continue
+      const target = path.replace('/repos/someone/old', '/repositories/1')
+      github.replies.set(target, reply)
+      github.replies.set(path, redirect(`${github.url}${target}`))
+    }
+    expect(await run()).toMatchObject({ outcome: 'done', errors: [] })
+    expect(await published()).toBe(whole)
+    expect(github.log).toContain('GET /repositories/1/languages 200')
+    github.replies.set('/repos/someone/old', redirect(github.url.replace('127.0.0.1', 'localhost')))
+    const result = await run({}, { GITHUB_TOKEN: 'ghp_averysecrettoken' })
+    expect(result.errors).toEqual(['someone/old: GitHub: GET /repos/someone/old answered 301; its old values are kept'])
   })
 
   it('says that GitHub blocked a repository, and not that the token is wrong', async () => {

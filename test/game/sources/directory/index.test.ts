@@ -25,7 +25,7 @@ import { createFleet } from '../../../../src/game/fleet.ts'
 import type { GivenSources } from '../../../../src/game/server.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
 import { createDirectorySource } from '../../../../src/game/sources/directory/index.ts'
-import type { Source, SourceSet } from '../../../../src/game/sources/source.ts'
+import type { Source, SourceName, SourceSet } from '../../../../src/game/sources/source.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import { managementServer } from '../../../helpers/management-server.ts'
@@ -316,14 +316,15 @@ describe('a folder that alone tells of a server', () => {
       fleet.close()
       await app.close()
     })
-    for (let poll = 0; poll < 2; poll++) await fleet.watchers[0]!.poll()
-    const reply = (await app.inject('/api/v1/sources')).body
-    expect(reply).not.toContain(base)
-    const { sources } = JSON.parse(reply) as { sources: { source: string; state: string; lastError: { message: string } }[] }
-    return {
-      logged: warn.mock.calls.map(([, message]) => String(message)),
-      directory: sources.find(({ source }) => source === 'directory'),
+    const poll = async () => {
+      await fleet.watchers[0]!.poll()
+      const reply = (await app.inject('/api/v1/sources')).body
+      expect(reply).not.toContain(base)
+      const { sources } = JSON.parse(reply) as { sources: { source: string; state: string; lastError: { message: string } }[] }
+      return sources.find(({ source }) => source === 'directory')
     }
+    await poll()
+    return { app, poll, directory: await poll(), logged: warn.mock.calls.map(([, message]) => String(message)) }
   }
 
   it('but has no server.properties says so once, and what to do', async () => {
@@ -364,11 +365,43 @@ describe('a folder that alone tells of a server', () => {
     ])
   })
 
-  it('is read without them where the address is set, and told once to have none', async () => {
+  it('is read without them where the address is set, and is partial, with one line in the log', async () => {
     log('Starting minecraft server version 1.21.11')
     const { logged, directory } = await watched({ status: { address: { edition: 'java', host: '127.0.0.1', port: 1 } } })
-    expect(directory).toMatchObject({ state: 'ok' })
+    expect(directory).toMatchObject({ state: 'partial', lastError: { code: 'unsupported' } })
+    expect(directory?.lastError.message).toMatch(/there is no server\.properties/)
     expect(logged.filter((message) => message.includes('server.properties'))).toHaveLength(1)
+  })
+
+  it('is partial while some of its files cannot be read, with which and since when, and ok after', async () => {
+    write('server.properties', 'server-port=1')
+    for (const name of ['server-icon.png', 'logs']) {
+      writeFileSync(join(base, name), '')
+      symlinkSync(join(base, name), join(folder, name))
+    }
+    mkdirSync(join(base, 'elsewhere'))
+    rmSync(join(folder, 'logs'))
+    symlinkSync(join(base, 'elsewhere'), join(folder, 'logs'))
+    writeFileSync(join(base, 'elsewhere', 'latest.log'), '')
+    const { app, poll, logged, directory } = await watched()
+    const lastError = {
+      code: 'unsupported',
+      message: expect.stringMatching(/^server: server-icon\.png .*; server: logs\/latest\.log /),
+      at: new Date(clock.wall()).toISOString(),
+    }
+    expect(directory).toMatchObject({ state: 'partial', lastError, lastSuccess: lastError.at })
+    expect(logged.filter((message) => !message.includes('status'))).toEqual([
+      expect.stringContaining('server-icon.png'),
+      expect.stringContaining('logs/latest.log'),
+    ])
+    expect((await app.inject('/metrics')).body).toContain('minecraft_source_up{server="survival",source="directory"} 1')
+    const page = (await app.inject({ url: '/servers/survival', headers: { accept: 'text/html' } })).body
+    expect(page).toContain('partial')
+
+    clock.advance(1_000)
+    expect(await poll()).toMatchObject({ state: 'partial', lastError })
+    for (const name of ['server-icon.png', 'logs']) rmSync(join(folder, name))
+    expect(await poll()).toMatchObject({ state: 'ok', lastError })
   })
 
   it('and is gone says so in one line, without its path', async () => {
@@ -380,6 +413,33 @@ describe('a folder that alone tells of a server', () => {
   })
 })
 
+/** The error of a source of a server whose directory is `folder`, after one poll. */
+async function errorOf(name: SourceName, settings: GivenSources = {}): Promise<string | undefined> {
+  const fleet = createFleet({
+    servers: [{ name: 'survival', sources: { directory: { path: folder }, ...settings } }],
+    poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
+    clock: systemClock,
+    log: silentLog,
+    createSources,
+  })
+  onTestFinished(() => fleet.close())
+  const { sources } = await fleet.watchers[0]!.poll()
+  return sources.find(({ source }) => source === name)?.error?.message
+}
+
+it('is not blamed on MC_MANAGEMENT_SECRET where the server refuses the secret of its directory', async () => {
+  const server = await managementServer()
+  onTestFinished(() => server.close())
+  write(
+    'server.properties',
+    `server-port=1\nmanagement-server-enabled=true\nmanagement-server-port=${server.port}\nmanagement-server-tls-enabled=false\nmanagement-server-secret=${'b'.repeat(40)}\n`,
+  )
+  const message = await errorOf('management')
+  expect(message).toMatch(/management-server-secret that server\.properties \(MC_DIRECTORY\) has now/)
+  expect(message).not.toContain('MC_MANAGEMENT_SECRET')
+  expect(await errorOf('management', { management: { secret: 'c'.repeat(40) } })).toContain('MC_MANAGEMENT_SECRET')
+})
+
 it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of its directory', async () => {
   const demo = await startDemoServer({ rconPassword: 'right' })
   onTestFinished(() => demo.close())
@@ -387,21 +447,10 @@ it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of i
     'server.properties',
     `server-port=${demo.address.port}\nenable-rcon=true\nrcon.port=${demo.rcon.address.port}\nrcon.password=wrong\n`,
   )
-  const messageOf = async (rcon: GivenSources['rcon']) => {
-    const fleet = createFleet({
-      servers: [{ name: 'survival', sources: { directory: { path: folder }, ...(rcon && { rcon }) } }],
-      poll: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
-      clock: systemClock,
-      log: silentLog,
-      createSources,
-    })
-    onTestFinished(() => fleet.close())
-    const { sources } = await fleet.watchers[0]!.poll()
-    return sources.find(({ source }) => source === 'rcon')?.error?.message
-  }
-  expect(await messageOf(undefined)).toMatch(/refuses.*server\.properties \(MC_DIRECTORY\) has now/)
-  expect(await messageOf(undefined)).not.toContain('MC_RCON_PASSWORD')
-  expect(await messageOf({ password: 'also wrong' })).toContain('MC_RCON_PASSWORD')
+  const message = await errorOf('rcon')
+  expect(message).toMatch(/refuses.*server\.properties \(MC_DIRECTORY\) has now/)
+  expect(message).not.toContain('MC_RCON_PASSWORD')
+  expect(await errorOf('rcon', { rcon: { password: 'also wrong' } })).toContain('MC_RCON_PASSWORD')
 })
 
 describe('the settings it completes', () => {

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../../../src/clock.ts'
 import { type DemoOptions, type DemoServer, startDemoServer } from '../../../../src/game/demo/server.ts'
 import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
+import { type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { rconCommands } from '../../../../src/game/protocol/rcon-commands.ts'
 import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
 import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
@@ -356,6 +357,10 @@ describe('a command that is never answered', () => {
     const first = await pollOnce()
     expect(first.late).toBe(true)
     expect(first.reading.fields).toMatchObject(read)
+    // Once may be the line, which stalled in the middle of the poll.
+    expect(source.resting?.()).toEqual([])
+    await clock.advance(2_500)
+    expect((await pollOnce()).reading.fields).toMatchObject(read)
     expect(source.resting?.()).toEqual([{ command: 'tps', until: clock.now() + 5_000 }])
     let longestRest = 0
     for (let turn = 0; turn < 60; turn++) {
@@ -364,8 +369,8 @@ describe('a command that is never answered', () => {
       longestRest = Math.max(longestRest, ...source.resting!().map(({ until }) => until - clock.now()))
     }
     expect(longestRest).toBe(60_000)
-    // After 5, 10, 20, 40 s and then every minute, in five minutes.
-    expect(timesSent(peer, 'tps')).toBeLessThanOrEqual(9)
+    // At once, after 5, 10, 20, 40 s and then every minute, in five minutes.
+    expect(timesSent(peer, 'tps')).toBeLessThanOrEqual(10)
     expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${peer.port}: "tps"`)])
     silent.clear()
     await clock.advance(60_000)
@@ -375,8 +380,10 @@ describe('a command that is never answered', () => {
 
   it('gives way to another form of it', async () => {
     const { clock, pollOnce } = await withSilent('list uuids')
-    expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
-    await clock.advance(2_500)
+    for (let poll = 0; poll < 2; poll++) {
+      expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
+      await clock.advance(2_500)
+    }
     expect((await pollOnce()).asked).toContain('minecraft:list uuids')
   })
 
@@ -512,6 +519,32 @@ describe('the tick rate', () => {
     }
     const { tickRate } = (await pollInTime()).fields
     expect(Math.abs(tickRate! / 10 - 1)).toBeLessThan(0.03)
+  })
+
+  it('is measured anew when the server was stopped, although its counter goes on where it stood', async () => {
+    const clock = manualClock()
+    let ticks = 0
+    const peer = await peerWith((request) => replying({ 'time query gametime': `The time is ${ticks}` })(request))
+    const unused = await listenRconPeer(() => {})
+    await unused.close()
+    let port = peer.port
+    const network: Network = { ...systemNetwork, connect: (addresses) => systemNetwork.connect(addresses, port) }
+    const source = createRconSource({ address: peer.address, password: 'secret' }, { ...context(clock), network })
+    cleanups.push(() => source.close())
+    const rateAfter = async (newTicks: number, milliseconds: number) => {
+      ticks += newTicks
+      await clock.advance(milliseconds)
+      return (await poll(source)).fields.tickRate
+    }
+    expect(await rateAfter(0, 0)).toBeUndefined()
+    expect(await rateAfter(100, 5_000)).toBe(20)
+    port = unused.port
+    for (const socket of peer.sockets) socket.destroy()
+    await until(() => peer.sockets.size === 0)
+    expect(await failure(poll(source))).toMatchObject({ code: 'refused' })
+    port = peer.port
+    expect(await rateAfter(20, 40_000)).toBeUndefined()
+    expect(await rateAfter(100, 5_000)).toBe(20)
   })
 
   it('is absent from a paused server, and the pause is told', async () => {

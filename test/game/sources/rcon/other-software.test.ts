@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
+import { type Clock, systemClock } from '../../../../src/clock.ts'
 import { SourceError } from '../../../../src/game/errors.ts'
 import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
 import type { Reading, Source } from '../../../../src/game/sources/source.ts'
@@ -8,21 +8,21 @@ import { listenRconPeer, packet, type Request } from '../../../helpers/rcon-peer
 import { until } from '../../../helpers/until.ts'
 
 /** The source, and what it has logged. */
-function createSource(address: { readonly host: string; readonly port: number }) {
+function createSource(address: { readonly host: string; readonly port: number }, clock: Clock = systemClock) {
   const lines: string[] = []
   const note = (_: unknown, text?: string) => void lines.push(text ?? '')
   const log: Log = { ...silentLog, info: note, warn: note }
-  const source = createRconSource({ address, password: 'password' }, { clock: systemClock, log, random: () => 0, push() {} })
+  const source = createRconSource({ address, password: 'password' }, { clock, log, random: () => 0, push() {} })
   onTestFinished(() => source.close())
   return { source, lines }
 }
 
 /** One poll with a deadline, as the watcher makes it. */
-function pollFor(source: Source, ms: number): Promise<Reading> {
+function pollFor(source: Source, ms: number, clock: Clock = systemClock): Promise<Reading> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new SourceError('timeout', 'deadline')), ms)
   onTestFinished(() => clearTimeout(timer))
-  return source.poll(controller.signal, systemClock.now() + ms)
+  return source.poll(controller.signal, clock.now() + ms)
 }
 
 async function listen(onRequest: (request: Request) => void) {
@@ -99,23 +99,43 @@ it('a server that drops the end mark, as go-mc does, keeps its reply of 4,096 un
   expect(marks).toBe(1)
 })
 
-it('a server that closes the connection after each reply is read in full, with one line of log', async () => {
+it('a server that closes the connection after each reply is read in full, a connection for each command, with two lines of log', async () => {
+  let closes = true
   const peer = await listen(({ socket, id, body }) => {
     const reply = body.startsWith('list')
       ? 'There are 1 of a max of 20 players online: Alice'
       : body === 'time query gametime'
         ? 'The time is 4711'
         : 'Unknown or incomplete command, see below for error'
-    socket.end(packet(id, 0, reply))
+    if (closes) socket.end(packet(id, 0, reply))
+    else socket.write(packet(id, 0, reply))
   })
-  const { source, lines } = createSource(peer.address)
-  for (let poll = 0; poll < 3; poll++) {
-    const { fields } = await pollFor(source, 5_000)
-    expect(fields).toMatchObject({ playersOnline: 1, playersMax: 20, tickCount: { ticks: 4711 } })
-  }
-  expect(lines.filter((line) => line.includes('closes the connection'))).toHaveLength(1)
-  // The second command showed that the first connection was of no more use.
-  expect(peer.logins).toBeGreaterThanOrEqual(peer.commands.length - 1)
+  let now = 0
+  const clock = { ...systemClock, now: () => systemClock.now() + now }
+  const { source, lines } = createSource(peer.address, clock)
+  const poll = async () => (await pollFor(source, 5_000, clock)).fields
+  const all = { playersOnline: 1, playersMax: 20, tickCount: { ticks: 4711 } }
+  expect(await poll()).toMatchObject(all)
+  const { logins } = peer
+  const commands = peer.commands.length
+  for (let count = 0; count < 3; count++) expect(await poll()).toMatchObject(all)
+  expect(peer.commands.length).toBeGreaterThan(commands)
+  expect(peer.logins - logins).toBe(peer.commands.length - commands)
+  const learned = [
+    expect.stringContaining('closed the connection after one reply'),
+    expect.stringContaining('closes the connection after each reply'),
+  ]
+  expect(lines).toEqual(learned)
+  // Tried again later: it still does, and it no longer does.
+  now += 600_001
+  expect(await poll()).toMatchObject(all)
+  expect(lines).toEqual(learned)
+  await until(() => peer.sockets.size === 0)
+  now += 600_001
+  closes = false
+  expect(await poll()).toMatchObject(all)
+  expect(await poll()).toMatchObject(all)
+  expect(lines).toEqual([...learned, expect.stringContaining('keeps the connection open after a reply again')])
 })
 
 it.each([

@@ -16,6 +16,7 @@ import { bedrockServer, pong } from '../../../helpers/bedrock-server.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
 import { never } from '../../../helpers/never.ts'
+import { freePort } from '../../../helpers/run-tool.ts'
 
 const listen = async (server: Server) => {
   server.listen(0, '127.0.0.1')
@@ -157,11 +158,11 @@ describe('bedrock://', () => {
       if (!up[transport]) throw new SourceError('refused', transport)
       return { transport }
     }
-    const readBedrock = createBedrockReader({ raknet: reader('raknet'), nethernet: reader('nethernet') })
+    const readBedrock = createBedrockReader('server', { raknet: reader('raknet'), nethernet: reader('nethernet') })
     const readings = async () => {
       asked.length = 0
-      const fields = await readBedrock(never()).catch((error: SourceError) => error.message)
-      return [asked.join(' '), typeof fields === 'string' ? fields : fields.transport]
+      const fields = await readBedrock(never()).catch((error: SourceError) => ({ transport: error.code }))
+      return [asked.join(' '), fields.transport]
     }
     expect(await readings()).toEqual(['raknet nethernet', 'raknet'])
     expect(await readings()).toEqual(['raknet', 'raknet'])
@@ -169,8 +170,47 @@ describe('bedrock://', () => {
     expect(await readings()).toEqual(['raknet nethernet', 'nethernet'])
     expect(await readings()).toEqual(['nethernet', 'nethernet'])
     Object.assign(up, { nethernet: false })
-    expect(await readings()).toEqual(['nethernet raknet', 'nethernet'])
-    expect(await readings()).toEqual(['raknet nethernet', 'raknet'])
+    expect(await readings()).toEqual(['nethernet raknet', 'refused'])
+    expect(await readings()).toEqual(['raknet nethernet', 'refused'])
+  })
+
+  it('names what each transport failed with, in one message', async () => {
+    const port = await freePort()
+    // Nothing listens, by UDP or TCP.
+    await expect(source(port).poll(never())).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringMatching(
+        /^127\.0\.0\.1:\d+: neither transport answers; RakNet \(UDP\): connection refused \(.*\); NetherNet \(TCP\): connection refused \(.*\)$/,
+      ),
+    })
+    await using web = await answering((_, response) => void response.writeHead(404).end())
+    await expect(source(web.port).poll(never())).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /RakNet \(UDP\): connection refused .*; NetherNet \(TCP\): not NetherNet, the reply is HTTP 404$/,
+      ),
+    })
+  })
+
+  it('names both at the deadline too, and after one of them has answered', async () => {
+    await using silent = await bedrockServer(() => {})
+    const signal = AbortSignal.timeout(60_000)
+    const controller = new AbortController()
+    const reading = source(silent.port).poll(controller.signal)
+    await expect.poll(() => silent.pings.length).toBeGreaterThan(1)
+    controller.abort(new SourceError('timeout', `127.0.0.1:${silent.port}: no complete answer within 3000 ms`))
+    await expect(reading).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringMatching(
+        /RakNet \(UDP\): no complete answer within 3000 ms; NetherNet \(TCP\): connection refused \(.*\)$/,
+      ),
+    })
+    const old = await bedrockServer((send) => send(pong('MCPE;Pocket;70;0.14.3;0;20')))
+    const restarted = source(old.port)
+    await restarted.poll(signal)
+    await old[Symbol.asyncDispose]()
+    await expect(restarted.poll(signal)).rejects.toMatchObject({
+      message: expect.stringMatching(/RakNet \(UDP\): .*; NetherNet \(TCP\): connection refused/),
+    })
   })
 
   it('leaves no attempt behind', async () => {

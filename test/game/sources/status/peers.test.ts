@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { status as readByLibrary } from 'minecraft-server-util'
+import { status as readByLibrary, statusBedrock } from 'minecraft-server-util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
@@ -84,5 +84,36 @@ it('flying-squid, a game server, is read, and as minecraft-server-util reads it'
     version: { name: '1.16.1', protocol: fields.protocol },
     players: { online: fields.playersOnline, max: fields.playersMax },
     motd: { clean: fields.motd },
+  })
+})
+
+it('bedrock-protocol is read by RakNet, and as minecraft-server-util reads it', async () => {
+  const port = ports['bedrock-protocol'] ?? 0
+  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const source = createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
+  const { fields } = await source.poll(never())
+  const { latency, ...rest } = fields
+  expect(rest).toEqual({
+    edition: 'bedrock',
+    transport: 'raknet',
+    version: '1.26.45',
+    protocol: expect.any(Number),
+    motd: 'Bedrock peer\nPeer level',
+    formattedMotd: '§6Bedrock§r peer\nPeer level',
+    // It counts the connections itself, and there is none.
+    playersOnline: 0,
+    playersMax: 12,
+    players: { players: [], complete: true },
+    defaultGameMode: 'CREATIVE',
+    rawStatus: { version: '1.26.45', playersOnline: 0, playersMax: 12 },
+    ip: '127.0.0.1',
+    port,
+  })
+  expect(latency).toBeGreaterThan(0)
+  const library = await statusBedrock('127.0.0.1', port, { enableSRV: false, timeout: 20_000 })
+  expect(library).toMatchObject({
+    version: { name: rest.version, protocol: rest.protocol },
+    players: { online: rest.playersOnline, max: rest.playersMax },
+    gameMode: 'Creative',
   })
 })

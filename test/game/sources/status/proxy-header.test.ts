@@ -58,7 +58,7 @@ describe('the header', () => {
     expect(encodeProxyHeader('v2', undefined).toString('hex')).toBe('0d0a0d0a000d0a515549540a20000000')
   })
 
-  it('comes first in a legacy request too', async () => {
+  it('comes first in a legacy request and a TLS handshake too', async () => {
     const requests: string[] = []
     await using server = await hostileServer((socket) => {
       let received = ''
@@ -71,7 +71,7 @@ describe('the header', () => {
       })
     })
     await expect(source(server.port, { proxyProtocol: 'v1' }).poll(never())).rejects.toMatchObject({ code: 'closed' })
-    await expect.poll(() => requests.length).toBe(3)
+    await expect.poll(() => requests.length).toBe(4)
     expect(requests.every((request) => request.startsWith('PROXY TCP4 127.0.0.1 127.0.0.1 '))).toBe(true)
   })
 })

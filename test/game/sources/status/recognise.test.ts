@@ -1,11 +1,15 @@
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { startDemoServer } from '../../../../src/game/demo/server.ts'
 import { createStatusSource, status } from '../../../../src/game/sources/status/index.ts'
 import { silentLog } from '../../../../src/log.ts'
+import { selfSigned } from '../../../helpers/certificate.ts'
+import { hostileServer } from '../../../helpers/hostile-servers.ts'
 
+const certificate = selfSigned()
 let server: Server | undefined
 afterEach(() => server?.close())
 
@@ -18,8 +22,11 @@ async function failure(port: number): Promise<unknown> {
 it.each([
   ['a web server', () => createHttpServer()],
   ['an SSH server', () => createServer((socket) => socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\r\n'))],
-  // An alert (RFC 8446, section 6); other servers close the connection without one.
+  // An alert (RFC 8446, section 6).
   ['a TLS server', () => createServer((socket) => socket.on('error', () => {}).end(Buffer.from('15030100020246', 'hex')))],
+  // Node.js closes the connection without one.
+  ['a TLS server', () => createTlsServer(certificate)],
+  ['a TLS server', () => createTlsServer({ ...certificate, minVersion: 'TLSv1.3', requestCert: true, ca: certificate.cert })],
 ])('says that it looks like %s', async (what, create) => {
   server = create()
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
@@ -38,4 +45,22 @@ it('fails as closed at a port of RCON and at a proxy that hangs up, whose hint n
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
   expect(await failure((server.address() as AddressInfo).port)).toMatchObject({ code: 'closed' })
   expect(status.hints.closed).toMatch(/proxy .* RCON port .* TLS/)
+})
+
+it('tries a TLS handshake once in a while only, within the deadline, and leaves no connection', async () => {
+  let handshakes = 0
+  // Closes what is no TLS, and never answers what is.
+  await using other = await hostileServer((socket) => {
+    socket.once('data', (bytes) => {
+      if (bytes[0] === 0x16) handshakes++
+      else socket.destroy()
+    })
+  })
+  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: other.port }, context)
+  for (let poll = 0; poll < 3; poll++) {
+    await expect(source.poll(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code: 'closed' })
+  }
+  expect(handshakes).toBe(1)
+  await expect.poll(other.open).toBe(0)
 })

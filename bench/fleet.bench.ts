@@ -1,0 +1,157 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Agent, request } from 'undici'
+import type { ServerSettings } from '../src/game/server.ts'
+import { hostOf } from './fleet/hosts.ts'
+import type { LoadOrder, LoadResult } from './fleet/load.ts'
+import { endWithParent, nextMessage } from './wait.ts'
+
+/** What the service's process measures of itself. */
+interface Measured {
+  readonly cpuSeconds: number
+  readonly userSeconds: number
+  readonly seconds: number
+  readonly rss: number
+  readonly memory: NodeJS.MemoryUsage
+  /** Milliseconds from when each poll was due to its end, sorted. */
+  readonly late: readonly number[]
+  readonly polls: number
+  readonly failed: number
+  readonly delayP99: number
+  readonly delayMax: number
+}
+
+const start = (path: string, args: readonly string[] = [], execArgv = process.execArgv): ChildProcess =>
+  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv }))
+
+const at = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+/** Milliseconds that each request for everything of a random server took, sorted. */
+async function measureReplies(url: string, servers: number, seconds: number): Promise<readonly number[]> {
+  const dispatcher = new Agent({ connections: 1 })
+  const took: number[] = []
+  const end = performance.now() + seconds * 1_000
+  while (performance.now() < end) {
+    const begun = performance.now()
+    const path = `/api/v1/servers/s${Math.floor(Math.random() * servers)}/getall`
+    const { body } = await request(url + path, { dispatcher })
+    await body.dump()
+    took.push(performance.now() - begun)
+    await setTimeout(10)
+  }
+  await dispatcher.close()
+  return took.toSorted((a, b) => a - b)
+}
+
+interface Scenario {
+  readonly size: number
+  /** Milliseconds. */
+  readonly interval: number
+  readonly rcon: number
+  readonly eventClients: number
+  readonly seconds: number
+  readonly nameServer?: string
+}
+
+async function measure({ size, interval, rcon, eventClients, seconds, nameServer }: Scenario) {
+  const children: ChildProcess[] = []
+  const started = (child: ChildProcess) => {
+    children.push(child)
+    return child
+  }
+  try {
+    const game = started(start('fleet/game-servers.ts', [String(Number(process.env.ICONS ?? size / 2))]))
+    const ports = await nextMessage<{ status: number; rcon: number }>(game)
+    const servers: readonly ServerSettings[] = Array.from({ length: size }, (_, index) => ({
+      name: `s${index}`,
+      sources: {
+        status: { address: { edition: 'java', host: hostOf(index), port: ports.status } },
+        ...(index < rcon && { rcon: { address: { host: hostOf(index), port: ports.rcon }, password: 'secret' } }),
+      },
+    }))
+    const service = started(start('fleet/service.mjs', [], (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)))
+    service.send({ servers, interval, nameServer })
+    const { url } = await nextMessage<{ url: string }>(service)
+    const read = async () => {
+      service.send('measure')
+      return await nextMessage<Measured>(service)
+    }
+    await read()
+    service.send('start')
+    const { allPolledMs } = await nextMessage<{ allPolledMs: number }>(service, 120_000)
+    const starting = await read()
+    await setTimeout(2 * interval)
+    await read()
+    await setTimeout(seconds * 1_000)
+    const polling = await read()
+
+    const load = started(start('fleet/load.ts'))
+    const scrapeEveryMs = Math.min(5_000, (seconds * 1_000) / 3)
+    load.send({
+      url,
+      eventClients,
+      scrapeEveryMs,
+      scrapes: Math.max(2, Math.floor((seconds * 1_000) / scrapeEveryMs)),
+    } satisfies LoadOrder)
+    await nextMessage(load)
+    await setTimeout(Math.min(3_000, seconds * 500))
+    await read()
+    const finished = once(load, 'message')
+    const replies = await measureReplies(url, size, seconds)
+    const loaded = await read()
+    const [result] = (await finished) as [LoadResult]
+    return { allPolledMs, starting, polling, loaded, replies, result }
+  } finally {
+    for (const child of children) child.disconnect()
+  }
+}
+
+const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
+
+export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      servers: { type: 'string' },
+      interval: { type: 'string' },
+      rcon: { type: 'string' },
+      events: { type: 'string' },
+      seconds: { type: 'string' },
+    },
+    strict: false,
+  })
+  const number = (name: keyof typeof values, otherwise: number) => Number(values[name] ?? otherwise)
+  const sizes = String(values.servers ?? (quick ? '50' : '100,1000,10000'))
+    .split(',')
+    .map(Number)
+  for (const size of sizes) {
+    const scenario = {
+      size,
+      interval: number('interval', quick ? 500 : 5_000),
+      rcon: number('rcon', 0),
+      eventClients: number('events', quick ? 5 : 100),
+      seconds: number('seconds', quick ? 0.5 : 20),
+    }
+    const { allPolledMs, starting, polling, loaded, replies, result } = await measure(scenario)
+    const line = (
+      name: string,
+      { cpuSeconds, userSeconds, seconds, rss, memory, late, polls, failed, delayP99, delayMax }: Measured,
+    ) =>
+      console.log(
+        `  ${name.padEnd(9)} ${(cpuSeconds / seconds).toFixed(3)} cores (user ${(userSeconds / seconds).toFixed(3)}), ${((cpuSeconds / polls) * 1e6).toFixed(0)} µs a poll; RSS ${mib(rss)} (heap ${mib(memory.heapUsed)}/${mib(memory.heapTotal)}, buffers ${mib(memory.arrayBuffers)}, ext ${mib(memory.external)}); ` +
+          `late p50 ${at(late, 0.5).toFixed(0)} p99 ${at(late, 0.99).toFixed(0)} max ${at(late, 1).toFixed(0)} ms; loop p99 ${delayP99.toFixed(1)} max ${delayMax.toFixed(0)} ms; ${polls} polls, ${failed} failed`,
+      )
+    console.log(
+      `${size} servers every ${scenario.interval} ms, ${scenario.rcon} with RCON: all polled after ${allPolledMs.toFixed(0)} ms`,
+    )
+    line('start', starting)
+    line('polling', polling)
+    line('loaded', loaded)
+    console.log(
+      `  getall p50 ${at(replies, 0.5).toFixed(1)} p99 ${at(replies, 0.99).toFixed(1)} worst ${at(replies, 1).toFixed(0)} ms of ${replies.length}; scrapes ${result.scrapes.map((ms) => ms.toFixed(0)).join(' ')} ms, ${mib(result.scrapeBytes)}; ${result.eventClients} event clients, ${mib(result.eventBytes)}`,
+    )
+  }
+}

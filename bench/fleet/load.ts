@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+
+// The clients of a service beside those that are measured: clients of its events, and a Prometheus. A process of its own.
+
+export interface LoadOrder {
+  readonly url: string
+  readonly eventClients: number
+  /** Milliseconds from one scrape to the next. */
+  readonly scrapeEveryMs: number
+  readonly scrapes: number
+}
+
+export interface LoadResult {
+  /** Milliseconds that each scrape took, in order. */
+  readonly scrapes: readonly number[]
+  readonly scrapeBytes: number
+  readonly eventBytes: number
+  readonly eventClients: number
+}
+
+process.on('disconnect', () => process.exit())
+const [order] = (await once(process, 'message')) as [LoadOrder]
+const { hostname, port } = new URL(order.url)
+let eventBytes = 0
+let clients = 0
+
+for (let count = 0; count < order.eventClients; count++) {
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  clients++
+  socket.on('data', (chunk) => {
+    eventBytes += chunk.length
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => clients--)
+  socket.write(`GET /api/v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+}
+process.send?.('connected')
+
+/** As Prometheus scrapes: gzip, one kept connection. */
+const agent = new Agent({ connections: 1 })
+const headers = { 'accept-encoding': 'gzip', accept: 'text/plain;version=0.0.4' }
+const scrapes: number[] = []
+let scrapeBytes = 0
+for (let round = 0; round < order.scrapes; round++) {
+  await setTimeout(order.scrapeEveryMs)
+  const begun = performance.now()
+  const { body } = await request(`${order.url}/metrics`, { dispatcher: agent, headers })
+  scrapeBytes = 0
+  for await (const chunk of body) scrapeBytes += (chunk as Buffer).length
+  scrapes.push(performance.now() - begun)
+}
+const result: LoadResult = { scrapes, scrapeBytes, eventBytes, eventClients: clients }
+process.send?.(result)

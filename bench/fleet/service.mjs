@@ -1,0 +1,94 @@
+// The whole service, as built, watching many servers. It measures what can be measured only from inside.
+import { once } from 'node:events'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { buildApp } from '../../dist/src/app.js'
+import { systemClock } from '../../dist/src/clock.js'
+import { loadConfig } from '../../dist/src/config.js'
+import { createFleet } from '../../dist/src/game/fleet.js'
+import { createSystemResolver } from '../../dist/src/game/names/system-resolver.js'
+import { createNetwork } from '../../dist/src/game/network.js'
+import { createSources } from '../../dist/src/game/sources/create-sources.js'
+
+const [{ servers, interval, nameServer, historyFolder }] = await once(process, 'message')
+
+const silent = () => {}
+const logger = { level: 'silent', info: silent, warn: silent, error: silent, fatal: silent, debug: silent, trace: silent, silent }
+logger.child = () => logger
+
+const env = {
+  POLL_INTERVAL: `${interval}ms`,
+  ...(historyFolder ? { HISTORY_DIR: historyFolder } : {}),
+}
+const config = loadConfig({ env })
+const resolver = nameServer && createSystemResolver({ clock: systemClock, nameServers: [nameServer] })
+const network = createNetwork({ clock: systemClock, servers: servers.length, ...(resolver && { resolver }) })
+// Without jitter a poll is due exactly one interval after the start of the one before.
+const fleet = createFleet({
+  servers,
+  poll: config.poll,
+  clock: systemClock,
+  log: logger,
+  network,
+  createSources,
+  random: () => 0,
+})
+
+let late = []
+let failed = 0
+let polls = 0
+const first = new Set()
+const startedAt = new Map()
+let begun = 0
+const app = await buildApp({ config, fleet, logger })
+fleet.subscribe(({ server, at, pollDuration, lastPollAt, up }) => {
+  if (lastPollAt === undefined) return
+  const started = at - pollDuration * 1_000
+  const before = startedAt.get(server)
+  // A snapshot that was published without a poll.
+  if (before !== undefined && started - before < 1) return
+  startedAt.set(server, started)
+  polls++
+  if (!up) failed++
+  if (before !== undefined) late.push(at - before - interval)
+  if (!first.has(server)) {
+    first.add(server)
+    if (first.size === servers.length) process.send({ allPolledMs: at - begun })
+  }
+})
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+const delay = monitorEventLoopDelay({ resolution: 5 })
+delay.enable()
+let cpu = process.cpuUsage()
+let since = performance.now()
+
+function measured() {
+  const used = process.cpuUsage(cpu)
+  const result = {
+    cpuSeconds: (used.user + used.system) / 1e6,
+    userSeconds: used.user / 1e6,
+    seconds: (performance.now() - since) / 1_000,
+    rss: process.memoryUsage().rss,
+    memory: process.memoryUsage(),
+    late: late.toSorted((a, b) => a - b),
+    polls,
+    failed,
+    delayP99: delay.percentile(99) / 1e6,
+    delayMax: delay.max / 1e6,
+  }
+  late = []
+  polls = 0
+  failed = 0
+  delay.reset()
+  cpu = process.cpuUsage()
+  since = performance.now()
+  return result
+}
+
+process.on('message', (order) => {
+  if (order === 'start') {
+    begun = performance.now()
+    fleet.start()
+  } else process.send(measured())
+})
+process.on('disconnect', () => process.exit())
+process.send({ url })

@@ -1,0 +1,38 @@
+import type { SourceErrorCode } from '../../src/game/errors.ts'
+import { sources } from '../../src/game/sources/index.ts'
+import type { SourceDescriptor } from '../../src/game/sources/source.ts'
+import { capitalised, code, marked, table } from './table.ts'
+
+const list: readonly SourceDescriptor[] = sources
+
+/** What each code means: a new code does not compile without. */
+const meanings: Readonly<Record<SourceErrorCode, string>> = {
+  timeout:
+    'no reply before the deadline (`POLL_TIMEOUT`): a firewall that drops packets, a wrong address, or a machine that hangs',
+  refused: 'the machine answers, but no program listens on this port',
+  unreachable: 'no route to the host, or a firewall rejects the connection',
+  dns: 'the host name does not resolve, or the name server does not answer',
+  closed: 'the connection was closed before the reply was complete',
+  malformed: 'the reply is not what this protocol sends: usually another program, or the port of another protocol',
+  too_large: 'the reply is larger than any real server sends',
+  auth: 'the password, secret or token was rejected',
+  tls: 'the certificate is not trusted, or the server does not use TLS',
+  unsupported: 'the server, or the proxy on the way to it, does not support this protocol',
+  asleep: 'a proxy answers for the server, which is stopped (`MC_ASLEEP_MOTD`)',
+  aborted: 'the poll was stopped because the server is no longer watched, or the service is shutting down',
+  internal: 'an unexpected error; please report it with the message',
+}
+
+const codes = Object.keys(meanings) as readonly SourceErrorCode[]
+
+/** Every code of a failed source: what it means, and what to check for each source. */
+export function errorCodeSections(): string {
+  const sections = codes.map((name) => {
+    const hints = list.flatMap(({ title, hints }) =>
+      hints[name] === undefined ? [] : [[title, capitalised(marked(hints[name]))]],
+    )
+    const checks = hints.length === 0 ? [] : ['', table(['source', 'check'], ...hints)]
+    return [`### ${code(name)}`, '', `${capitalised(meanings[name])}.`, ...checks].join('\n')
+  })
+  return sections.join('\n\n')
+}

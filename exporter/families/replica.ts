@@ -1,0 +1,26 @@
+import type { ReplicaMetrics } from '../../src/replica-metrics.ts'
+import { type Family, flag, single } from './family.ts'
+
+export const replica: readonly Family<ReplicaMetrics>[] = [
+  {
+    name: 'tickwarden_replica_servers',
+    type: 'gauge',
+    help: 'Servers that this replica polls.',
+    labels: [],
+    read: ({ servers }) => single(servers),
+  },
+  {
+    name: 'tickwarden_replica_members',
+    type: 'gauge',
+    help: 'Living replicas, this one included; absent while the shared state (STATE_URL) cannot be used.',
+    labels: [],
+    read: ({ members }) => single(members),
+  },
+  {
+    name: 'tickwarden_replica_state_up',
+    type: 'gauge',
+    help: '1 if this replica can use the shared state (STATE_URL), 0 if not.',
+    labels: [],
+    read: ({ isStateUp }) => flag(isStateUp),
+  },
+]

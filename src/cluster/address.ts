@@ -1,0 +1,40 @@
+import { formatHostPort, type HostPort, parseHostPort } from '../game/protocol/address.ts'
+
+/** Where the shared state is: a Redis or Valkey server. */
+export interface StateAddress extends HostPort {
+  readonly tls: boolean
+  readonly database: number
+  readonly user?: string
+  readonly password?: string
+}
+
+const defaultPort = 6379
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** `redis://` or `rediss://`, then `[user][:password@]host[:port][/database]`; undefined for anything else. */
+export function parseStateAddress(text: string): StateAddress | undefined {
+  const [, protocol, credentials = '', address = '', database = '0'] =
+    /^(rediss?):\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/(\d{1,5})?)?$/.exec(text) ?? []
+  const parsed = protocol === undefined ? undefined : parseHostPort(address, defaultPort)
+  const [, givenUser = '', givenPassword = ''] = /^([^:]*):?(.*)$/s.exec(credentials) ?? []
+  const [user, password] = [decode(givenUser), decode(givenPassword)]
+  if (parsed === undefined || user === undefined || password === undefined) return undefined
+  return {
+    ...parsed,
+    tls: protocol === 'rediss',
+    database: Number(database),
+    ...(user !== '' && { user }),
+    ...(password !== '' && { password }),
+  }
+}
+
+/** For messages: without the user and the password. */
+export const formatStateAddress = ({ tls, database, ...address }: StateAddress): string =>
+  `${tls ? 'rediss' : 'redis'}://${formatHostPort(address)}${database === 0 ? '' : `/${database}`}`

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { IconStore } from './snapshot-codec.ts'
+
+/** The icons of all servers by hash, each once. */
+export interface Icons extends IconStore {
+  add(hash: string, icon: Buffer): void
+  /** Forgets the ones that no server shows. */
+  keepOnly(hashes: ReadonlySet<string>): void
+}
+
+export function createIcons(): Icons {
+  const byHash = new Map<string, Buffer>()
+  /** A source gives the same buffer again as long as the icon is the same. */
+  const hashes = new WeakMap<Buffer, string>()
+  return {
+    hashOf(icon) {
+      const before = hashes.get(icon)
+      if (before !== undefined) return before
+      const hash = createHash('sha1').update(icon).digest('base64url')
+      hashes.set(icon, hash)
+      if (!byHash.has(hash)) byHash.set(hash, icon)
+      return hash
+    },
+    get: (hash) => byHash.get(hash),
+    add(hash, icon) {
+      byHash.set(hash, icon)
+      hashes.set(icon, hash)
+    },
+    keepOnly(wanted) {
+      for (const hash of byHash.keys()) if (!wanted.has(hash)) byHash.delete(hash)
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts'
+import type { StateConnection } from './connection.ts'
+import type { StateKeys } from './keys.ts'
+
+/** Locks for what has effects outside, so that it happens once among all replicas. */
+export interface Locks {
+  /**
+   * Takes the lock, unless it is held.
+   * @throws StateUnavailable
+   */
+  take(name: string): Promise<FencedLock | undefined>
+  /**
+   * What was stored under the lock.
+   * @throws StateUnavailable
+   */
+  value(name: string): Promise<string | undefined>
+}
+
+/** A lock that expires where its holder dies. Its token is higher than that of every holder before. */
+export interface FencedLock {
+  readonly token: number
+  /** Aborted when another holder has, or may have, taken the lock. */
+  readonly lost: AbortSignal
+  /**
+   * Whether no later holder has taken the lock, as the server says: to be checked before each effect.
+   * @throws StateUnavailable
+   */
+  isHeld(): Promise<boolean>
+  /**
+   * Stores a value, unless a later holder has taken the lock.
+   * @returns false where it was refused
+   * @throws StateUnavailable
+   */
+  set(value: string): Promise<boolean>
+  /** Never rejects. */
+  release(): Promise<void>
+}
+
+export interface LocksOptions {
+  readonly connection: StateConnection
+  readonly keys: StateKeys
+  readonly clock: Clock
+  /** Milliseconds after which the lock of a holder that is gone is free. */
+  readonly expiryMs?: number
+}
+
+export function createLocks({ connection, keys, clock, expiryMs = 30_000 }: LocksOptions): Locks {
+  return {
+    async take(name) {
+      const [lock, counter] = [keys.lock(name), keys.lockCounter(name)]
+      const token = await connection.run('locks', (redis) => redis.stateLock(lock, counter, expiryMs))
+      return token === 0 ? undefined : holdLock(name, token)
+    },
+    value: async (name) => (await connection.run('locks', (redis) => redis.get(keys.lockValue(name)))) ?? undefined,
+  }
+
+  function holdLock(name: string, token: number): FencedLock {
+    const [lock, counter] = [keys.lock(name), keys.lockCounter(name)]
+    const lost = new AbortController()
+    let renewedAt = clock.now()
+    let isReleased = false
+    let cancel = () => {}
+
+    async function renew(): Promise<boolean> {
+      const sentAt = clock.now()
+      const isHeld = (await connection.run('locks', (redis) => redis.stateRenew(lock, counter, token, expiryMs))) === 1
+      if (isHeld) renewedAt = sentAt
+      else lost.abort(new Error(`another replica has taken the lock "${name}"`))
+      return isHeld
+    }
+
+    function scheduleRenewal(): void {
+      cancel = clock.after(expiryMs / 3, async () => {
+        try {
+          await renew()
+        } catch {
+          if (clock.now() - renewedAt >= expiryMs) lost.abort(new Error(`the lock "${name}" could not be renewed`))
+        }
+        if (!isReleased && !lost.signal.aborted) scheduleRenewal()
+      })
+    }
+
+    scheduleRenewal()
+    return {
+      token,
+      lost: lost.signal,
+      isHeld: renew,
+      set: async (value) =>
+        (await connection.run('locks', (redis) => redis.stateFencedSet(counter, keys.lockValue(name), token, value))) === 1,
+      async release() {
+        isReleased = true
+        cancel()
+        try {
+          await connection.run('locks', (redis) => redis.stateUnlock(lock, counter, token))
+        } catch {
+          // It expires.
+        }
+      },
+    }
+  }
+}

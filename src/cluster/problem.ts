@@ -1,0 +1,86 @@
+/** Why the shared state cannot be used. Each kind is logged once until it is over. */
+export interface StateProblem {
+  readonly code: string
+  /** What happened and what to do; without a secret. */
+  readonly message: string
+  /** False: it says nothing of the reason; the next attempt to connect may. */
+  readonly explains: boolean
+}
+
+interface Rule {
+  readonly code: string
+  readonly pattern: RegExp
+  readonly message: string
+}
+
+const passwordAdvice = 'set STATE_PASSWORD, or the user and password in STATE_URL'
+
+const closed = 'closed'
+
+/** By the text of the error, first match: Redis has no other codes, and Node puts its own at the start of its messages. */
+const rules: readonly Rule[] = [
+  { code: 'auth', pattern: /^(WRONGPASS|ERR invalid password)/, message: `it refuses the password: ${passwordAdvice}` },
+  { code: 'auth', pattern: /^NOAUTH/, message: `it requires a password: ${passwordAdvice}` },
+  {
+    code: 'permission',
+    pattern: /NOPERM|ACL failure/,
+    message:
+      'its ACL forbids a command, key or channel: allow its user the keys ~{<STATE_PREFIX>}* and the channels &{<STATE_PREFIX>}*',
+  },
+  {
+    code: 'full',
+    pattern: /OOM command not allowed|maxmemory/,
+    message: 'it is full: raise its maxmemory, or set maxmemory-policy to volatile-ttl',
+  },
+  {
+    code: 'read-only',
+    pattern: /READONLY/,
+    message: 'it is a read-only replica, perhaps of a failover: STATE_URL must be the address of the primary',
+  },
+  { code: 'loading', pattern: /LOADING/, message: 'it is loading its data; nothing needs to be done unless that takes minutes' },
+  { code: 'no-primary', pattern: /MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN/, message: 'it is failing over; check its primary' },
+  {
+    code: 'disk',
+    pattern: /MISCONF/,
+    message: 'it refuses writes because it cannot save to its disk: see its log, or switch its persistence off',
+  },
+  { code: 'cluster', pattern: /MOVED|ASK /, message: 'it is a Redis Cluster; STATE_URL must be the address of a single server' },
+  {
+    code: 'database',
+    pattern: /DB index is out of range|SELECT is not allowed/,
+    message: 'it has no such database: change the number at the end of STATE_URL',
+  },
+  { code: 'busy', pattern: /BUSY/, message: 'it is busy with a script of another client' },
+  {
+    code: 'slow',
+    pattern: /Command timed out|Socket timeout/,
+    message: 'it does not reply in time: check its load (SLOWLOG GET) and the network',
+  },
+  { code: 'refused', pattern: /ECONNREFUSED/, message: 'connection refused: check STATE_URL, and that the server runs' },
+  { code: 'name', pattern: /ENOTFOUND|EAI_AGAIN/, message: 'its host name cannot be resolved: check STATE_URL' },
+  {
+    code: 'unreachable',
+    pattern: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
+    message:
+      'no route to host or no answer: check STATE_URL and firewalls, and that the server speaks TLS if it begins with rediss://',
+  },
+  {
+    code: 'tls',
+    pattern: /certificate|SSL|TLS|EPROTO|self-signed/i,
+    message:
+      'the TLS handshake failed: check that it speaks TLS (rediss://) and that its certificate is valid; NODE_EXTRA_CA_CERTS adds a CA',
+  },
+  { code: closed, pattern: /ECONNRESET|EPIPE|closed|isn't writeable|max retries/i, message: 'the connection was closed' },
+]
+
+/** What an error of the client means. Texts of the server are not quoted: they may hold anything. */
+export function toStateProblem(given: unknown): StateProblem {
+  // What made a transaction fail.
+  const [error = given] = (given as { readonly previousErrors?: readonly unknown[] } | undefined)?.previousErrors ?? []
+  const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`.trim() : String(error)
+  const { code, message } = rules.find(({ pattern }) => pattern.test(text)) ?? {
+    code: 'other',
+    message: `it replied with an error (${/^[A-Z_]{2,20}\b/.exec(text)?.[0] ?? 'no code'}): see its log`,
+  }
+  return { code, message, explains: code !== closed }
+}

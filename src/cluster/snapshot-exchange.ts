@@ -1,0 +1,201 @@
+import type { Clock } from '../clock.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Log } from '../log.ts'
+import { requireReplies, type StateConnection } from './connection.ts'
+import type { Icons } from './icons.ts'
+import type { StateKeys } from './keys.ts'
+import { createSnapshotCodec } from './snapshot-codec.ts'
+
+/** Passes snapshots on through the shared state: published for those who listen, and stored for those who come later. */
+export interface SnapshotExchange {
+  /** Publishes a snapshot soon. While the shared state is away it is dropped. */
+  publish(snapshot: ServerSnapshot): void
+  /** Reads what is stored of these servers. Never rejects. */
+  load(servers: readonly string[]): Promise<void>
+  /** Takes a message of the channel. */
+  receive(message: string): void
+  /** Monotonic milliseconds at which a snapshot of the server was last published from here. */
+  publishedAt(server: string): number
+  /** What was stored may be gone. */
+  forgetStored(): void
+}
+
+export interface SnapshotExchangeOptions {
+  readonly connection: StateConnection
+  readonly keys: StateKeys
+  readonly id: string
+  /** Of this member; undefined while it is none. */
+  readonly token: () => string | undefined
+  readonly icons: Icons
+  /** Milliseconds for which snapshots are stored. */
+  readonly expiryMs: number
+  readonly clock: Clock
+  readonly log: Log
+  readonly isKnown: (server: string) => boolean
+  /** @param storedMs milliseconds since it was stored; 0 for one that has just been published */
+  readonly onSnapshot: (snapshot: ServerSnapshot, storedMs: number) => void
+  /** The shared state does not take snapshots of this member any more. */
+  readonly onRefused: () => void
+}
+
+/** Snapshots in one command; the server does nothing else meanwhile. */
+const maxBatch = 64
+/** Commands that wait for a reply; beyond, only the newest snapshot of each server is kept. */
+const maxPending = 4
+const iconExpiryMs = 3_600_000
+const iconRefreshMs = iconExpiryMs / 3
+/** Milliseconds before an icon that was not there is looked for again. */
+const iconRetryMs = 10_000
+
+/** The text of a snapshot: `<member> <expiry in ms>\n<JSON>`. */
+const header = /^(\S+) (\d+)\n/
+
+export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
+  const { connection, keys, id, icons, expiryMs, clock, log, isKnown, onSnapshot, onRefused } = options
+  const codec = createSnapshotCodec(icons)
+  const ownHeader = `${id} ${expiryMs}\n`
+  const waiting = new Map<string, ServerSnapshot>()
+  const publishedAt = new Map<string, number>()
+  const storedIcons = new Map<string, number>()
+  /** The newest text of servers whose icon is not known yet. */
+  const withoutIcon = new Map<string, string>()
+  const missingIcons = new Set<string>()
+  const absentIcons = new Map<string, number>()
+  let pending = 0
+  let isScheduled = false
+  let isFetching = false
+  let isMalformedLogged = false
+
+  async function send(batch: readonly ServerSnapshot[], token: string): Promise<void> {
+    const now = clock.now()
+    const texts = batch.map((snapshot) => ownHeader + codec.encode(snapshot, now))
+    const newIcons = new Map<string, Buffer>()
+    for (const { fields } of batch) {
+      if (fields.favicon === undefined) continue
+      const hash = icons.hashOf(fields.favicon.value)
+      if (now - (storedIcons.get(hash) ?? Number.NEGATIVE_INFINITY) > iconRefreshMs) newIcons.set(hash, fields.favicon.value)
+    }
+    const member = keys.member(id)
+    const snapshotKeys = batch.map(({ server }) => keys.snapshot(server))
+    const replies = await connection.run('snapshots', (redis) => {
+      const pipeline = redis.pipeline()
+      for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
+      pipeline.statePublish(batch.length + 1, member, ...snapshotKeys, token, expiryMs, keys.channel, ...texts)
+      return pipeline.exec().then(requireReplies)
+    })
+    for (const hash of newIcons.keys()) storedIcons.set(hash, now)
+    if (replies.at(-1) === 1) for (const { server } of batch) publishedAt.set(server, now)
+    else onRefused()
+  }
+
+  function flush(): void {
+    isScheduled = false
+    while (waiting.size > 0 && pending < maxPending) {
+      const token = options.token()
+      if (token === undefined || !connection.isConnected) {
+        waiting.clear()
+        return
+      }
+      const batch = [...waiting.values()].slice(0, maxBatch)
+      for (const { server } of batch) waiting.delete(server)
+      pending++
+      send(batch, token)
+        // Reported by the connection; the next snapshot of each server is on its way.
+        .catch(() => {})
+        .finally(() => {
+          pending--
+          schedule()
+        })
+    }
+  }
+
+  function schedule(): void {
+    if (isScheduled || waiting.size === 0) return
+    isScheduled = true
+    setImmediate(flush)
+  }
+
+  function deliver(text: string, storedMs: number): void {
+    const length = header.exec(text)?.[0].length ?? 0
+    try {
+      const { snapshot, missingIcon } = codec.decode(text.slice(length), clock.now() - storedMs)
+      const { server } = snapshot
+      if (!isKnown(server)) return
+      onSnapshot(snapshot, storedMs)
+      withoutIcon.delete(server)
+      if (missingIcon === undefined || clock.now() - (absentIcons.get(missingIcon) ?? -iconRetryMs) < iconRetryMs) return
+      withoutIcon.set(server, text)
+      missingIcons.add(missingIcon)
+    } catch (error) {
+      if (!isMalformedLogged) {
+        const reason = (error as Error).message
+        log.warn(
+          `The shared state holds what this version cannot read (${reason}); it is ignored. Give other programs another STATE_PREFIX.`,
+        )
+      }
+      isMalformedLogged = true
+    }
+  }
+
+  async function fetchIcons(): Promise<void> {
+    if (isFetching) return
+    isFetching = true
+    try {
+      while (missingIcons.size > 0) {
+        const hashes = [...missingIcons].slice(0, maxBatch)
+        for (const hash of hashes) missingIcons.delete(hash)
+        const found = await connection.run('snapshots', (redis) => redis.mgetBuffer(hashes.map(keys.icon)))
+        for (const [index, hash] of hashes.entries()) {
+          const icon = found[index]
+          if (icon == null) absentIcons.set(hash, clock.now())
+          else icons.add(hash, icon)
+        }
+      }
+      for (const text of withoutIcon.values()) deliver(text, 0)
+    } catch {
+      // With the next snapshot that lacks one it is tried again.
+    } finally {
+      isFetching = false
+    }
+  }
+
+  return {
+    publish(snapshot) {
+      waiting.set(snapshot.server, snapshot)
+      schedule()
+    },
+    async load(servers) {
+      for (let start = 0; start < servers.length; start += maxBatch) {
+        const names = servers.slice(start, start + maxBatch).map(keys.snapshot)
+        try {
+          const [texts, ...expiries] = await connection.run('snapshots', (redis) => {
+            const pipeline = redis.pipeline().mget(names)
+            for (const name of names) pipeline.pttl(name)
+            return pipeline.exec().then(requireReplies)
+          })
+          for (const [index, text] of (texts as readonly (string | null)[]).entries()) {
+            const [, sender, storedFor] = header.exec(text ?? '') ?? []
+            const left = Number(expiries[index])
+            if (text === null || sender === undefined || left <= 0) continue
+            deliver(text, Math.max(1, Number(storedFor) - left))
+          }
+        } catch {
+          // Reported by the connection; all is loaded again once it is back.
+          return
+        }
+      }
+      await fetchIcons()
+    },
+    receive(message) {
+      // What this member has published comes back to it.
+      if (message.startsWith(ownHeader) || !header.test(message)) return
+      deliver(message, 0)
+      if (missingIcons.size > 0) void fetchIcons()
+    },
+    publishedAt: (server) => publishedAt.get(server) ?? Number.NEGATIVE_INFINITY,
+    forgetStored() {
+      publishedAt.clear()
+      storedIcons.clear()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { clampWait } from './waits.ts'
+
+/** Response headers by their name in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** What a reply says about the rate limit of its upstream. */
+export interface RateLimit {
+  /** The request was refused because of the limit. */
+  readonly isExceeded: boolean
+  /** Milliseconds after which the next request makes sense, where no request is left; undefined: now, or it does not say. */
+  readonly resetMs: number | undefined
+  /** The same of a refused request: by Retry-After, else until the reset; undefined where neither says anything of use. */
+  readonly retryMs: number | undefined
+}
+
+/** The first value of a header. */
+export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : value?.[0]
+}
+
+const decimal = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,300}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
+
+/** Whether an HTTP date could be meant: Date.parse() takes `-5` for a month. */
+const isDate = (text: string): boolean => /^[A-Z][a-z]{2,8},? /.test(text.trim())
+
+/** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it says nothing of use, as a date in the past. */
+function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefined {
+  const text = headerOf(headers, 'retry-after')
+  const seconds = decimal(text)
+  if (seconds !== undefined) return clampWait(seconds * 1000)
+  const waitMs = text !== undefined && isDate(text) ? Date.parse(text) - wall : Number.NaN
+  return waitMs > 0 ? clampWait(waitMs) : undefined
+}
+
+/** Milliseconds until the limit is reset; undefined if the header says nothing of use, as a time in the past. */
+function readReset(headers: ResponseHeaders, wall: number): number | undefined {
+  const reset = decimal(headerOf(headers, 'x-ratelimit-reset'))
+  if (reset === undefined) return undefined
+  // Reddit gives seconds from now, GitHub Unix seconds, others Unix milliseconds.
+  const waitMs = reset < 1e9 ? reset * 1000 : (reset < 1e11 ? reset * 1000 : reset) - wall
+  return waitMs > 0 ? clampWait(waitMs) : undefined
+}
+
+/**
+ * Reads `Retry-After`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Every wait is at most a day.
+ * @param wall Unix milliseconds at which the reply arrived
+ */
+export function readRateLimit(status: number, headers: ResponseHeaders, wall: number): RateLimit {
+  const remaining = decimal(headerOf(headers, 'x-ratelimit-remaining'))
+  const isUsedUp = remaining !== undefined && remaining < 1
+  const resetMs = isUsedUp ? readReset(headers, wall) : undefined
+  const afterMs = readRetryAfter(headers, wall)
+  const isExceeded = status === 429 || (status === 403 && (isUsedUp || afterMs !== undefined))
+  return { isExceeded, resetMs, retryMs: afterMs ?? resetMs }
+}

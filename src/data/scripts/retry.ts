@@ -1,0 +1,30 @@
+import type { Clock } from '../../clock.ts'
+import { pause } from './pause.ts'
+
+export interface RetryOptions {
+  readonly clock: Pick<Clock, 'after'>
+  readonly signal: AbortSignal
+  /** Further attempts after the first one. */
+  readonly maxRetries: number
+  /**
+   * Milliseconds to wait before the next attempt; undefined: there is none.
+   * @param failures attempts that have failed so far, at least 1
+   */
+  readonly pauseMs: (error: unknown, failures: number) => number | undefined
+}
+
+/**
+ * Makes attempts until one succeeds.
+ * @throws what the last attempt threw, or the signal's reason as soon as it is aborted during a pause
+ */
+export async function retry<T>(attempt: () => Promise<T>, { clock, signal, maxRetries, pauseMs }: RetryOptions): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const waitMs = failures > maxRetries ? undefined : pauseMs(error, failures)
+      if (waitMs === undefined) throw error
+      if (waitMs > 0) await pause(clock, waitMs, signal)
+    }
+  }
+}

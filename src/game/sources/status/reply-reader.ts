@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto'
+import type { Frame } from '../../protocol/frames.ts'
+import { decodeStatus, packetIds } from '../../protocol/status.ts'
+import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
+import { createIconPool } from './icon-pool.ts'
+
+const icons = createIconPool()
+
+/**
+ * Reads the status replies of one server. A server on which nothing happens sends the same bytes again, which are then not parsed
+ * (`npm run bench -- status`); only their digest is kept, because the bytes of thousands of servers would take the most memory of
+ * all. Icons are shared by all servers, and stay the same Buffer while they have the same bytes.
+ * @returns throws ProtocolError
+ */
+export function createReplyReader(): (frame: Frame) => StatusReply {
+  let last: { readonly digest: string; readonly reply: StatusReply } | undefined
+  return (frame) => {
+    const digest = frame.id === packetIds.status ? createHash('sha1').update(frame.body).digest('base64') : undefined
+    if (digest !== undefined && last?.digest === digest) return last.reply
+    const read = parseStatusReply(decodeStatus(frame))
+    const reply = read.favicon === undefined ? read : { ...read, favicon: icons.share(read.favicon, last?.reply.favicon) }
+    last = digest === undefined ? undefined : { digest, reply }
+    return reply
+  }
+}

@@ -1,0 +1,110 @@
+import type uPlot from 'uplot'
+import { levels } from '../../history/levels.ts'
+import type { english } from '../view/texts.ts'
+
+type SeriesName = keyof typeof english.server.series
+export type ChartName = keyof typeof english.server.chart
+export type Range = keyof typeof english.server.ranges
+type Values = readonly (number | null)[]
+
+export interface HistoryReply {
+  /** Unix milliseconds. */
+  readonly from: number
+  readonly to: number
+  /** Milliseconds. */
+  readonly step: number
+  readonly series: Readonly<Partial<Record<SeriesName, { readonly min: Values; readonly mean: Values; readonly max: Values }>>>
+}
+
+/** What each chart shows. */
+export const chartSeries: Readonly<Record<ChartName, readonly SeriesName[]>> = {
+  players: ['players'],
+  tickTime: ['tickTimeMean', 'tickTimeP99'],
+  tickRate: ['tickRate'],
+  latency: ['latency'],
+}
+export const charts = Object.keys(chartSeries) as readonly ChartName[]
+
+/** A request of the history: a duration back from now, and the most values of a series. */
+export interface HistoryQuery {
+  readonly range: string
+  readonly points: number
+}
+
+export const ranges: Readonly<Record<Range, HistoryQuery>> = {
+  '1h': { range: '1h', points: 360 },
+  '24h': { range: '24h', points: 288 },
+  '7d': { range: '7d', points: 336 },
+  '90d': { range: '90d', points: 90 },
+  '365d': { range: '365d', points: 365 },
+}
+export const rangeNames = Object.keys(ranges) as readonly Range[]
+
+/** The service sends no more. */
+const maxPoints = 1000
+const minute = 60_000
+
+/**
+ * What to request to see the time from `from` in finer steps than `step`; undefined where nothing finer is stored. All Unix
+ * milliseconds or milliseconds.
+ */
+export function finerQuery(from: number, step: number, now: number): HistoryQuery | undefined {
+  // Daily values are the coarsest and are those of the longest ranges already.
+  const level = levels.slice(0, -1).find(({ span }) => now - from <= span)
+  if (level === undefined) return undefined
+  // Whole steps of an hour at least, as the route takes them.
+  const buckets = Math.ceil((now - from) / level.step)
+  // As many stored values for one that is sent as it takes; a multiple of it, so that the step divides the range.
+  const joined = Math.ceil(buckets / maxPoints)
+  const range = Math.min(level.span, Math.max(levels[0].span, Math.ceil(buckets / joined) * joined * level.step))
+  return joined * level.step < step ? { range: `${Math.round(range / minute)}m`, points: maxPoints } : undefined
+}
+
+/**
+ * @param path URL of the server's routes
+ * @throws Error where the service does not answer with values
+ */
+export async function loadHistory(path: string, { range, points }: HistoryQuery): Promise<HistoryReply> {
+  const series = Object.values(chartSeries).flat().join(',')
+  const response = await fetch(`${path}/history?series=${series}&range=${range}&points=${points}`)
+  if (!response.ok) throw new Error(`status ${response.status}`)
+  return (await response.json()) as HistoryReply
+}
+
+/** Seconds in the middle of each step. */
+const timesOf = ({ from, to, step }: HistoryReply): readonly number[] =>
+  Array.from({ length: Math.round((to - from) / step) }, (_, index) => (from + (index + 0.5) * step) / 1000)
+
+/** Of players the most in each step, because a mean hides the peak. */
+const valuesOf = ({ series }: HistoryReply, name: SeriesName): Values => series[name]?.[name === 'players' ? 'max' : 'mean'] ?? []
+
+/**
+ * Values for uPlot: seconds, then each series.
+ * @param finer values that replace those of the time that they are of
+ */
+export function columns(reply: HistoryReply, chart: ChartName, finer?: HistoryReply): uPlot.AlignedData {
+  const parts = [reply, ...(finer === undefined ? [] : [finer])].map((part) => ({ part, times: timesOf(part) }))
+  const start = finer === undefined ? Number.POSITIVE_INFINITY : finer.from / 1000
+  const isShown = (part: HistoryReply, time: number) => part === finer || time < start
+  const shown = parts.flatMap(({ part, times }) =>
+    times.flatMap((time, index) => (isShown(part, time) ? [{ part, time, index }] : [])),
+  )
+  const series = chartSeries[chart].map((name) => {
+    const values = new Map(parts.map(({ part }) => [part, valuesOf(part, name)]))
+    return shown.map(({ part, index }) => values.get(part)?.[index] ?? null)
+  })
+  return [shown.map(({ time }) => time), ...series] as uPlot.AlignedData
+}
+
+/** The highest value within what is shown. `at`, `min` and `max` are seconds. */
+export function peakOf([times, ...series]: uPlot.AlignedData, min: number, max: number) {
+  let peak: { readonly at: number; readonly value: number } | undefined
+  for (const [index, at] of times.entries()) {
+    if (at < min || at > max) continue
+    for (const values of series) {
+      const value = values[index]
+      if (value !== null && value !== undefined && value > (peak?.value ?? Number.NEGATIVE_INFINITY)) peak = { at, value }
+    }
+  }
+  return peak
+}

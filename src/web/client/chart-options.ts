@@ -1,0 +1,93 @@
+import type uPlot from 'uplot'
+import { type ChartName, chartSeries, peakOf } from './chart-data.ts'
+import { contextNow } from './chrome.ts'
+
+export const chartHeight = 180
+
+/** A colour of the palette as a canvas takes it: the one of the theme. */
+function color(name: string): string {
+  const probe = document.body.appendChild(document.createElement('i'))
+  probe.style.color = `var(${name})`
+  const found = getComputedStyle(probe).color
+  probe.remove()
+  return found
+}
+
+/** Steps of an axis that counts. */
+const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000]
+
+/** Positions of values without a neighbour. */
+function isolatedPoints(plot: uPlot, series: number): number[] {
+  const values = plot.data[series] ?? []
+  return [...values].flatMap((value, index) =>
+    value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
+  )
+}
+
+/** Times as the reader's locale writes them: the day where one begins or the steps are days. */
+function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
+  const { format } = contextNow()
+  return splits.map((at) => {
+    const date = new Date(at * 1000)
+    const isDay = step >= 86_400 || (date.getHours() === 0 && date.getMinutes() === 0)
+    return isDay ? format.day(at * 1000) : format.time(at * 1000)
+  })
+}
+
+/** A ring on the highest value. */
+function markPeak(plot: uPlot): void {
+  const { min = 0, max = 0 } = plot.scales.x ?? {}
+  const peak = peakOf(plot.data, min, max)
+  if (peak === undefined) return
+  const [x, y] = [plot.valToPos(peak.at, 'x', true), plot.valToPos(peak.value, 'y', true)]
+  plot.ctx.save()
+  plot.ctx.lineWidth = 2 * devicePixelRatio
+  plot.ctx.strokeStyle = color('--peak')
+  plot.ctx.beginPath()
+  plot.ctx.arc(x, y, 4 * devicePixelRatio, 0, 2 * Math.PI)
+  plot.ctx.stroke()
+  plot.ctx.restore()
+}
+
+/** How a chart is drawn. @param onZoom called when another period is shown */
+export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPlot) => void): uPlot.Options {
+  const { texts, format } = contextNow()
+  const [grid, text] = [color('--line'), color('--muted')]
+  const colors = [color('--accent'), color('--accent-2')]
+  const font = '11px system-ui, sans-serif'
+  const isCount = chart === 'players'
+  const axis = { stroke: text, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
+  return {
+    width,
+    height: chartHeight,
+    legend: { show: true, live: true },
+    cursor: { sync: { key: 'charts', setSeries: false }, drag: { x: true, y: false }, points: { size: 6 } },
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.1)] } },
+    axes: [
+      { ...axis, space: 70, values: timeLabels },
+      {
+        ...axis,
+        size: 46,
+        ...(isCount && { incrs: counts }),
+        values: (_, values) => values.map((value) => format.integer(value)),
+      },
+    ],
+    series: [
+      { value: (_, at) => (at === null ? '–' : format.dateTime(at * 1000)) },
+      ...chartSeries[chart].map((series, index) => ({
+        label: texts.server.series[series],
+        stroke: colors[index] ?? text,
+        width: 1.6,
+        ...(index === 0 && { fill: color('--accent-soft') }),
+        spanGaps: false,
+        // A value between two gaps has no line.
+        points: { show: true, size: 4, filter: isolatedPoints },
+        value: (_: uPlot, value: number | null) => (value === null ? '–' : format.decimal(value)),
+      })),
+    ],
+    hooks: {
+      draw: [markPeak],
+      setScale: [(plot, scale) => scale === 'x' && onZoom(plot)],
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import type { CardHistory, FleetPage } from '../view/types.ts'
+import { contextNow } from './chrome.ts'
+
+export interface Histories {
+  readonly servers: Readonly<Record<string, CardHistory>>
+  readonly peak: FleetPage['peak']
+}
+
+/** The history of each server, as cards show it; undefined where the service does not send it. */
+export async function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
+  // Encoded twice: a comma within a name must not separate names.
+  const names = servers.map(encodeURIComponent).join(',')
+  try {
+    const response = await fetch(`${contextNow().root}page/cards?servers=${encodeURIComponent(names)}`)
+    return response.ok ? ((await response.json()) as Histories) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { type CountedServers, startCountedServers } from '../helpers/counted-servers.ts'
+import { startRedis } from '../helpers/redis-server.ts'
+import { type ServiceProcess, startService } from '../helpers/replica-process.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+const heartbeatMs = 2_000
+const count = 300
+/** How long it is counted by whom the servers are polled, at an interval of a second. */
+const countedMs = Number(process.env.COUNTED_MS ?? 4_000)
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Each replica sends its own name in the handshake, so that the servers know who polls them. */
+const configOf = (name: string, { addresses }: CountedServers): string =>
+  `servers:\n${addresses.map((address, index) => `  - { name: s${index}, address: "${address}", hostname: ${name}.test }\n`).join('')}`
+
+const startReplica = (name: string, servers: CountedServers, redisUrl: string): Promise<ServiceProcess> =>
+  startService(name, configOf(name, servers), {
+    STATE_URL: redisUrl,
+    STATE_HEARTBEAT: `${heartbeatMs}ms`,
+    POLL_INTERVAL: '1s',
+    POLL_TIMEOUT: '900ms',
+    STALE_AFTER: '8s',
+  })
+
+const hasMembers = async (replicas: readonly ServiceProcess[], members = replicas.length) =>
+  (await Promise.all(replicas.map((replica) => replica.metric('tickwarden_replica_members')))).every((n) => n === members)
+const owned = async (replicas: readonly ServiceProcess[]) => {
+  const shares = await Promise.all(replicas.map((replica) => replica.metric('tickwarden_replica_servers')))
+  return shares.reduce<number>((sum, share) => sum + (share ?? 0), 0)
+}
+const isSettled = async (replicas: readonly ServiceProcess[], members?: number) =>
+  (await hasMembers(replicas, members)) && (await owned(replicas)) === count
+/** The one that polls each server, of which there is exactly one. */
+async function pollers(servers: CountedServers): Promise<ReadonlyMap<number, string>> {
+  // A poll that was under way when a server moved.
+  await sleep(300)
+  const from = performance.now()
+  await sleep(countedMs)
+  const found = servers.pollersSince(from)
+  expect(found.size).toBe(count)
+  for (const [server, by] of found) expect([...by], `s${server}`).toHaveLength(1)
+  return new Map([...found].map(([server, by]) => [server, [...by][0]!]))
+}
+
+/** Asks for servers all the time. @returns ends it, with what went wrong */
+function follow(replicas: readonly ServiceProcess[]): () => Promise<readonly string[]> {
+  const errors: string[] = []
+  let isOver = false
+  const asking = replicas.map(async (replica) => {
+    for (let index = 0; !isOver; index = (index + 7) % count) {
+      const response = await replica.get(`/api/v1/servers/s${index}/getall`).catch((error: Error) => error)
+      if (response instanceof Error) errors.push(response.message)
+      else if (!response.ok) errors.push(`${replica.name} s${index}: ${response.status} ${await response.text()}`)
+      else await response.arrayBuffer()
+      await sleep(5)
+    }
+  })
+  return async () => {
+    isOver = true
+    await Promise.all(asking)
+    return errors
+  }
+}
+
+describe.skipIf(!hasTool('redis-server'))('replicas', () => {
+  it('poll each server once, and take over from one that is killed, stopped or cut off', async () => {
+    const redis = await startRedis()
+    const servers = await startCountedServers(count)
+    const replicas = await Promise.all(['a', 'b', 'c'].map((name) => startReplica(name, servers, redis.url)))
+    const [a, b, c] = replicas as [ServiceProcess, ServiceProcess, ServiceProcess]
+    await until(() => isSettled(replicas))
+    await until(async () => (await Promise.all(replicas.map(({ get }) => get('/readyz')))).every(({ ok }) => ok))
+    const before = await pollers(servers)
+    for (const { get } of replicas) {
+      const text = await (await get('/metrics')).text()
+      expect(text.match(/^minecraft_up\{/gm)?.length).toBeGreaterThan(count / 3 / 1.5)
+    }
+
+    // One is killed.
+    const end = follow([a, b])
+    const killedAt = performance.now()
+    c.child.kill('SIGKILL')
+    const lost = [...before].flatMap(([server, by]) => (by === 'c.test' ? [server] : []))
+    await until(() => {
+      const polled = servers.pollersSince(killedAt + 50)
+      return lost.every((server) => polled.has(server))
+    })
+    const takenMs = performance.now() - killedAt
+    expect(takenMs).toBeLessThan(2 * heartbeatMs)
+    await until(() => isSettled([a, b]))
+    expect(await end()).toEqual([])
+    const afterKill = await pollers(servers)
+    for (const [server, by] of before) if (by !== 'c.test') expect(afterKill.get(server)).toBe(by)
+
+    // One joins, then another.
+    const d = await startReplica('d', servers, redis.url)
+    await until(() => isSettled([a, b, d]))
+    const three = await pollers(servers)
+    const e = await startReplica('e', servers, redis.url)
+    const all = [a, b, d, e]
+    await until(() => isSettled(all))
+    const four = await pollers(servers)
+    const moved = [...four].filter(([server, by]) => three.get(server) !== by)
+    expect(moved.length / count).toBeLessThan(0.4)
+    expect(new Set(moved.map(([, by]) => by))).toEqual(new Set(['e.test']))
+
+    // Redis is away, and comes back without its data.
+    const endAway = follow(all)
+    await redis.kill()
+    await until(async () =>
+      (await Promise.all(all.map((one) => one.metric('tickwarden_replica_state_up')))).every((up) => up === 0),
+    )
+    const away = await pollers(servers)
+    expect([...away]).toEqual([...four].sort(([x], [y]) => [...away.keys()].indexOf(x) - [...away.keys()].indexOf(y)))
+    await redis.restart()
+    await until(() => isSettled(all))
+    expect(await endAway()).toEqual([])
+    const back = await pollers(servers)
+    for (const [server, by] of four) expect(back.get(server)).toBe(by)
+    for (const { output } of all) {
+      expect(output().match(/cannot be used/g)).toHaveLength(1)
+      expect(output().match(/can be used again/g)).toHaveLength(1)
+    }
+
+    // One is stopped for a while.
+    const rest = [a, b, d]
+    e.child.kill('SIGSTOP')
+    await until(() => isSettled(rest))
+    await pollers(servers)
+    e.child.kill('SIGCONT')
+    await until(() => isSettled(all))
+    expect(e.output()).toMatch(/others have taken its servers over; it joins anew/)
+    const woken = await pollers(servers)
+    for (const [server, by] of four) expect(woken.get(server)).toBe(by)
+
+    // One leaves.
+    e.child.kill('SIGTERM')
+    const leftAt = performance.now()
+    await until(() => isSettled(rest))
+    expect(performance.now() - leftAt).toBeLessThan(heartbeatMs)
+    expect(await e.exit).toBe(0)
+    console.log({ takenMs, moved: moved.length / count, leftMs: performance.now() - leftAt })
+  })
+})

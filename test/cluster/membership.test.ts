@@ -1,0 +1,130 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { parseStateAddress } from '../../src/cluster/address.ts'
+import { createStateConnection } from '../../src/cluster/connection.ts'
+import { createStateKeys } from '../../src/cluster/keys.ts'
+import { startMembership } from '../../src/cluster/membership.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+const heartbeatMs = 400
+const keys = createStateKeys('test', 0)
+
+function join(redis: RedisServer, id: string, url = redis.url) {
+  const log = collectLog()
+  const address = parseStateAddress(url)
+  if (address === undefined) throw new Error(url)
+  const connection = createStateConnection({ address, clock: systemClock, log, timeoutMs: 1_000, maxRetryMs: heartbeatMs })
+  const changes: string[] = []
+  const membership = startMembership({
+    ...{ connection, keys, id, heartbeatMs, clock: systemClock, log },
+    onChange: (members) => changes.push(members.join()),
+  })
+  connection.subscribe(
+    keys.channel,
+    (message) => {
+      if (message === keys.membersMessage) membership.check()
+    },
+    () => {},
+  )
+  const end = () => connection.close()
+  onTestFinished(async () => {
+    await membership.close()
+    end()
+  })
+  return { id, log, connection, membership, changes, end, members: () => membership.members.join() }
+}
+
+describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
+  it('lists who has joined, without one that leaves', async () => {
+    const redis = await startRedis()
+    const [a, b] = [join(redis, 'a'), join(redis, 'b')]
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    await b.membership.close()
+    await until(() => a.members() === 'a')
+    expect(b.membership.token).toBeUndefined()
+    expect(a.log.lines).toEqual([])
+  })
+
+  it('drops one that dies within two heartbeats', async () => {
+    const redis = await startRedis()
+    const [a, b] = [join(redis, 'a'), join(redis, 'b')]
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    const died = performance.now()
+    b.end()
+    await until(() => a.members() === 'a')
+    expect(performance.now() - died).toBeLessThan(2 * heartbeatMs)
+  })
+
+  it('keeps the members while the server is away, and until all have found back', async () => {
+    const redis = await startRedis()
+    const members = ['a', 'b', 'c'].map((id) => join(redis, id))
+    await until(() => members.every((one) => one.members() === 'a,b,c'))
+    const changes = members.map((one) => one.changes.length)
+    await redis.kill()
+    const [first] = members
+    await until(() => (first?.log.lines.length ?? 0) > 0)
+    await new Promise((resolve) => setTimeout(resolve, 3 * heartbeatMs))
+    await redis.restart()
+    await until(() => members.every((one) => one.log.lines.length >= 2))
+    await new Promise((resolve) => setTimeout(resolve, 3 * heartbeatMs))
+    for (const [index, { log, changes: after, members: now }] of members.entries()) {
+      expect(now()).toBe('a,b,c')
+      expect(after.length).toBe(changes[index])
+      expect(log.lines[0]).toMatch(/^warn: The shared state at redis:\/\/127.0.0.1:\d+ cannot be used: connection refused/)
+      expect(log.lines[1]).toMatch(/^info: .* can be used again/)
+    }
+  })
+
+  it('notices that its key has expired while it was running and others have taken over', async () => {
+    const redis = await startRedis()
+    const [a, b] = [join(redis, 'a'), join(redis, 'b')]
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    const before = a.membership.token
+    // What the expiry does while the process is stopped.
+    redis.cli('del', keys.member('a'))
+    await until(() => a.changes.includes(''))
+    await until(() => a.members() === 'a,b' && b.members() === 'a,b')
+    expect(a.membership.token).not.toBe(before)
+    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat .* joins anew/)])
+  })
+})
+
+describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
+  it.for([
+    ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /refuses the password: set STATE_PASSWORD/],
+    ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
+  ] as const)('says once what to do about %s', async ([, options, start, expected]) => {
+    const redis = await startRedis(...options)
+    const { log } = join(redis, 'a', `${start}127.0.0.1:${redis.port}`)
+    await until(() => log.lines.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(log.lines).toEqual([expect.stringMatching(expected)])
+    expect(log.lines.join()).not.toContain('wrong-secret')
+  })
+
+  it('says once that the server is slow, and when it is not any more', async () => {
+    const redis = await startRedis()
+    const { log, members } = join(redis, 'a')
+    await until(() => members() === 'a')
+    redis.process.kill('SIGSTOP')
+    await until(() => log.lines.length > 0)
+    redis.process.kill('SIGCONT')
+    await until(() => log.lines.length > 1)
+    expect(log.lines).toEqual([expect.stringContaining('does not reply in time'), expect.stringContaining('can be used again')])
+  })
+
+  it('says once that the server is a replica, and keeps the members', async () => {
+    const redis = await startRedis()
+    const { log, members } = join(redis, 'a')
+    await until(() => members() === 'a')
+    redis.cli('replicaof', '127.0.0.1', '1')
+    await until(() => log.lines.length > 0)
+    expect(members()).toBe('a')
+    redis.cli('replicaof', 'no', 'one')
+    await until(() => log.lines.length > 1)
+    expect(log.lines).toEqual([expect.stringContaining('read-only replica'), expect.stringContaining('can be used again')])
+  })
+})

@@ -1,0 +1,160 @@
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Service, serve } from '../../src/commands/serve.ts'
+import { loadConfig } from '../../src/config.ts'
+import { type DemoServer, startDemoServer } from '../../src/game/demo/server.ts'
+import { formatHostPort } from '../../src/game/protocol/address.ts'
+import { openEvents } from '../helpers/event-client.ts'
+import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+interface TestReplica extends Service {
+  readonly lines: readonly string[]
+  text(path: string): Promise<string>
+  owns(): Promise<boolean>
+}
+
+async function startDemo(): Promise<DemoServer> {
+  const demo = await startDemoServer({ seed: 7 })
+  onTestFinished(() => demo.close())
+  return demo
+}
+
+/** The whole service in this process. */
+async function startReplica(redis: RedisServer, demo: DemoServer, more: Record<string, string> = {}): Promise<TestReplica> {
+  const lines: string[] = []
+  const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line).msg) })
+  const env = {
+    PORT: '0',
+    MC_SERVER: formatHostPort(demo.address),
+    MC_MANAGEMENT: demo.management?.url ?? '',
+    MC_MANAGEMENT_SECRET: demo.management?.secret ?? '',
+    POLL_INTERVAL: '500ms',
+    STALE_AFTER: '2s',
+    STATE_URL: redis.url,
+    STATE_HEARTBEAT: '500ms',
+    ...more,
+  }
+  const service = await serve(loadConfig({ env }), logger)
+  onTestFinished(() => service.close())
+  const text = async (path: string) => (await fetch(service.url + path)).text()
+  return {
+    ...service,
+    lines,
+    text,
+    owns: async () => /^tickwarden_replica_servers 1$/m.test(await text('/metrics')),
+  }
+}
+
+/** Two replicas that know each other: the one that polls the server, and the other. */
+async function startTwo(redis: RedisServer, demo: DemoServer): Promise<readonly [TestReplica, TestReplica]> {
+  const both = [await startReplica(redis, demo), await startReplica(redis, demo)] as const
+  await until(async () => {
+    const metrics = await Promise.all(both.map(({ text }) => text('/metrics')))
+    const owners = metrics.filter((text) => /^tickwarden_replica_servers 1$/m.test(text))
+    return owners.length === 1 && metrics.every((text) => /^tickwarden_replica_members 2$/m.test(text))
+  })
+  for (const { url } of both) await until(async () => (await fetch(`${url}/api/v1/getall`)).ok)
+  return (await both[0].owns()) ? both : [both[1], both[0]]
+}
+
+describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
+  it('serves everything of a server that another replica polls', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const [owner, other] = await startTwo(redis, demo)
+    expect(await other.text('/api/v1/playernames')).toBe(await owner.text('/api/v1/playernames'))
+    expect(await other.text('/api/v1/favicon')).toBe(await owner.text('/api/v1/favicon'))
+    const favicon = await fetch(`${other.url}/api/v1/favicon`)
+    expect(favicon.headers.get('x-favicon')).toBeNull()
+    const reply = await fetch(`${other.url}/api/v1/getall`)
+    expect(Number(reply.headers.get('x-snapshot-age'))).toBeLessThan(2)
+    expect(reply.headers.get('x-snapshot-source')).toContain('status')
+    // Replicas are asked in turn: both count the time from the same start.
+    const [one, two] = await Promise.all(
+      [owner, other].map(async ({ text }) => JSON.parse(await text('/api/v1/getall')) as { TIME_REFERENCE: number }),
+    )
+    expect(Math.abs(one!.TIME_REFERENCE - two!.TIME_REFERENCE)).toBeLessThan(2_000)
+    expect(await other.text('/sd')).toBe(await owner.text('/sd'))
+    expect(await owner.text('/metrics')).toMatch(/^minecraft_up\{/m)
+    expect(await other.text('/metrics')).not.toMatch(/^minecraft_(up|polls_total)\{/m)
+    for (const path of ['banner.png', 'badge.svg', 'history', 'uptime', 'sources'])
+      expect((await fetch(`${other.url}/api/v1/${path}`)).status, path).toBe(200)
+    await until(async () => /"players":\{"min":\[.*\d/.test(await other.text('/api/v1/history?range=1h')))
+  })
+
+  it('tells an event client of a join that another replica has seen within 250 ms', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const [owner, other] = await startTwo(redis, demo)
+    const [seen, passedOn] = [await openEvents(`${owner.url}/api/v1/events`), await openEvents(`${other.url}/api/v1/events`)]
+    await until(() => [seen, passedOn].every(({ events }) => events[0]?.data.players != null))
+    const name = 'Across'
+    const joinedAt = performance.now()
+    demo.world.join(name)
+    const hasJoined = ({ events }: typeof seen) =>
+      events.some(({ event, data }) => event === 'join' && (data.player as { NAME: string }).NAME === name)
+    await until(() => hasJoined(seen))
+    const seenAt = performance.now()
+    await until(() => hasJoined(passedOn))
+    expect(performance.now() - seenAt).toBeLessThan(250)
+    expect(joinedAt).toBeLessThan(seenAt)
+    seen.close()
+    passedOn.close()
+  })
+
+  it('loads what is stored when it starts, and takes over at once from one that leaves', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const [owner, other] = await startTwo(redis, demo)
+    const third = await startReplica(redis, demo)
+    await until(async () => (await fetch(`${third.url}/api/v1/getall`)).ok)
+    let failures = 0
+    let isOver = false
+    const following = (async () => {
+      while (!isOver) if (!(await fetch(`${other.url}/api/v1/getall`)).ok) failures++
+    })()
+    await owner.close()
+    await third.close()
+    await until(() => other.owns())
+    await until(async () => /^minecraft_up\{.*\} 1$/m.test(await other.text('/metrics')))
+    isOver = true
+    await following
+    expect(failures).toBe(0)
+  })
+
+  it('says once that Redis is full, while changes still reach the others', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const [owner, other] = await startTwo(redis, demo)
+    redis.cli('config', 'set', 'maxmemory', '1')
+    await until(() => owner.lines.some((line) => line.includes('it is full')))
+    demo.world.join('WhileFull')
+    await until(async () => (await other.text('/api/v1/playernames')).includes('WhileFull'))
+    redis.cli('config', 'set', 'maxmemory', '0')
+    await until(() => owner.lines.some((line) => line.includes('can be used again')))
+    expect(owner.lines.filter((line) => line.includes('cannot be used'))).toHaveLength(1)
+  })
+
+  it('ignores what it cannot read, and says so once', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const replica = await startReplica(redis, demo)
+    await until(() => replica.owns())
+    for (const message of ['x 1\n{"version":99}', 'x 1\nnot JSON', 'x 1\n{"version":1}', 'x 1\n[]', 'nonsense'])
+      redis.cli('publish', '{tickwarden}:1:0', message)
+    await until(() => replica.lines.some((line) => line.includes('cannot read')))
+    await until(async () => (await fetch(`${replica.url}/api/v1/getall`)).ok)
+    expect(replica.lines.filter((line) => line.includes('cannot read'))).toHaveLength(1)
+  })
+
+  it('is not ready, and says nothing of any server, while it has not joined', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    await redis.kill()
+    const replica = await startReplica(redis, demo)
+    await until(() => replica.lines.some((line) => line.includes('connection refused')))
+    expect((await fetch(`${replica.url}/readyz`)).status).toBe(503)
+    expect((await fetch(`${replica.url}/api/v1/getall`)).status).toBe(503)
+    const metrics = await replica.text('/metrics')
+    expect(metrics).toMatch(/^tickwarden_replica_state_up 0$/m)
+    expect(metrics).not.toMatch(/^(minecraft_up|tickwarden_replica_members)/m)
+    await redis.restart()
+    await until(async () => (await fetch(`${replica.url}/readyz`)).ok)
+  })
+})

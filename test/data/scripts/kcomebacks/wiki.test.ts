@@ -1,0 +1,44 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../../../src/clock.ts'
+import { loadConfig } from '../../../../src/config.ts'
+import { openWiki } from '../../../../src/data/scripts/kcomebacks/wiki.ts'
+import { noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
+import type { UpstreamError } from '../../../../src/data/scripts/upstream.ts'
+
+const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1600000000' }
+const later = { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': '3600' }
+
+it.each([
+  ['without credentials, its reset in the past', {}, past],
+  ['without credentials', {}, later],
+  ['with credentials, its reset in the past', { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'secret' }, past],
+  ['with credentials', { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'secret' }, later],
+])('reports a rate limit that Reddit sends with a 403 as one, %s', async (_what, credentials, headers) => {
+  const server = createServer((_request, response) =>
+    response.writeHead(403, { 'content-type': 'application/json', ...headers }).end('{}'),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = loadConfig({ env: { REDDIT_AUTH_URL: url, REDDIT_API_URL: url, ...credentials } })
+  const wiki = openWiki({
+    values: scriptSettings(config),
+    signal: new AbortController().signal,
+    // The minute that a limit lasts is over at once.
+    clock: { ...systemClock, after: (delay, action) => systemClock.after(delay > 30_000 ? 1 : delay, action) },
+    progress: noProgress,
+  })
+  onTestFinished(() => {
+    wiki.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const error = await wiki.read('upcoming-releases/archive').then(
+    () => expect.fail('it did not fail'),
+    (error: UpstreamError) => error,
+  )
+  expect(error).toMatchObject({ kind: 'rate_limited', status: 403, retryAt: expect.any(Number) })
+  expect(error.message).toContain('its rate limit is used up')
+  expect(error.message).not.toContain('CLIENT_ID')
+})

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../helpers/run-tool.ts'
+import type { ExampleServers } from './example-servers.ts'
+import type { Block } from './markdown.ts'
+import { shapeDifference } from './shape.ts'
+
+const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
+/** A command that runs until it is stopped. */
+const lasting =
+  /^(?:\w+=(?:'[^']*'|\S+) )*(?:npm ci && )?(?:npm start(?: -- (?!\w)| -- demo| -- serve|$)|(?:npx )?tickwarden(?: demo| serve| --(?!help|version)|$))/
+/** Milliseconds for a command, and for a service to start. */
+const patienceMs = 30_000
+
+/**
+ * Commands in the place of those of the pages: `npm ci` has run before the tests, `npm start` builds what is built already, and
+ * `tickwarden` is the command that a package installs.
+ */
+const shims = {
+  npm: `case "$1" in ci) exit 0;; start) shift; [ "$1" = -- ] && shift; exec "$NODE" "$MAIN" "$@";; *) echo "npm $*: not run here"; exit 1;; esac`,
+  npx: '[ "$1" = tickwarden ] || exit 1; shift; exec "$NODE" "$MAIN" "$@"',
+  tickwarden: 'exec "$NODE" "$MAIN" "$@"',
+} as const
+
+export function writeShims(folder: string): string {
+  const path = join(folder, 'bin')
+  mkdirSync(path)
+  for (const [name, script] of Object.entries(shims)) {
+    writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(path, name), 0o755)
+  }
+  return path
+}
+
+interface Run {
+  readonly child: ChildProcess
+  output(): string
+  readonly ended: Promise<number | null>
+}
+
+export interface PageRunner {
+  /**
+   * Runs the commands of a block.
+   * @param output the block that follows it
+   * @throws Error that says which command failed, or how its output differs
+   */
+  run(block: Block, output: Block | undefined): Promise<void>
+  /** Saves a file of the page where its commands run. */
+  save(name: string, text: string): void
+  localise(text: string): string
+  close(): Promise<void>
+}
+
+/**
+ * Runs the commands of one page in a folder of their own.
+ * @param bin folder of the shims
+ * @param port where a service runs that pages without one of their own read
+ */
+export async function createPageRunner(examples: ExampleServers, bin: string, port: number): Promise<PageRunner> {
+  const folder = mkdtempSync(join(examples.folder, 'page-'))
+  const ports = new Map<string, number>([['8080', port]])
+  // One request that is refused ends a command like one that fails.
+  writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nsilent\n')
+  let service: Run | undefined
+
+  const localise = (text: string): string =>
+    examples.substitutions
+      .reduce((result, [shown, used]) => result.replaceAll(shown, used), text)
+      .replaceAll(/(?<=(?:127\.0\.0\.1|localhost):)\d+/g, (shown) => String(ports.get(shown) ?? shown))
+
+  const environment = (): NodeJS.ProcessEnv => ({
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: folder,
+    CURL_HOME: folder,
+    TMPDIR: folder,
+    NODE: process.execPath,
+    MAIN: main,
+    PORT: String(ports.get('8080')),
+    POLL_INTERVAL: '500ms',
+  })
+
+  function start(commands: string): Run {
+    // A process group of its own: what a command starts is stopped with it.
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
+      cwd: folder,
+      env: environment(),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk
+      })
+    const ended = once(child, 'close').then(([code]) => code as number | null)
+    return { child, output: () => output, ended }
+  }
+
+  async function stop(run: Run | undefined): Promise<void> {
+    if (run?.child.pid === undefined || run.child.exitCode !== null) return
+    process.kill(-run.child.pid, 'SIGKILL')
+    await run.ended
+  }
+
+  const isReady = async (): Promise<boolean> => {
+    const base = 'http://127.0.0.1'
+    const paths = ['/readyz', '/mc/readyz']
+    const replies = await Promise.all(
+      paths.map((path) =>
+        fetch(`${base}:${ports.get('8080')}${path}`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
+    )
+    return replies.includes(true)
+  }
+
+  /** Starts what runs until it is stopped, in the place of what the page started before. */
+  async function runLasting(commands: string, output: Block | undefined): Promise<void> {
+    await stop(service)
+    if (ports.get('8080') === port) ports.set('8080', await freePort())
+    for (const [, shown = ''] of commands.matchAll(/(?:127\.0\.0\.1|localhost):(\d+)/g))
+      if (!ports.has(shown) && Number(shown) < 10_000) ports.set(shown, await freePort())
+    const run = start(localise(commands))
+    service = run
+    let code: number | null | undefined
+    void run.ended.then((value) => {
+      code = value
+    })
+    const isDemo = / demo\b/.test(commands)
+    const difference = () => (output && shapeDifference(output.language, localise(output.text), run.output())) ?? undefined
+    for (const end = Date.now() + patienceMs; Date.now() < end; await delay(50)) {
+      if (code !== undefined && output === undefined) throw new Error(`ended with code ${code}:\n${run.output()}`)
+      if (output && difference() === undefined) return
+      if (code !== undefined) break
+      if (output === undefined && (isDemo ? run.output().includes('Ctrl+C') : await isReady())) return
+    }
+    throw new Error(difference() ?? `did not start:\n${run.output()}`)
+  }
+
+  async function runOnce(commands: string): Promise<{ readonly code: number | null; readonly text: string }> {
+    const run = start(localise(commands))
+    const timer = setTimeout(() => void stop(run), patienceMs)
+    const code = await run.ended
+    clearTimeout(timer)
+    return { code, text: run.output() }
+  }
+
+  return {
+    localise,
+    save: (name, text) => writeFileSync(join(folder, name), localise(text)),
+    async run({ text }, output) {
+      const commands = text.replaceAll(/\\\n\s*/g, '')
+      if (commands.split('\n').some((line) => lasting.test(line))) return runLasting(commands, output)
+      // What a page shows may take a few polls to be there.
+      let problem: string | undefined
+      for (const end = Date.now() + patienceMs; Date.now() < end; await delay(300)) {
+        const { code, text: actual } = await runOnce(commands)
+        if (output === undefined) {
+          if (code !== 0) throw new Error(`ended with code ${code}:\n${actual}`)
+          return
+        }
+        problem = shapeDifference(output.language, localise(output.text), actual)
+        if (problem === undefined) return
+      }
+      throw new Error(problem)
+    },
+    close: () => stop(service),
+  }
+}

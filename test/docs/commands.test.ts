@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../helpers/run-tool.ts'
+import { until } from '../helpers/until.ts'
+import { createPageRunner, writeShims } from './command-runner.ts'
+import { type ExampleServers, startExampleServers } from './example-servers.ts'
+import { type Block, pagePaths, placeOf, readPage } from './markdown.ts'
+
+/** Blocks that are no commands, and are looked at by other tests or not at all. */
+const otherLanguages = ['json', 'text', 'yaml', 'nginx', 'caddyfile', 'properties', 'js', 'ts', 'html', 'promql', 'mermaid']
+/** Why blocks of commands cannot run here, with how many there are: a new reason, or one block more, is to be seen in a review. */
+const notRun: Readonly<Record<string, number>> = {
+  'needs Docker': 2,
+  'needs a real server': 1,
+  'needs the certificate of a real server': 1,
+  'requests upstream sites': 2,
+}
+
+const pages = pagePaths
+  .filter((path) => path === 'README.md' || path === 'CONTRIBUTING.md' || path.startsWith('docs/'))
+  .map(readPage)
+const blocks = pages.flatMap(({ blocks }) => blocks)
+const commands = blocks.filter(({ language }) => language === 'sh')
+
+const isOutput = ({ language, follows }: Block): boolean =>
+  (language === 'text' || language === 'json') && follows?.language === 'sh'
+
+it('every block of a page has a language, commands `sh`', () => {
+  const wrong = blocks.filter(({ language }) => language !== 'sh' && !otherLanguages.includes(language))
+  expect(wrong.map(placeOf)).toEqual([])
+})
+
+it('says of every block of commands that is not run why, and most are run', () => {
+  const counted: Record<string, number> = {}
+  for (const { notRun: reason } of commands) if (reason !== undefined) counted[reason] = (counted[reason] ?? 0) + 1
+  expect(counted).toEqual(notRun)
+  const total = Object.values(counted).reduce((sum, count) => sum + count, 0)
+  expect(total).toBeLessThan(commands.length / 2)
+})
+
+describe.concurrent('the commands of', () => {
+  let examples: ExampleServers
+  let bin: string
+  let port: number
+  const close: (() => unknown)[] = []
+
+  beforeAll(async () => {
+    examples = await startExampleServers()
+    bin = writeShims(examples.folder)
+    port = await freePort()
+    const service = spawn(process.execPath, [join(import.meta.dirname, '../../dist/src/main.js')], {
+      cwd: examples.folder,
+      env: {
+        PORT: String(port),
+        POLL_INTERVAL: '500ms',
+        LOG_LEVEL: 'silent',
+        PATH: process.env.PATH,
+      },
+      stdio: 'ignore',
+    })
+    close.push(
+      () => service.kill(),
+      () => examples.close(),
+    )
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.ok === true)
+  })
+  afterAll(async () => {
+    for (const end of close) await end()
+  })
+
+  it.for(pages.filter(({ blocks }) => blocks.some(({ language, notRun }) => language === 'sh' && notRun === undefined)))(
+    '$path run, and print what it shows',
+    async ({ blocks }) => {
+      const runner = await createPageRunner(examples, bin, port)
+      try {
+        for (const [index, block] of blocks.entries()) {
+          const next = blocks[index + 1]
+          if (block.language === 'yaml' && /^servers:/m.test(block.text)) runner.save('tickwarden.yaml', block.text)
+          if (block.language !== 'sh' || block.notRun !== undefined) continue
+          await runner.run(block, next && isOutput(next) ? next : undefined).catch((error: Error) => {
+            throw new Error(`${placeOf(block)}\n${block.text}\n${error.message}`)
+          })
+        }
+      } finally {
+        await runner.close()
+      }
+    },
+  )
+})

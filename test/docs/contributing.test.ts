@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { metricsTable } from '../../docs/src/metrics-table.ts'
+import type { ServerFamily } from '../../exporter/families/family.ts'
+import { databases } from '../../src/data/databases.ts'
+import { scripts } from '../../src/data/scripts/index.ts'
+import { sources } from '../../src/game/sources/index.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+import { fixedFleet } from '../helpers/metrics-fleet.ts'
+import { startMetricsService } from '../helpers/metrics-service.ts'
+import { scriptedFleet } from '../helpers/scripted-fleet.ts'
+import { readPage } from './markdown.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const exists = (path: string) => existsSync(join(root, path))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const foldersIn = (path: string) =>
+  readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+
+/** The files of a guide whose paths hold a placeholder. */
+const templatesOf = (page: string): readonly string[] =>
+  readPage(page).codes.filter((code) => /^(src|test|exporter)\//.test(code) && code.includes('<'))
+
+/** The paths of a guide with the placeholders filled in. */
+const filledIn = (page: string, values: Readonly<Record<string, string>>): readonly string[] =>
+  templatesOf(page).map((path) => path.replaceAll(/<(\w+)>/g, (_, name: string) => values[name] ?? `<${name}>`))
+
+const singular = { projects: 'project', kcomebacks: 'comeback' } as const
+const plural = { projects: 'projects', kcomebacks: 'comebacks' } as const
+
+// What the guide says is done with a metric, and nothing else.
+const toy = vi.hoisted(
+  (): ServerFamily => ({
+    name: 'minecraft_toys',
+    type: 'gauge',
+    help: 'Toys.',
+    labels: ['color'],
+    perPoll: true,
+    read: () => [{ labels: ['red'], value: 3 }],
+  }),
+)
+vi.mock('../../exporter/families/index.ts', async (original) => {
+  const { serverFamilies } = await original<typeof import('../../exporter/families/index.ts')>()
+  return { serverFamilies: [...serverFamilies, toy] }
+})
+
+describe('the files that a guide names are those of every sibling:', () => {
+  it.each(sources.map(({ name }) => name))('source %s', (name) => {
+    const files = filledIn('docs/contributing/source.md', { name })
+    expect(files.length).toBeGreaterThanOrEqual(2)
+    expect(files.filter((file) => !exists(file))).toEqual([])
+  })
+
+  it('sources are folders of the one list', () => {
+    const unlisted = foldersIn('src/game/sources').filter((folder) => !sources.some(({ name }) => name === folder))
+    expect(unlisted).toEqual([])
+  })
+
+  it.each(databases.map(({ name }) => name as keyof typeof singular))('database %s', (name) => {
+    const files = filledIn('docs/contributing/database.md', { entry: singular[name], name: plural[name] })
+    expect(files.length).toBeGreaterThanOrEqual(4)
+    // The sample has the name of the snapshot.
+    const sample = (path: string) => path.replace('sample/comebacks.json', 'sample/kcomebacks.json')
+    expect(files.map(sample).filter((file) => !exists(file))).toEqual([])
+  })
+
+  it.each(foldersIn('src/data/scripts'))('script %s', (folder) => {
+    const files = filledIn('docs/contributing/script.md', { folder })
+    expect(files.length).toBeGreaterThanOrEqual(2)
+    // The pages of the wiki have tests of their own.
+    expect(files.filter((file) => !exists(file))).toEqual([])
+    expect(read('src/data/scripts/index.ts')).toContain(`'./${folder}/index.ts'`)
+  })
+
+  it('scripts are folders of the one list', () => {
+    expect(foldersIn('src/data/scripts').length).toBe(scripts.length)
+  })
+
+  it.each(['project', 'comeback'])('filter of a %s', (name) => {
+    const { codes } = readPage('docs/contributing/filter.md')
+    for (const file of [`src/data/${name}s-database.ts`, `src/data/${name}-routes.ts`, `test/data/${name}-routes.test.ts`])
+      expect(codes).toContain(file)
+    expect(read(`src/data/${name}-routes.ts`)).toContain('registerFilters(')
+  })
+})
+
+it('a metric in the list of families is served and documented, as its guide says', async () => {
+  const { codes } = readPage('docs/contributing/metric.md')
+  expect(codes).toContain('exporter/families/index.ts')
+  const script = fixedFleet()
+  const fleet = scriptedFleet(script, manualClock())
+  const service = await startMetricsService(fleet, {})
+  try {
+    await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
+    expect(await service.text()).toMatch(
+      /^# HELP minecraft_toys Toys\.\n# TYPE minecraft_toys gauge\nminecraft_toys\{server="[^"]+",color="red"\} 3$/m,
+    )
+  } finally {
+    await service.close()
+  }
+  expect(metricsTable('')).toMatch(/^\| `minecraft_toys` +\| gauge +\| `server`, `color` +\| Toys +\|$/m)
+})
+
+it('a guide for each thing that the overview lists', () => {
+  const { links } = readPage('docs/contributing/README.md')
+  for (const page of ['source', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
+    expect(links).toContain(`${page}.md`)
+})

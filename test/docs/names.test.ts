@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { environmentOf } from '../../src/config/setting.ts'
+import { allSettings } from '../../src/config/settings.ts'
+import { pagePaths, readPage } from './markdown.ts'
+
+const guides = pagePaths.filter((path) => path !== 'CHANGELOG.md')
+const settings = new Set([...allSettings.flatMap(environmentOf), 'TICKWARDEN_CONFIG'])
+/** Of the same form, but no settings: error codes of the API, and variables of Node.js and of the tests. */
+const others = new Set([
+  'SERVER_UNREACHABLE',
+  'INVALID_PARAMETER',
+  'PROTECTED_MODE',
+  'NODE_EXTRA_CA_CERTS',
+  'REQUIRE_TOOLS',
+  'MC_SEVER',
+])
+const metrics = new Set(readPage('docs/metrics.md').codes)
+const routes = readPage('docs/api.md').codes.filter((code) => code.startsWith('/'))
+
+const isRoute = (path: string): boolean => {
+  const pattern = path.replace(/\?.*/, '').replace(/^\/api\/v1\/servers\/(\{name\}|\w+)\//, '/api/v1/')
+  return routes.includes(pattern)
+}
+
+it.each(guides)('%s names settings that exist', (path) => {
+  const named = readPage(path).codes.flatMap((code) => /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?==|$)/.exec(code) ?? [])
+  expect(named.filter((name) => !settings.has(name) && !others.has(name))).toEqual([])
+})
+
+it.each(guides)('%s names metrics that exist', (path) => {
+  const named = readPage(path).codes.flatMap((code) => /^(?:minecraft|tickwarden)_[a-z0-9_]+/.exec(code) ?? [])
+  const own = (name: string) => name.endsWith('_') || metrics.has(name)
+  expect(named.filter((name) => !own(name))).toEqual([])
+})
+
+it.each(guides)('%s names routes that exist', (path) => {
+  const named = readPage(path).codes.filter((code) => /^\/(api\/v1|v1)\/[\w/.{}-]+(\?.*)?$/.test(code) && !/<|\.\.\./.test(code))
+  expect(named.filter((route) => !isRoute(route))).toEqual([])
+})
+
+it('finds names that do not exist', () => {
+  expect(settings.has('MC_SERVERS')).toBe(false)
+  expect(metrics.has('minecraft_upp')).toBe(false)
+  expect(isRoute('/api/v1/servers/{name}/banner.png?width=600')).toBe(true)
+  expect(isRoute('/api/v1/nothing')).toBe(false)
+})

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { createFrameReader, encodeFrame } from '../../src/game/protocol/frames.ts'
+import { decodeHandshake, encodeStatus } from './status-packets.ts'
+
+/** Who polls: the host name that is sent in the handshake. */
+export interface Poll {
+  readonly server: number
+  readonly by: string
+  readonly at: number
+}
+
+export interface CountedServers {
+  /** `host:port` of each. */
+  readonly addresses: readonly string[]
+  readonly polls: readonly Poll[]
+  /** By server, who has polled it since, at least so many times. */
+  pollersSince(at: number, atLeast?: number): ReadonlyMap<number, ReadonlySet<string>>
+}
+
+const json = JSON.stringify({
+  version: { name: '1.21.11', protocol: 774 },
+  players: { max: 20, online: 3 },
+  description: 'counted',
+})
+const pong = 1
+
+/** Game servers, each at a loopback address of its own, that count by whom they are polled. */
+export async function startCountedServers(count: number): Promise<CountedServers> {
+  const polls: Poll[] = []
+  const sockets = new Set<net.Socket>()
+  const listener = net.createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+    const [, , high, low] = (socket.localAddress ?? '').replace('::ffff:', '').split('.').map(Number)
+    const frames = createFrameReader()
+    let greeted = false
+    let isAnswered = false
+    socket.on('data', (chunk) => {
+      frames.push(chunk)
+      for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
+        if (!greeted) polls.push({ server: (high! - 1) * 250 + low! - 1, by: decodeHandshake(frame).host, at: performance.now() })
+        else if (isAnswered) socket.write(encodeFrame(pong, frame.body))
+        else {
+          isAnswered = true
+          socket.write(encodeStatus(json))
+        }
+        greeted = true
+      }
+    })
+  })
+  listener.listen({ port: 0, host: '0.0.0.0', backlog: 1_024 })
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    listener.close()
+    await once(listener, 'close')
+  })
+  return {
+    addresses: Array.from({ length: count }, (_, index) => `127.0.${1 + Math.floor(index / 250)}.${(index % 250) + 1}:${port}`),
+    polls,
+    pollersSince(since, atLeast = 1) {
+      const counts = new Map<number, Map<string, number>>()
+      for (const { server, by, at } of polls) {
+        if (at < since) continue
+        const of = counts.get(server) ?? new Map<string, number>()
+        counts.set(server, of.set(by, (of.get(by) ?? 0) + 1))
+      }
+      return new Map(
+        [...counts].map(([server, of]) => [server, new Set([...of].flatMap(([by, n]) => (n >= atLeast ? [by] : [])))]),
+      )
+    },
+  }
+}

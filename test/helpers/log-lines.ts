@@ -1,0 +1,11 @@
+import type { Log } from '../../src/log.ts'
+
+/** A log that keeps its lines, each as `level: message`. */
+export function collectLog(): Log & { readonly lines: readonly string[] } {
+  const lines: string[] = []
+  const through =
+    (level: string) =>
+    (...parts: readonly unknown[]) =>
+      void lines.push(`${level}: ${parts.find((part) => typeof part === 'string') ?? ''}`)
+  return { lines, debug() {}, info: through('info'), warn: through('warn'), error: through('error') }
+}

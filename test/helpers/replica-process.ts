@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..')
+
+export interface ServiceProcess {
+  readonly name: string
+  readonly child: ChildProcess
+  readonly url: string
+  output(): string
+  readonly exit: Promise<number | null>
+  get(path: string): Promise<Response>
+  json<T>(path: string): Promise<T>
+  /** The value of a metric without labels; undefined where it is absent. */
+  metric(name: string): Promise<number | undefined>
+}
+
+/** The built service as a process of its own, listening on a free port, until the test ends. */
+export async function startService(name: string, config: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const file = join(folder, 'tickwarden.yaml')
+  writeFileSync(file, config)
+  const child = spawn(process.execPath, [join(root, 'dist', 'src', 'main.js'), '--config', file], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
+  onTestFinished(async () => {
+    child.kill('SIGCONT')
+    child.kill('SIGKILL')
+    await exit
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        output += chunk
+        const found = /listens on (http:\/\/[\w.:[\]]+)/.exec(output)?.[1]
+        if (found !== undefined) resolve(found)
+      })
+    }
+    child.once('close', () => reject(new Error(`${name} has ended:\n${output}`)))
+  })
+  const get = (path: string) => fetch(url + path)
+  return {
+    name,
+    child,
+    url,
+    output: () => output,
+    exit,
+    get,
+    json: async <T>(path: string) => (await (await get(path)).json()) as T,
+    async metric(metric) {
+      const text = await (await get('/metrics')).text()
+      const value = new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1]
+      return value === undefined ? undefined : Number(value)
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** The test files that take over two seconds, without `test/` and `.test.ts`; `*` is part of a name. */
+const names = [
+  '*.browser',
+  '*/*.browser',
+  'bench',
+  'commands/authorise',
+  'compose',
+  'data/properties',
+  'data/run-routes',
+  'data/runs/*',
+  'data/scripts/*/script',
+  'data/swap',
+  'docs/commands',
+  'exporter/probe',
+  'game/demo/*',
+  'game/lossy-line',
+  'game/names/system-resolver',
+  'game/proxy',
+  'game/sources/conformance',
+  'game/sources/jmx/index',
+  'game/sources/management/index',
+  'game/sources/rcon/index',
+  'game/sources/status/hostile',
+  'game/sources/status/minestom',
+  'game/sources/status/peers',
+  'game/watcher/main-thread',
+  'grafana/*',
+  'helpers/skip-reporter',
+  'history/kill',
+  'history/persistence',
+  'history/routes',
+  'http/base-path',
+  'http/close',
+  'http/docs',
+  'http/edge',
+  'http/openapi',
+  'http/other-methods',
+  'http/server',
+  'install',
+  'live/events',
+  'main',
+  'package',
+  'recovery',
+  'status-api/favicon',
+  'status-api/routes',
+  'status-api/state',
+  'web/page',
+  'web/pictures/routes',
+]
+
+/** Left out of `npm run test:quick`. */
+export const slowFiles: readonly string[] = names.map((name) => `test/${name}.test.ts`)
+
+const patterns = slowFiles.map((glob) => new RegExp(`/${glob.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`))
+const isSlow = ({ moduleId }: TestSpecification): boolean => patterns.some((pattern) => pattern.test(moduleId))
+
+/** Starts the slow files first, so that no worker is left alone with one at the end. */
+export class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+  }
+}

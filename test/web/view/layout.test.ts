@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { createFormat } from '../../../src/web/view/format.ts'
+import { viewControls } from '../../../src/web/view/layout.ts'
+import { toHtml } from '../../../src/web/view/node.ts'
+import { english } from '../../../src/web/view/texts.ts'
+
+const context = { texts: english, format: createFormat('en', 'UTC'), now: 0, root: '', title: 'Servers' }
+const controls = (...groups: readonly string[]) => toHtml(viewControls(groups, context))
+
+it('lets the reader choose a group where there are some', () => {
+  const html = controls('Games', '<b>"x"')
+  expect(html).toContain(
+    '<label class="pick"><span>Group</span><select id="group"><option value="">All groups</option><option value="Games">Games</option>',
+  )
+  expect(html).toContain('<option value="&lt;b&gt;&quot;x&quot;">&lt;b&gt;&quot;x&quot;</option>')
+})
+
+it('hides the choice of a group where there is none', () => {
+  expect(controls()).toContain('<label class="pick" hidden="">')
+})
