@@ -50,7 +50,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
           log: deferred.log,
         })
       : undefined
-  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, systemClock)
+  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, clock)
   const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
@@ -68,8 +68,8 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   })
   const app = await buildApp({
     ...{ config, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
-    ...(replica && { replica }),
     ...(discovery && { discovery }),
+    ...(replica && { replica }),
   })
   const close = async () => {
     discovery?.close()

@@ -30,7 +30,7 @@ export const mcRouter = defineProvider({
       env: 'DISCOVERY_MC_ROUTER',
       file: 'discovery.mcRouter',
       kind: path,
-      meaning: 'routes file (JSON) of mc-router, whose backends are watched',
+      meaning: 'routes file of mc-router in JSON, whose backends are watched',
     },
   },
   start: ({ discoveryMcRouter }, context) => readProxyFile(discoveryMcRouter, context, parseRoutes),
