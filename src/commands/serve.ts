@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { buildApp } from '../app.ts'
+import { createHttpHistogram } from '../../exporter/http-histogram.ts'
+import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
 import { createReplica } from '../cluster/replica.ts'
+import { createWorkers, WorkerFailure, type Workers } from '../cluster/workers/primary.ts'
 import type { Config } from '../config.ts'
 import { demoServerName, demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet, type Fleet } from '../game/fleet.ts'
@@ -9,7 +14,7 @@ import { createNetwork } from '../game/network.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { createHistogram } from '../histogram.ts'
 import { createDeferredLog } from './deferred-log.ts'
-import { explained, listenSettings } from './listen.ts'
+import { explained, ListenError, listenSettings } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {
@@ -19,6 +24,31 @@ export interface Service {
   close(): Promise<void>
 }
 
+/** Where the process that polls listens for the workers; no other user may connect to it. */
+async function createSocketPath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tickwarden-'))
+  return join(folder, 'primary.sock')
+}
+
+/** Listens for the metrics on their own address, if they have one. */
+async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
+  if (metricsApp === undefined || metricsListen === undefined) return
+  const listening = metricsApp.listen({
+    ...metricsListen,
+    listenTextResolver: (address) => `The metrics are served on ${address}`,
+  })
+  await explained(listening, metricsListen, listenSettings.metrics)
+}
+
+/** Starts the workers. @throws ListenError where they cannot listen */
+async function startWorkers(workers: Workers): Promise<string> {
+  try {
+    return await workers.start()
+  } catch (error) {
+    throw error instanceof WorkerFailure && error.isListenError ? new ListenError(error.message, { cause: error }) : error
+  }
+}
+
 /**
  * Starts the whole service: with no server configured also the demo server, which is then watched.
  * @throws ListenError where an address cannot be had, after everything that was started has been closed
@@ -26,8 +56,9 @@ export interface Service {
 export async function serve(config: Config, logger: FastifyBaseLogger): Promise<Service> {
   const demo = config.servers.length === 0 ? await startDemoServer({}) : undefined
   const servers = demo === undefined ? config.servers : [{ ...demoSettings(demo, demoServerName), demo: true } as const]
-  const { stateUrl } = config.cluster
-  const clock = stateUrl === undefined ? systemClock : sharedClock
+  const { stateUrl, workers: workerCount } = config.cluster
+  const hasWorkers = workerCount > 1
+  const clock = stateUrl === undefined && !hasWorkers ? systemClock : sharedClock
   const nameLookups = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
   const deferred = createDeferredLog(logger)
@@ -36,27 +67,41 @@ export async function serve(config: Config, logger: FastifyBaseLogger): Promise<
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     ...(replica && { share: replica.share }),
   })
-  const app = await buildApp({ config, fleet, clock, logger, log: deferred.log, nameLookups, ...(replica && { replica }) })
+  const requests = createHttpHistogram()
+  let workers: Workers | undefined
+  const app = await buildApp({
+    ...{ config, fleet, clock, logger, log: deferred.log, nameLookups },
+    ...(replica && { replica }),
+    ...(hasWorkers && { workers: { requests, eventMetrics: () => workers?.eventMetrics() ?? { clients: 0, dropped: 0 } } }),
+  })
+  const socketPath = hasWorkers ? await createSocketPath() : undefined
   const close = async () => {
     // First: while the replies under way are finished, others take the servers over.
     await replica?.close()
+    await workers?.close()
     fleet.close()
     network.close()
     await app.close()
     await demo?.close()
+    if (socketPath !== undefined) await rm(join(socketPath, '..'), { recursive: true, force: true })
   }
-  try {
+
+  async function listen(): Promise<string> {
     const { host, port } = config
-    const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
-    const url = await explained(listening, { host, port }, listenSettings.service)
-    const { metricsListen } = config.metrics
-    if (app.metricsApp !== undefined && metricsListen !== undefined) {
-      const listening = app.metricsApp.listen({
-        ...metricsListen,
-        listenTextResolver: (address) => `The metrics are served on ${address}`,
-      })
-      await explained(listening, metricsListen, listenSettings.metrics)
-    }
+    const describe = startLines(servers)
+    if (socketPath === undefined)
+      return explained(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
+    await app.listen({ path: socketPath, listenTextResolver: () => 'The process that polls the servers is ready.' })
+    const { history } = app.parts
+    workers = createWorkers({ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger })
+    const url = await startWorkers(workers)
+    logger.info(`${describe(url)}; ${workerCount} processes answer`)
+    return url
+  }
+
+  try {
+    const url = await listen()
+    await listenForMetrics(app, config.metrics)
     for (const warning of config.warnings) logger.warn(warning)
     deferred.release()
     fleet.start()

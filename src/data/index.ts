@@ -25,6 +25,8 @@ export interface DataServiceOptions {
   readonly databases?: readonly DatabaseDefinition[]
   /** Default: every one. */
   readonly scripts?: readonly Script[]
+  /** False: another process runs the scripts by the schedule. Default: true. */
+  readonly runsSchedule?: boolean
 }
 
 /** The databases, and the scripts that update them. */
@@ -43,7 +45,7 @@ export interface DataService {
 
 /** Opens the databases and starts the schedule. */
 export async function createDataService(options: DataServiceOptions): Promise<DataService> {
-  const { config, clock, log, databases = allDatabases, scripts = allScripts } = options
+  const { config, clock, log, databases = allDatabases, scripts = allScripts, runsSchedule = true } = options
   const { host, data, runs: settings } = config
   const values = scriptSettings(config)
   const dataDir = data.dataDir === undefined ? undefined : resolve(data.dataDir)
@@ -56,7 +58,16 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
       if (database !== undefined) await store.refresh(database)
     },
   })
-  const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: settings.updateSchedule, clock, log, store })
+  const schedule = startSchedule({
+    runs,
+    scripts: runsSchedule ? scripts : [],
+    values,
+    dataDir,
+    schedule: settings.updateSchedule,
+    clock,
+    log,
+    store,
+  })
   return {
     store,
     runs,
