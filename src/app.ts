@@ -86,7 +86,7 @@ export async function buildApp(options: AppOptions) {
   const requests = (worker ?? workers)?.requests
   const data = await createDataService({
     config: { host, data: config.data, runs, scripts },
-    ...{ clock, log, runsSchedule: !isWorker },
+    ...{ clock, log, runsSchedule: !isWorker, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
   const historyFolder = isWorker ? undefined : await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)

@@ -138,11 +138,14 @@ function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
     case 'started':
       return send(reply, 200, 'udating...')
     case 'already running':
+    case 'already done':
       return send(reply, 200, 'already running')
     case 'not configured':
       return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
     case 'no folder':
       return send(reply, 503, `not configured: ${started.reason}`)
+    case 'no shared state':
+      return send(reply, 503, `not started: ${started.reason}`, { 'retry-after': '10' })
     case 'stopping':
       return send(reply, 503, 'not started: the service is shutting down')
     case 'error':

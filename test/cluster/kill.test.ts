@@ -110,7 +110,9 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     // Redis is away, and comes back without its data.
     const endAway = follow(all)
     await redis.kill()
-    await until(async () => (await Promise.all(all.map((one) => one.metric('tickwarden_replica_state_up')))).every((up) => up === 0))
+    await until(async () =>
+      (await Promise.all(all.map((one) => one.metric('tickwarden_replica_state_up')))).every((up) => up === 0),
+    )
     const away = await pollers(servers)
     expect([...away]).toEqual([...four].sort(([x], [y]) => [...away.keys()].indexOf(x) - [...away.keys()].indexOf(y)))
     await redis.restart()

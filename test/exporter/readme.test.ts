@@ -8,6 +8,7 @@ import { serverFamilies } from '../../exporter/families/index.ts'
 import { live as liveFamilies } from '../../exporter/families/live.ts'
 import { mcMonitor } from '../../exporter/families/mc-monitor.ts'
 import { probed } from '../../exporter/families/probed.ts'
+import { replica as replicaFamilies } from '../../exporter/families/replica.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { fixedFleet } from '../helpers/metrics-fleet.ts'
 import { type MetricsService, startMetricsService } from '../helpers/metrics-service.ts'
@@ -31,7 +32,7 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [...probed, ...dataFamilies, ...liveFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(
+  const others = [...probed, ...dataFamilies, ...liveFamilies, ...replicaFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(
     ({ name, type, labels }) => ({
       name,
       type,

@@ -4,7 +4,6 @@ import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Fleet } from '../../game/fleet.ts'
 import type { RequestCounts } from '../../histogram.ts'
-import type { History } from '../../history/history.ts'
 import type { Log } from '../../log.ts'
 import { createIcons } from '../icons.ts'
 import { createFeeds, type Feed } from './feed.ts'
@@ -29,7 +28,8 @@ export interface WorkersOptions {
   readonly count: number
   readonly config: Config
   readonly fleet: Fleet
-  readonly history: Pick<History, 'image'>
+  /** What is recorded of each server, which a worker loads when it starts. */
+  readonly history: { image(server: string): Buffer | undefined }
   readonly requests: RequestCounts
   readonly socketPath: string
   readonly clock: Clock

@@ -76,7 +76,7 @@ async function update(): Promise<string> {
     ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
     ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
   })
-  return run === 'already running' ? run : (await run.ended).outcome
+  return typeof run === 'string' ? run : (await run.ended).outcome
 }
 
 it(`leaves a whole snapshot wherever it is killed, ${kills} times, and the next run succeeds`, async () => {

@@ -118,7 +118,16 @@ export const createProjectsScript = (options: { readonly second?: number; readon
       return result(limited === undefined ? 'failed' : 'rate_limited')
     }
     const entries = inOrder(published)
-    const written = await writeSnapshot({ database: projectsDatabase, path, entries, wall: clock.wall(), force, dryRun, log })
+    const written = await writeSnapshot({
+      database: projectsDatabase,
+      path,
+      entries,
+      wall: clock.wall(),
+      force,
+      dryRun,
+      log,
+      confirm: context.confirm,
+    })
     if (!written.written) {
       errors.unshift(written.reason)
       return result('failed')
