@@ -32,13 +32,17 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [...probed, ...dataFamilies, ...liveFamilies, ...replicaFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(
-    ({ name, type, labels }) => ({
-      name,
-      type,
-      labels: labels.join(','),
-    }),
-  )
+  const others = [
+    ...probed,
+    ...dataFamilies,
+    ...liveFamilies,
+    ...replicaFamilies,
+    ...mcMonitor({ settingsOf: () => undefined }).families,
+  ].map(({ name, type, labels }) => ({
+    name,
+    type,
+    labels: labels.join(','),
+  }))
   const own = [
     { name: 'tickwarden_build_info', type: 'gauge', labels: 'version,revision,node' },
     { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },
@@ -57,6 +61,7 @@ it('knows every metric that /metrics really has', async () => {
     ],
   }
   const live = { events: () => ({ clients: 1, dropped: 0 }), historyBytes: () => 1 }
+  const replica = { metrics: () => ({ servers: 1, members: 1, isStateUp: true }), isPolledHere: () => true }
   const clock = manualClock()
   const script = fixedFleet()
   const servers = Object.keys(script).map((name, index) => ({
@@ -65,7 +70,7 @@ it('knows every metric that /metrics really has', async () => {
     ...(index === 0 && { demo: true as const }),
   }))
   const fleet = scriptedFleet(script, clock, servers)
-  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live })
+  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live, replica })
   await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
   await service.text()
   const found = [...(await service.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]

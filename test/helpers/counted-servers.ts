@@ -19,7 +19,11 @@ export interface CountedServers {
   pollersSince(at: number, atLeast?: number): ReadonlyMap<number, ReadonlySet<string>>
 }
 
-const json = JSON.stringify({ version: { name: '1.21.11', protocol: 774 }, players: { max: 20, online: 3 }, description: 'counted' })
+const json = JSON.stringify({
+  version: { name: '1.21.11', protocol: 774 },
+  players: { max: 20, online: 3 },
+  description: 'counted',
+})
 const pong = 1
 
 /** Game servers, each at a loopback address of its own, that count by whom they are polled. */

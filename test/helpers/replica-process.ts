@@ -19,7 +19,11 @@ export interface ServiceProcess {
 }
 
 /** The built service as a process of its own, listening on a free port, until the test ends. @param config of a file; absent: no file */
-export async function startService(name: string, config: string | undefined, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+export async function startService(
+  name: string,
+  config: string | undefined,
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
   const file = join(folder, 'tickwarden.yaml')
   if (config !== undefined) writeFileSync(file, config)
