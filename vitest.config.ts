@@ -12,6 +12,7 @@ const slow = [
   'test/main.test.ts',
   'test/recovery.test.ts',
   'test/commands/*.test.ts',
+  'test/cluster/{locks,membership,replica,workers}.test.ts',
   'test/data/runs/*.test.ts',
   'test/data/scripts/**/script.test.ts',
   'test/exporter/probe.test.ts',

@@ -195,6 +195,13 @@ describe('STATE_URL', () => {
     expect(more).toEqual([])
   })
 
+  it('lets values count until the servers of a replica that has died are polled again', () => {
+    const env = { STATE_URL: 'redis://redis.test', POLL_INTERVAL: '1s', STATE_HEARTBEAT: '5s' }
+    expect(load({ env }).poll.staleAfter).toBe(11_000)
+    expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(3_000)
+    expect(load({ env: { ...env, STALE_AFTER: '4s' } }).poll.staleAfter).toBe(4_000)
+  })
+
   it('is needed where STATE_PASSWORD is set', () => {
     expect(problems({ env: { STATE_PASSWORD: 'geheim' } })).toEqual(['STATE_PASSWORD is set without STATE_URL'])
   })

@@ -127,7 +127,8 @@ export const alerts: readonly Alert[] = [
     summary: 'The replica {{ $labels.instance }} cannot use the shared state',
     description:
       'The replica has not been able to use the Redis or Valkey server of STATE_URL for 2 minutes. It polls the servers that it polled before; nothing is known here of the others, and no replica takes over from one that dies.',
-    action: 'The log of the replica says once what is wrong and what to do about it. Does the server run, and can the replica connect to it?',
+    action:
+      'The log of the replica says once what is wrong and what to do about it. Does the server run, and can the replica connect to it?',
   },
   {
     name: 'SnapshotFailing',
