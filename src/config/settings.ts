@@ -310,7 +310,7 @@ const cluster = {
     file: 'state.heartbeat',
     kind: duration('200ms', '1m'),
     default: '5s',
-    meaning: 'time between two heartbeats of a replica; after two, others poll the servers of one that is gone',
+    meaning: 'time within which a replica sends a heartbeat; after twice the time others poll the servers of one that is gone',
   }),
   workers: setting({
     env: 'WORKERS',

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import type { Fleet } from '../../game/fleet.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
 import type { Watcher } from '../../game/watcher/index.ts'
+import { createBatchQueue } from '../batch-queue.ts'
 import type { Icons } from '../icons.ts'
 import { createSnapshotCodec } from '../snapshot-codec.ts'
 import type { PrimaryMessage } from './messages.ts'
@@ -15,54 +16,32 @@ export interface Feed {
   close(): void
 }
 
-/** Snapshots in one message. */
-const maxBatch = 100
-/** Messages that the worker has not taken; beyond, only the newest snapshot of each server is kept. */
-const maxPending = 4
-
 type Send = (message: PrimaryMessage, onTaken: () => void) => void
 
 function createFeed(send: Send, icons: Icons): Omit<Feed, 'repeat'> & { forgetIcon(hash: string): void } {
-  const waiting = new Map<string, { readonly text: string; readonly icon: Buffer | undefined }>()
   /** Hashes of the icons that were sent. */
   const sentIcons = new Set<string>()
-  let pending = 0
-  let isScheduled = false
   let isClosed = false
 
-  function flush(): void {
-    isScheduled = false
-    while (waiting.size > 0 && pending < maxPending && !isClosed) {
-      const batch = [...waiting].slice(0, maxBatch)
-      for (const [server] of batch) waiting.delete(server)
-      const newIcons = new Map(batch.flatMap(([, { icon }]) => (icon === undefined ? [] : [[icons.hashOf(icon), icon] as const])))
-      for (const hash of newIcons.keys()) {
-        if (sentIcons.has(hash)) newIcons.delete(hash)
-        else sentIcons.add(hash)
-      }
-      pending++
-      send({ type: 'snapshots', texts: batch.map(([, { text }]) => text), icons: [...newIcons] }, () => {
-        pending--
-        schedule()
-      })
+  const queue = createBatchQueue<{ readonly text: string; readonly icon: Buffer | undefined }>((batch) => {
+    if (isClosed) return Promise.resolve()
+    const newIcons = new Map<string, Buffer>()
+    for (const [, { icon }] of batch) {
+      const hash = icon && icons.hashOf(icon)
+      if (icon === undefined || hash === undefined || sentIcons.has(hash)) continue
+      sentIcons.add(hash)
+      newIcons.set(hash, icon)
     }
-  }
-
-  function schedule(): void {
-    if (isScheduled || waiting.size === 0) return
-    isScheduled = true
-    setImmediate(flush)
-  }
+    const texts = batch.map(([, { text }]) => text)
+    return new Promise((resolve) => send({ type: 'snapshots', texts, icons: [...newIcons] }, resolve))
+  })
 
   return {
-    add({ server, fields }, text) {
-      waiting.set(server, { text, icon: fields.favicon?.value })
-      schedule()
-    },
+    add: ({ server, fields }, text) => queue.set(server, { text, icon: fields.favicon?.value }),
     forgetIcon: (hash) => void sentIcons.delete(hash),
     close() {
       isClosed = true
-      waiting.clear()
+      queue.clear()
     },
   }
 }
