@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
-import { createEventLog, type LiveEvent } from './event-log.ts'
+import { createEventLog, firstEventId, type LiveEvent } from './event-log.ts'
 import { playerChanges } from './player-changes.ts'
 import { difference, downReason, type LiveState, stateOf, type ToState, wallOf } from './state.ts'
 
@@ -109,7 +109,7 @@ export function createEventHub(
   maxClients: number,
   { toState = stateOf, listsServers = false }: EventHubOptions = {},
 ): EventHub {
-  const log = createEventLog(maxRemembered, Math.round(clock.wall()) * 1_000)
+  const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
   const clients = new Set<Client>()
   const published = new Map<string, Published>()
   let dropped = 0
