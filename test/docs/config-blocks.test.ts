@@ -60,7 +60,7 @@ it.skipIf(!hasTool('promtool')).each(named(prometheus))('%s is accepted by Prome
 })
 
 it.skipIf(!hasTool('nginx')).each(named(nginx))('%s is accepted by nginx', (_place, { text }) => {
-  const server = text.startsWith('server') ? text.replace('listen 80;', 'listen 127.0.0.1:65530;') : `server { ${text} }`
+  const server = /^(server|upstream)\b/.test(text) ? text.replace('listen 80;', 'listen 127.0.0.1:65530;') : `server { ${text} }`
   const file = write('nginx.conf', `pid nginx.pid; error_log stderr;\nevents {}\nhttp { access_log off;\n${server}\n}`)
   const { status, stderr } = spawnSync('nginx', ['-t', '-p', join(file, '..'), '-c', file], { encoding: 'utf8' })
   expect(status, stderr).toBe(0)

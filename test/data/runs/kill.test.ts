@@ -75,7 +75,7 @@ async function openLane() {
         ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
         ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
       })
-      return run === 'already running' ? run : (await run.ended).outcome
+      return typeof run === 'string' ? run : (await run.ended).outcome
     },
     close(): void {
       reddit.close()
