@@ -9,97 +9,65 @@ export interface UnlabelledFamilies {
   readonly identity: (snapshot: ServerSnapshot) => string | undefined
 }
 
-/** The lines of one server. */
-interface Rendered {
-  /** For each family, in order, as a string of bytes (`latin1`); '' where it has none. */
-  readonly chunks: readonly string[]
-  readonly length: number
-  /** For the families without the label `server`. */
-  readonly identity: string | undefined
-}
-
 export interface FleetText {
-  /** Renders the lines of a server, for a scrape to copy, unless they were rendered before. */
-  prepare(snapshot: ServerSnapshot): void
-  /** The exposition of all families that have a sample. Read only: returned again while no snapshot is new. */
-  bytes(snapshots: readonly ServerSnapshot[], format: Format): Buffer
+  /**
+   * The exposition of all families that have a sample, part by part. Each part is rendered when it is requested, so that the
+   * caller can let other work run in between.
+   */
+  parts(snapshots: readonly ServerSnapshot[], format: Format): Generator<string>
 }
 
-/** Chunks written at once: a call per chunk costs as much as its copy, and a text of all of them would be copied twice. */
-const batch = 64
+/** Characters from which on a part is complete: rendering one takes some tenths of a millisecond. */
+const partLength = 32_768
+/** Servers after which a part is complete, even where none of them has a sample. */
+const maxServers = 500
 
-const toBytes = (text: string): string => Buffer.from(text).toString('latin1')
-const lengthOf = (parts: readonly string[]): number => parts.reduce((sum, { length }) => sum + length, 0)
-
-/** @param families of a server, which get the label `server` */
+/**
+ * The format wants the lines of a family together, so that all servers are read once for each family; keeping the lines of each
+ * server until the next scrape would take more memory than all the rest of the server (`npm run bench -- metrics`).
+ * @param families of a server, which get the label `server`
+ */
 export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {
-  const rendered = new WeakMap<ServerSnapshot, Rendered>()
   const all = [...families, ...(unlabelled?.families ?? [])]
-  const headers = {
-    prometheus: all.map((family) => toBytes(familyHeader(family, 'prometheus'))),
-    openmetrics: all.map((family) => toBytes(familyHeader(family, 'openmetrics'))),
-  }
-  const last: { [F in Format]?: { readonly snapshots: readonly ServerSnapshot[]; readonly bytes: Buffer } } = {}
+  const headersIn = (format: Format) => all.map((family) => familyHeader(family, format))
+  const headers = { prometheus: headersIn('prometheus'), openmetrics: headersIn('openmetrics') }
 
-  function render(snapshot: ServerSnapshot): Rendered {
-    const known = rendered.get(snapshot)
-    if (known !== undefined) return known
-    const label = `server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`
-    const chunks = all.map((family, index) => toBytes(sampleLines(family, snapshot, index < families.length ? label : '')))
-    const result = { chunks, length: lengthOf(chunks), identity: unlabelled?.identity(snapshot) }
-    rendered.set(snapshot, result)
-    return result
-  }
-
-  /** Those that are the first with their identity. */
-  function firsts(servers: readonly Rendered[]): readonly Rendered[] {
+  /** The positions of those that are the first with their identity, after each `maxServers` an empty part. */
+  function* findFirsts(snapshots: readonly ServerSnapshot[], firsts: Set<number>): Generator<string> {
     const seen = new Set<string>()
-    return servers.filter(({ identity }) => {
-      if (identity === undefined || seen.has(identity)) return identity === undefined
-      seen.add(identity)
-      return true
-    })
-  }
-
-  /** The format wants the lines of a family together: family by family, the chunk of each server. */
-  function assemble(servers: readonly Rendered[], ofFamilies: readonly string[]): Buffer {
-    const size = servers.reduce((sum, { length }) => sum + length, lengthOf(ofFamilies))
-    const bytes = Buffer.allocUnsafe(size)
-    let end = 0
-    let pending = ''
-    let count = 0
-    const add = (chunk: string) => {
-      pending += chunk
-      if (++count < batch) return
-      end += bytes.write(pending, end, 'latin1')
-      pending = ''
-      count = 0
+    for (const [index, snapshot] of snapshots.entries()) {
+      const identity = unlabelled?.identity(snapshot)
+      if (identity === undefined || !seen.has(identity)) firsts.add(index)
+      if (identity !== undefined) seen.add(identity)
+      if (index % maxServers === maxServers - 1) yield ''
     }
-    const distinct = unlabelled === undefined ? servers : firsts(servers)
-    ofFamilies.forEach((header, family) => {
-      let hasHeader = false
-      for (const { chunks } of family < families.length ? servers : distinct) {
-        const chunk = chunks[family]
-        if (chunk === undefined || chunk === '') continue
-        if (!hasHeader) add(header)
-        hasHeader = true
-        add(chunk)
-      }
-    })
-    end += bytes.write(pending, end, 'latin1')
-    return bytes.subarray(0, end)
   }
 
   return {
-    prepare: render,
-    bytes(snapshots, format) {
-      const before = last[format]
-      if (before?.snapshots.length === snapshots.length && before.snapshots.every((known, index) => known === snapshots[index])) {
-        return before.bytes
+    *parts(snapshots, format) {
+      const labels = snapshots.map(({ server }) => `server="${escapeLabel(server, Number.POSITIVE_INFINITY)}"`)
+      const firsts = new Set<number>()
+      if (unlabelled !== undefined) yield* findFirsts(snapshots, firsts)
+      let part = ''
+      for (const [position, family] of all.entries()) {
+        const isLabelled = position < families.length
+        let hasHeader = false
+        let index = 0
+        for (const snapshot of snapshots) {
+          const lines =
+            isLabelled || firsts.has(index) ? sampleLines(family, snapshot, isLabelled ? (labels[index] ?? '') : '') : ''
+          if (lines !== '') {
+            part += hasHeader ? lines : headers[format][position] + lines
+            hasHeader = true
+          }
+          index++
+          if (part.length >= partLength || index % maxServers === 0) {
+            yield part
+            part = ''
+          }
+        }
       }
-      const bytes = assemble(snapshots.map(render), headers[format])
-      last[format] = { snapshots: [...snapshots], bytes }
-      return bytes
+      yield part
     },
   }
 }

@@ -19,3 +19,12 @@ const nameLookups = {
 
 export const nameLookupText = (histogram: Histogram, format: Format): string =>
   familyHeader(nameLookups, format) + histogramLines(nameLookups.name, '', histogram, format)
+
+const pollDelays = {
+  name: 'tickwarden_poll_delay_seconds',
+  type: 'histogram',
+  help: 'Time from when a poll of a watched server was due until it started, seconds: how far this process is behind.',
+}
+
+export const pollDelayText = (histogram: Histogram, format: Format): string =>
+  familyHeader(pollDelays, format) + histogramLines(pollDelays.name, '', histogram, format)

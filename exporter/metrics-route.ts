@@ -1,8 +1,8 @@
+import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { constants, gzip } from 'node:zlib'
+import { constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Clock } from '../src/clock.ts'
 import type { DataMetrics } from '../src/data-metrics.ts'
 import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
@@ -11,13 +11,14 @@ import { acceptsGzip } from '../src/http/accept.ts'
 import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
 import type { LiveMetrics } from '../src/live-metrics.ts'
+import { createPauses, type Pauses } from '../src/pauses.ts'
 import type { ReplicaMetrics } from '../src/replica-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
 import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
 import { replica as replicaFamilies } from './families/replica.ts'
 import type { FleetText } from './fleet-text.ts'
-import { nameLookupText } from './histogram-text.ts'
+import { nameLookupText, pollDelayText } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
 import { chooseFormat } from './negotiate.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
@@ -30,8 +31,8 @@ const compression = { level: constants.Z_BEST_SPEED }
 /** Shorter texts, such as those of a probe, are sent as they are: zlib would take longer than all the rest of the reply. */
 const minGzipLength = 16_384
 
-/** How long after a scrape snapshots are rendered as they arrive, in milliseconds: twice the usual minute between scrapes. */
-const renderAheadMs = 120_000
+/** Characters from which on a text is sent while it is rendered, in chunks of at least that length. */
+const minStreamLength = 65_536
 
 const example = '# HELP minecraft_up Whether the server answers.\n# TYPE minecraft_up gauge\nminecraft_up{server="survival"} 1\n'
 
@@ -57,30 +58,75 @@ export const metricsSchema = {
 export async function sendMetrics(
   request: FastifyRequest,
   reply: FastifyReply,
-  text: Buffer | string,
+  text: string,
   format: Format,
 ): Promise<FastifyReply> {
-  reply.headers({
-    'content-type': contentTypes[format],
-    'cache-control': 'no-store',
-    vary: 'Accept, Accept-Encoding',
-  })
+  setHeaders(reply, format)
   if (text.length < minGzipLength || !acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
   return reply.send(await compress(text, compression))
 }
 
+function setHeaders(reply: FastifyReply, format: Format): void {
+  reply.headers({
+    'content-type': contentTypes[format],
+    'cache-control': 'no-store',
+    vary: 'Accept, Accept-Encoding',
+  })
+}
+
+/** Puts parts together to chunks that are worth a write of their own, with pauses in which everything else runs. */
+export async function* toChunks(parts: Iterable<string>, pauses: Pauses = createPauses()): AsyncGenerator<string> {
+  let chunk = ''
+  for (const part of parts) {
+    chunk += part
+    if (chunk.length >= minStreamLength) {
+      yield chunk
+      chunk = ''
+    }
+    if (pauses.isDue()) await pauses.take()
+  }
+  yield chunk
+}
+
+/**
+ * Sends metrics as they are rendered: what is short at once, the rest as a stream. The stream is gzipped chunk by chunk, because
+ * one call for all of it would hold a thread of libuv's pool, which files and some names need, for a second.
+ */
+async function streamMetrics(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: Iterable<string>,
+  format: Format,
+): Promise<FastifyReply> {
+  const chunks = toChunks(parts)
+  const first = await chunks.next()
+  const second = first.done ? first : await chunks.next()
+  if (second.done) return await sendMetrics(request, reply, first.done ? '' : first.value, format)
+  setHeaders(reply, format)
+  async function* all() {
+    yield first.value as string
+    yield second.value as string
+    yield* chunks
+  }
+  const text = Readable.from(all(), { objectMode: false })
+  if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
+  reply.header('content-encoding', 'gzip')
+  // An error of the text destroys the compressed one, which ends the reply.
+  return reply.send(pipeline(text, createGzip(compression), () => {}))
+}
+
 export interface MetricsParts {
   readonly fleet: Fleet
-  readonly clock: Clock
   readonly fleetText: FleetText
   readonly service: ServiceMetrics
   readonly histogram: HttpHistogram
   readonly nameLookups: Histogram
+  readonly pollDelays: Histogram
   readonly data?: DataMetrics
   readonly live?: LiveMetrics
-  readonly discovery?: DiscoveryView
   readonly replica?: ReplicaOptions
+  readonly discovery?: DiscoveryView
 }
 
 export interface ReplicaOptions {
@@ -90,19 +136,12 @@ export interface ReplicaOptions {
 
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
-  const { fleet, clock, fleetText, service, histogram, nameLookups, data, live, discovery, replica } = parts
+  const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, replica, discovery } = parts
   const writeData = createExposition(dataFamilies)
   const writeLive = createExposition(liveFamilies)
-  const writeDiscovery = createExposition(discoveryFamilies)
   const writeReplica = createExposition(replicaFamilies)
+  const writeDiscovery = createExposition(discoveryFamilies)
   const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)
-  let lastScrape = Number.NEGATIVE_INFINITY
-  // While something scrapes, the next scrape only copies what was rendered between the two (`npm run bench -- metrics`).
-  const unsubscribe = fleet.subscribe((snapshot) => {
-    if (clock.now() - lastScrape < renderAheadMs && isPolledHere(snapshot)) fleetText.prepare(snapshot)
-  })
-  app.addHook('onClose', async () => unsubscribe())
-
   app.get(
     '/metrics',
     {
@@ -116,23 +155,24 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
       },
     },
     async (request, reply) => {
-      lastScrape = clock.now()
       const format = chooseFormat(request.headers.accept)
       const own = [
         data === undefined ? '' : writeData(data, format),
         live === undefined ? '' : writeLive(live, format),
-        discovery === undefined ? '' : writeDiscovery(discovery, format),
         replica === undefined ? '' : writeReplica(replica.metrics(), format),
+        discovery === undefined ? '' : writeDiscovery(discovery, format),
         histogram.text(format),
         nameLookupText(nameLookups, format),
+        pollDelayText(pollDelays, format),
         await service.text(format),
         endings[format],
       ].join('')
-      const servers = fleetText.bytes(
-        fleet.watchers.filter(isPolledHere).map((watcher) => watcher.snapshot()),
-        format,
-      )
-      return sendMetrics(request, reply, Buffer.concat([servers, Buffer.from(own)]), format)
+      const snapshots = fleet.watchers.filter(isPolledHere).map((watcher) => watcher.snapshot())
+      function* all() {
+        yield* fleetText.parts(snapshots, format)
+        yield own
+      }
+      return streamMetrics(request, reply, all(), format)
     },
   )
 }

@@ -26,14 +26,16 @@ export interface ExporterOptions {
   readonly data?: DataMetrics
   /** Without it there are no metrics of the event streams and the history. */
   readonly live?: LiveMetrics
-  /** Without it there are no metrics of the discovery of servers. */
-  readonly discovery?: DiscoveryView
   /** Where several replicas share the servers: /metrics covers those that this one polls. */
   readonly replica?: ReplicaOptions
+  /** Without it there are no metrics of the discovery of servers. */
+  readonly discovery?: DiscoveryView
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
   readonly nameLookups?: Histogram
+  /** How late polls of the watched servers started. */
+  readonly pollDelays?: Histogram
   /** What /probe reaches servers through; default: the system's network with a cache of its own, so that a probe evicts no name of the fleet. */
   readonly network?: Network
 }
@@ -44,6 +46,7 @@ export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
 export function registerExporter(app: FastifyInstance, options: ExporterOptions): void {
   const { fleet, config, clock, data, live, discovery, routesOn = app, nameLookups = createHistogram() } = options
+  const { pollDelays = createHistogram() } = options
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
@@ -58,15 +61,15 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     }
     registerMetricsRoute(routes, {
       fleet,
-      clock,
       fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined),
       service: createServiceMetrics(config.poll.interval),
       histogram,
       nameLookups,
+      pollDelays,
       ...(data && { data }),
       ...(live && { live }),
-      ...(discovery && { discovery }),
       ...(options.replica && { replica: options.replica }),
+      ...(discovery && { discovery }),
     })
     registerProbeRoute(routes, {
       fleet,

@@ -60,6 +60,11 @@ export function sampleLines<T>(family: Family<T>, from: T, constant: string): st
     if (sample === undefined || !Number.isFinite(sample.value)) return ''
     return constant === '' ? `${name} ${sample.value}\n` : `${name}{${constant}} ${sample.value}\n`
   }
+  const [first, second] = samples
+  if (second === undefined) {
+    if (first === undefined || !Number.isFinite(first.value)) return ''
+    return `${name}{${constant}${constant === '' ? '' : ','}${labelText(labels, first)}} ${first.value}\n`
+  }
   const lines = new Map<string, string>()
   for (const sample of samples) {
     const own = labelText(labels, sample)

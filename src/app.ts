@@ -37,6 +37,8 @@ export interface AppOptions {
   readonly nameLookups?: Histogram
   /** Set where several replicas share the servers. */
   readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
+  /** How late polls started, for the metrics. */
+  readonly pollDelays?: Histogram
 }
 
 declare module 'fastify' {
@@ -54,7 +56,7 @@ const metricsHint = () =>
 
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp(options: AppOptions) {
-  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, discovery, replica } = options
+  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, pollDelays, replica, discovery } = options
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -88,6 +90,7 @@ export async function buildApp(options: AppOptions) {
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
+    ...(pollDelays && { pollDelays }),
     ...(discovery && { discovery }),
   })
   registerStatusApi(app, { fleet, clock, icons, ...(discovery && { discovery }) })

@@ -25,7 +25,10 @@ function withSettings(command: Command): Command {
 }
 
 /** Reads the settings of a command line. @param path of the config file, where it is known */
-function loaderOf(command: Command, input: Pick<ConfigInput, 'watches'> = {}): (path?: string) => Config {
+function loaderOf(
+  command: Command,
+  { flags: given = {}, ...input }: Pick<ConfigInput, 'watches' | 'flags'> = {},
+): (path?: string) => Config {
   const options: Readonly<Record<string, string | undefined>> = command.optsWithGlobals()
   const flags = Object.fromEntries(
     command.options
@@ -34,12 +37,12 @@ function loaderOf(command: Command, input: Pick<ConfigInput, 'watches'> = {}): (
   )
   return (path) => {
     const file = path ?? options.config
-    return loadConfig({ ...input, flags, ...(file !== undefined && { file }) })
+    return loadConfig({ ...input, flags: { ...flags, ...given }, ...(file !== undefined && { file }) })
   }
 }
 
 /** The settings of a command line, or the end of the process with every wrong one named. */
-function configOf(command: Command, input: Pick<ConfigInput, 'watches'> = {}): Config {
+function configOf(command: Command, input: Pick<ConfigInput, 'watches' | 'flags'> = {}): Config {
   try {
     return loaderOf(command, input)()
   } catch (error) {
@@ -137,6 +140,17 @@ withSettings(program.command('update').description('run an update script and sho
       // A pause of the script that nobody waits for any more would hold the process.
       if (signal.aborted) process.exit(code)
       return code
+    }),
+  )
+
+withSettings(program.command('record').description('write what a server answers to a folder, without names and secrets'))
+  .argument('<address>', 'address of the game server, as for MC_SERVER')
+  .option('--output <folder>', 'folder to write to', 'recording')
+  .action((address: string, { output }: { readonly output: string }, command: Command) =>
+    reported(async () => {
+      const { runRecord } = await import('./commands/record.ts')
+      const config = configOf(command, { flags: { MC_SERVER: address } })
+      return await runRecord(config, { folder: output, print: console.log, signal: stopSignal() })
     }),
   )
 

@@ -4,6 +4,7 @@ import { routeTable } from './api-tables.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
 import { metricsTable } from './metrics-table.ts'
+import { serverSoftwareTable } from './server-software.ts'
 import { readSelfDescription, type SelfDescription } from './service.ts'
 import {
   databaseTable,
@@ -24,8 +25,9 @@ type Make = (service: SelfDescription) => string
 const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/settings.md': { 'server settings': serverSettingTable, 'service settings': serviceSettingTable },
   'docs/sources.md': { sources: sourceTable },
+  'docs/discovery.md': { providers: providerTable },
   'docs/fields.md': { fields: fieldTable },
-  'docs/many-servers.md': { providers: providerTable },
+  'docs/server-software.md': { names: serverSoftwareTable },
   'docs/metrics.md': { metrics: ({ metrics }) => metricsTable(metrics) },
   'docs/api.md': {
     'status routes': ({ openapi }) => routeTable(openapi, (path) => path.startsWith('/api/v1/')),

@@ -1,8 +1,5 @@
-import { data } from '../../exporter/families/data.ts'
-import { discovery } from '../../exporter/families/discovery.ts'
 import type { Family } from '../../exporter/families/family.ts'
-import { serverFamilies } from '../../exporter/families/index.ts'
-import { live } from '../../exporter/families/live.ts'
+import { partFamilies, serverFamilies } from '../../exporter/families/index.ts'
 import { mcMonitor } from '../../exporter/families/mc-monitor.ts'
 import { probed } from '../../exporter/families/probed.ts'
 import { code, marked, table } from './table.ts'
@@ -23,9 +20,7 @@ const describe = ({ name, type, labels, help }: Pick<Family, 'name' | 'type' | '
 
 const listed: readonly Metric[] = [
   ...serverFamilies.map((family) => ({ ...describe(family), labels: ['server', ...family.labels] })),
-  ...[...probed, ...data, ...live, ...discovery, ...mcMonitor({ settingsOf: () => undefined }).families].map((family) =>
-    describe(family as Family),
-  ),
+  ...[...probed, ...partFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(describe),
 ]
 
 /** The families of an exposition that are in no list: those of the service itself, but for those of prom-client. */

@@ -1,10 +1,14 @@
+import { data } from './data.ts'
 import { dimensions } from './dimensions.ts'
-import type { ServerFamily } from './family.ts'
+import { discovery } from './discovery.ts'
+import type { Family, ServerFamily } from './family.ts'
 import { jvm } from './jvm.ts'
+import { live } from './live.ts'
 import { overload } from './overload.ts'
 import { paper } from './paper.ts'
 import { players } from './players.ts'
 import { polls } from './polls.ts'
+import { replica } from './replica.ts'
 import { state } from './state.ts'
 import { ticks } from './ticks.ts'
 import { world } from './world.ts'
@@ -20,4 +24,12 @@ export const serverFamilies: readonly ServerFamily[] = [
   ...jvm,
   ...overload,
   ...polls,
+]
+
+/** The families of the parts of the service, each of which is written where that part is on. */
+export const partFamilies: readonly Pick<Family, 'name' | 'type' | 'labels' | 'help'>[] = [
+  ...data,
+  ...live,
+  ...discovery,
+  ...replica,
 ]

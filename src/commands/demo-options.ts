@@ -57,7 +57,7 @@ export function toDemoOptions(values: DemoFlagValues): DemoCommandOptions {
   const edition = oneOf<'java' | 'bedrock'>(values, 'edition', '--edition', ['java', 'bedrock'])
   const ofJava = Object.keys(values).find((name) => !bedrockFlags.has(name))
   if (edition === 'bedrock' && ofJava !== undefined) {
-    throw new RangeError(`--${ofJava.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for the Java edition`)
+    throw new UsageError(`--${ofJava.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for the Java edition`)
   }
   const era = oneOf(values, 'era', '--era', eraNames)
   const software = oneOf<Software>(values, 'software', '--software', softwareNames)

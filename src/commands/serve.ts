@@ -35,9 +35,9 @@ const maxDiscoveryMs = 2_000
  * @throws ListenError where an address cannot be had, after everything that was started has been closed
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
+  const deferred = createDeferredLog(logger)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
-  const deferred = createDeferredLog(logger)
   const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
   const demo = isDemo ? await startDemoServer({}) : undefined
   const discovery =
@@ -50,13 +50,15 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
           log: deferred.log,
         })
       : undefined
-  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, clock)
+  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, systemClock)
   const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
+  const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
   const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
+    onPollStart: pollDelays.observe,
     ...(replica && { share: replica.share }),
   })
   discovery?.onChange(() => {
@@ -65,9 +67,9 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
   })
   const app = await buildApp({
-    ...{ config, fleet, clock, logger, log: deferred.log, nameLookups },
-    ...(discovery && { discovery }),
+    ...{ config, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
     ...(replica && { replica }),
+    ...(discovery && { discovery }),
   })
   const close = async () => {
     discovery?.close()

@@ -17,8 +17,6 @@ export interface Given {
 export interface ServerEntry {
   /** For messages. */
   readonly place: string
-  /** What comes before its keys: `servers[0].`. */
-  readonly prefix: string
   /** By the setting's key in the entry: `rcon.address`. */
   readonly settings: ReadonlyMap<string, Given>
 }
@@ -153,10 +151,9 @@ function splitListen({ from, text }: Given, problems: string[]): readonly [strin
 /** @param at where it is in the file: `servers[0]`; empty for the file itself */
 function readEntry(entry: Tree, path: string, at: string, problems: string[]): ServerEntry | undefined {
   const place = at === '' ? path : `${path}: ${at}`
-  const prefix = at === '' ? '' : `${at}.`
   if (isMap(entry)) {
-    const where = { path, entry: prefix, keys: entryKeys, others: [] }
-    return { place, prefix, settings: readTree(entry, where, problems) }
+    const where = { path, entry: at === '' ? '' : `${at}.`, keys: entryKeys, others: [] }
+    return { place, settings: readTree(entry, where, problems) }
   }
   problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
   return undefined

@@ -23,7 +23,7 @@ export function readServerValues(values: ReadonlyMap<string, string>, place: str
     if (kind === undefined || kind.isLocal) problems.push(`${place}: ${key} is not a setting that can be given here`)
     else given.set(key, { from: `${place}: ${key}`, inFile: true, text })
   }
-  const { server } = readEntry({ place, prefix: `${place}: `, settings: given }, problems)
+  const { server } = readEntry({ place, settings: given }, problems)
   throwProblems(problems)
   if (server === undefined) throw new DiscoveryError(`${place} has no address`)
   return server

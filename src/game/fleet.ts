@@ -1,16 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock.ts'
 import { type Log, silentLog } from '../log.ts'
+import { createLimiter } from './names/limiter.ts'
 import type { Network } from './network.ts'
 import type { PhaseRecorder } from './phases.ts'
 import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
+import { placeOf } from './spread.ts'
 import { createConnectBackoffs } from './watcher/connect-backoff.ts'
 import { createWatcher, type Watcher } from './watcher/index.ts'
+import { createWheel } from './watcher/wheel.ts'
 
-/** Milliseconds between the first polls of two servers, so that a large fleet is spread over its interval. */
+/** Milliseconds over which the first polls are spread for each server, at most the interval: a small fleet starts at once. */
 const startSpacing = 5
+/** Polls that run at once: each has a socket, and thousands of servers that do not answer must not take every file descriptor. */
+const maxRunningPolls = 4_096
 
 export interface FleetOptions {
   readonly servers: readonly ServerSettings[]
@@ -20,6 +25,8 @@ export interface FleetOptions {
   readonly random?: () => number
   /** What the watched servers are reached through; default: the system's network, without a cache of names. */
   readonly network?: Network
+  /** Called when a poll starts, with the seconds since it was due. */
+  readonly onPollStart?: (delaySeconds: number) => void
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
   /**
    * Where several processes share the servers: makes what stands for the watcher of a server, which polls only in one of them.
@@ -100,7 +107,9 @@ function requireDistinctNames(servers: readonly ServerSettings[]): void {
 }
 
 export function createFleet(options: FleetOptions): Fleet {
-  const { poll, clock, log, random = Math.random, network, createSources } = options
+  const { poll, clock, log, random = Math.random, network, onPollStart = () => {}, createSources } = options
+  const wheel = createWheel(clock)
+  const limit = createLimiter(() => maxRunningPolls)
   const backoffs = createConnectBackoffs(clock, random)
   const snapshotListeners = new Set<(snapshot: ServerSnapshot) => void>()
   const changeListeners = new Set<(change: FleetChange) => void>()
@@ -115,18 +124,21 @@ export function createFleet(options: FleetOptions): Fleet {
     settings: PollSettings,
     { log, ...context }: ProbeOptions & { readonly log: Log },
     isProbe: boolean,
-  ): Watcher =>
-    createWatcher({
+  ): Watcher => {
+    const timed = isProbe ? clock : wheel
+    return createWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
       settingNames: server.settingNames,
       settings,
-      clock,
+      clock: timed,
       log,
       random,
+      limit,
+      onPollStart: (delayMs) => onPollStart(delayMs / 1_000),
       sources: (push, requestPoll) =>
         createSources(server, {
-          clock,
+          clock: timed,
           log,
           random,
           push,
@@ -135,6 +147,7 @@ export function createFleet(options: FleetOptions): Fleet {
           ...context,
         }),
     })
+  }
 
   /** One listener that fails does not keep the others from being called. */
   function notify<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
@@ -155,9 +168,9 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 
   function startSpread(started: readonly Watcher[]): void {
-    started.forEach((watcher, index) => {
-      watcher.start((index * startSpacing) % poll.interval)
-    })
+    // By the name, so that a server keeps its place over restarts, whatever servers come and go.
+    const span = Math.min(poll.interval, started.length * startSpacing)
+    for (const watcher of started) watcher.start(placeOf(watcher.server) * span)
   }
 
   function update(wanted: readonly ServerSettings[]): FleetChange {

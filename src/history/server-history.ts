@@ -48,34 +48,97 @@ export interface ServerHistory {
 /** Weight of a value that was only just seen, milliseconds. */
 const instant = 1
 const players = seriesNames.indexOf('players')
+const finest = levels[0].step
 
-export function createServerHistory(): ServerHistory {
-  const rings: readonly Ring[] = levels.map(({ step, span }) => createRing(step, span / step))
-  const days = createDays(levels[3].span / dayMs)
-  const quarters = createDays(dayMs / quarterMs)
-  const finest = levels[0].step
-  let since: number | undefined
-  let record: Record | undefined
-  let slices: Slice[] = []
+export const createServerHistory = (): ServerHistory => new RecordedHistory()
 
-  function apply(slice: Slice): void {
+/** A class for the same reason as that of the rings: a getter in an object of its own takes a kilobyte. */
+class RecordedHistory implements ServerHistory {
+  readonly #rings: readonly Ring[] = levels.map(({ step, span }) => createRing(step, span / step))
+  readonly #days = createDays(levels[3].span / dayMs)
+  readonly #quarters = createDays(dayMs / quarterMs)
+  #since: number | undefined
+  #record: Record | undefined
+  #slices: Slice[] = []
+
+  get since(): number | undefined {
+    return this.#since
+  }
+
+  get record(): Record | undefined {
+    return this.#record
+  }
+
+  add(observation: Observation, start: number, durationMs: number): void {
+    // Before 1970 there are no buckets.
+    if (start < 0) return
+    let from = start
+    const end = start + durationMs
+    do {
+      const next = Math.min(end, (Math.floor(from / finest) + 1) * finest)
+      this.#addPart(observation, from, next - from)
+      from = next
+    } while (from < end)
+  }
+
+  restore(slice: Slice): void {
     const { start, knownMs, upMs, values, peakAt } = slice
-    if (since === undefined || start < since) since = start
+    if (this.#since === undefined || start < this.#since) this.#since = start
     values.forEach((value, index) => {
       if (value === undefined) return
-      for (const ring of rings) ring.add(Math.floor(start / ring.step), index, value, value.weight)
+      for (const ring of this.#rings) ring.add(Math.floor(start / ring.step), index, value, value.weight)
     })
     const day = Math.floor(start / dayMs)
-    days.addTime(day, knownMs, upMs)
-    quarters.addTime(Math.floor(start / quarterMs), knownMs, upMs)
+    this.#days.addTime(day, knownMs, upMs)
+    this.#quarters.addTime(Math.floor(start / quarterMs), knownMs, upMs)
     const peak = values[players]?.max
     if (peak === undefined) return
-    days.addPlayers(day, peak, peakAt)
-    if (record === undefined || peak > record.players) record = { players: peak, at: peakAt }
+    this.#days.addPlayers(day, peak, peakAt)
+    if (this.#record === undefined || peak > this.#record.players) this.#record = { players: peak, at: peakAt }
+  }
+
+  takeSlices(): readonly Slice[] {
+    const taken = this.#slices
+    this.#slices = []
+    return taken
+  }
+
+  get(level: number, bucket: number, series: number): Bucket | undefined {
+    return this.#rings[level]?.get(bucket, series)
+  }
+
+  day(day: number): Day | undefined {
+    return this.#days.get(day)
+  }
+
+  quarter(quarter: number): Pick<Day, 'knownMs' | 'upMs'> | undefined {
+    return this.#quarters.get(quarter)
+  }
+
+  bytes(): number {
+    return this.#rings.reduce((sum, ring) => sum + ring.bytes(), this.#days.bytes() + this.#quarters.bytes())
+  }
+
+  write(writer: ByteWriter): void {
+    writer.float64(this.#since ?? Number.NaN)
+    writer.float64(this.#record?.players ?? Number.NaN)
+    writer.float64(this.#record?.at ?? Number.NaN)
+    for (const ring of this.#rings) ring.write(writer)
+    this.#days.write(writer)
+    this.#quarters.write(writer)
+  }
+
+  read(reader: ByteReader): void {
+    const [first, most, at] = [reader.float64(), reader.float64(), reader.float64()]
+    if (!Number.isNaN(first)) this.#since = Math.min(first, this.#since ?? first)
+    if (!Number.isNaN(most) && (this.#record === undefined || most > this.#record.players)) this.#record = { players: most, at }
+    for (const ring of this.#rings) ring.read(reader)
+    this.#days.read(reader)
+    this.#quarters.read(reader)
   }
 
   /** All of it lies within one bucket of the finest step. */
-  function addPart({ up, values }: Observation, start: number, durationMs: number): void {
+  #addPart({ up, values }: Observation, start: number, durationMs: number): void {
     const weight = Math.max(instant, durationMs)
     const slice: Slice = {
       start,
@@ -84,56 +147,10 @@ export function createServerHistory(): ServerHistory {
       peakAt: start,
       values: values.map((value) => (value === undefined ? undefined : { min: value, mean: value, max: value, weight })),
     }
-    apply(slice)
-    const last = slices.at(-1)
+    this.restore(slice)
+    const last = this.#slices.at(-1)
     if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) {
-      slices[slices.length - 1] = joinSlices(last, slice)
-    } else slices.push(slice)
-  }
-
-  return {
-    get since() {
-      return since
-    },
-    get record() {
-      return record
-    },
-    add(observation, start, durationMs) {
-      // Before 1970 there are no buckets.
-      if (start < 0) return
-      let from = start
-      const end = start + durationMs
-      do {
-        const next = Math.min(end, (Math.floor(from / finest) + 1) * finest)
-        addPart(observation, from, next - from)
-        from = next
-      } while (from < end)
-    },
-    restore: apply,
-    takeSlices() {
-      const taken = slices
-      slices = []
-      return taken
-    },
-    get: (level, bucket, index) => rings[level]?.get(bucket, index),
-    day: (day) => days.get(day),
-    quarter: (quarter) => quarters.get(quarter),
-    bytes: () => rings.reduce((sum, ring) => sum + ring.bytes(), days.bytes() + quarters.bytes()),
-    write(writer) {
-      writer.float64(since ?? Number.NaN)
-      writer.float64(record?.players ?? Number.NaN)
-      writer.float64(record?.at ?? Number.NaN)
-      for (const ring of rings) ring.write(writer)
-      days.write(writer)
-      quarters.write(writer)
-    },
-    read(reader) {
-      const [first, most, at] = [reader.float64(), reader.float64(), reader.float64()]
-      if (!Number.isNaN(first)) since = Math.min(first, since ?? first)
-      if (!Number.isNaN(most) && (record === undefined || most > record.players)) record = { players: most, at }
-      for (const ring of rings) ring.read(reader)
-      days.read(reader)
-      quarters.read(reader)
-    },
+      this.#slices[this.#slices.length - 1] = joinSlices(last, slice)
+    } else this.#slices.push(slice)
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runDemo } from '../../src/commands/demo.ts'
 import type { DemoCommandOptions } from '../../src/commands/demo-options.ts'
 import { toDemoOptions } from '../../src/commands/demo-options.ts'
+import { UsageError } from '../../src/usage-error.ts'
 
 /** Runs the command, looks at what it printed while the server runs, and stops it. */
 async function during(options: DemoCommandOptions, look: (text: string) => Promise<void> | void): Promise<void> {
@@ -48,7 +49,7 @@ describe('tickwarden demo', () => {
       const reply = await fetch(`http://127.0.0.1:${port}/v1/join`)
       expect(await reply.json()).toMatchObject({ players: 3, gameType: 0 })
     })
-    expect(() => toDemoOptions({ edition: 'bedrock', era: '1.21.11' })).toThrow('--era is for the Java edition')
+    expect(() => toDemoOptions({ edition: 'bedrock', era: '1.21.11' })).toThrow(new UsageError('--era is for the Java edition'))
     expect(() => toDemoOptions({ edition: 'pocket' })).toThrow('expected java, bedrock')
   })
 

@@ -41,8 +41,8 @@ const toy = vi.hoisted(
   }),
 )
 vi.mock('../../exporter/families/index.ts', async (original) => {
-  const { serverFamilies } = await original<typeof import('../../exporter/families/index.ts')>()
-  return { serverFamilies: [...serverFamilies, toy] }
+  const actual = await original<typeof import('../../exporter/families/index.ts')>()
+  return { ...actual, serverFamilies: [...actual.serverFamilies, toy] }
 })
 
 describe('the files that a guide names are those of every sibling:', () => {

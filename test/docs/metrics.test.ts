@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
-import { data as dataFamilies } from '../../exporter/families/data.ts'
-import { discovery as discoveryFamilies } from '../../exporter/families/discovery.ts'
-import { serverFamilies } from '../../exporter/families/index.ts'
-import { live as liveFamilies } from '../../exporter/families/live.ts'
+import { partFamilies, serverFamilies } from '../../exporter/families/index.ts'
 import { mcMonitor } from '../../exporter/families/mc-monitor.ts'
 import { probed } from '../../exporter/families/probed.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -28,22 +25,19 @@ afterEach(async () => service?.close())
 
 it('lists every metric with its type and labels, and no other', () => {
   const server = serverFamilies.map(({ name, type, labels }) => ({ name, type, labels: ['server', ...labels].join(',') }))
-  const others = [
-    ...probed,
-    ...dataFamilies,
-    ...liveFamilies,
-    ...discoveryFamilies,
-    ...mcMonitor({ settingsOf: () => undefined }).families,
-  ].map(({ name, type, labels }) => ({
-    name,
-    type,
-    labels: labels.join(','),
-  }))
+  const others = [...probed, ...partFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(
+    ({ name, type, labels }) => ({
+      name,
+      type,
+      labels: labels.join(','),
+    }),
+  )
   const own = [
     { name: 'tickwarden_build_info', type: 'gauge', labels: 'version,revision,node' },
     { name: 'tickwarden_poll_interval_seconds', type: 'gauge', labels: '' },
     { name: 'http_request_duration_seconds', type: 'histogram', labels: 'method,route,status_class' },
     { name: 'tickwarden_name_lookup_seconds', type: 'histogram', labels: '' },
+    { name: 'tickwarden_poll_delay_seconds', type: 'histogram', labels: '' },
   ]
   const byName = (a: Row, b: Row) => a.name.localeCompare(b.name)
   expect(documented.toSorted(byName)).toEqual([...server, ...others, ...own].toSorted(byName))
@@ -61,6 +55,7 @@ it('knows every metric that /metrics really has', async () => {
     version: 1,
     status: () => [{ provider: 'config', name: 'tickwarden.yaml', state: 'ok' as const, servers: 1, refused: [], readAt: 1 }],
   }
+  const replica = { metrics: () => ({ servers: 1, members: 2, isStateUp: true }), isPolledHere: () => true }
   const clock = manualClock()
   const script = fixedFleet()
   const servers = Object.keys(script).map((name, index) => ({
@@ -69,7 +64,7 @@ it('knows every metric that /metrics really has', async () => {
     ...(index === 0 && { demo: true as const }),
   }))
   const fleet = scriptedFleet(script, clock, servers)
-  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live, discovery })
+  service = await startMetricsService(fleet, { env: { COMPAT: 'mc-monitor' }, data, live, discovery, replica })
   await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
   await service.text()
   const found = [...(await service.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]

@@ -1,37 +1,103 @@
-import type { FastifyInstance } from 'fastify'
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
-import { createHttpHistogram } from '../../exporter/http-histogram.ts'
-import { registerMetricsRoute } from '../../exporter/metrics-route.ts'
-import { createServiceMetrics } from '../../exporter/service-metrics.ts'
-import { createHistogram } from '../../src/histogram.ts'
-import { createHttpApp } from '../../src/http/app.ts'
+import { serverFamilies } from '../../exporter/families/index.ts'
+import { createFleetText } from '../../exporter/fleet-text.ts'
+import { toChunks } from '../../exporter/metrics-route.ts'
+import { escapeLabel, familyHeader, sampleLines } from '../../exporter/text.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { status } from '../helpers/metrics-fleet.ts'
-import { scriptedFleet, silentLogger } from '../helpers/scripted-fleet.ts'
+import { serverPart, startMetricsService } from '../helpers/metrics-service.ts'
+import { scriptedFleet } from '../helpers/scripted-fleet.ts'
 
-it('renders snapshots ahead only while something scrapes', async () => {
-  const clock = manualClock()
-  const fleet = scriptedFleet({ only: { status } }, clock)
-  const app = createHttpApp({ logger: silentLogger, corsOrigin: '*' }) as unknown as FastifyInstance
-  onTestFinished(async () => {
-    await app.close()
-    fleet.close()
+const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, index) => [`s"${index} \u00fc`, { status }]))
+
+async function polledFleet() {
+  const fleet = scriptedFleet(many, manualClock())
+  await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
+  return fleet
+}
+
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const value of values) all.push(value)
+  return all
+}
+
+/** All at once, family by family. */
+function whole(snapshots: readonly ServerSnapshot[]): string {
+  const texts = serverFamilies.map((family) => {
+    const lines = snapshots.map((snapshot) => sampleLines(family, snapshot, `server="${escapeLabel(snapshot.server)}"`)).join('')
+    return lines === '' ? '' : familyHeader(family, 'prometheus') + lines
   })
-  let rendered = 0
-  const fleetText = { prepare: () => void rendered++, bytes: () => Buffer.alloc(0) }
-  const own = { service: createServiceMetrics(5_000), histogram: createHttpHistogram(), nameLookups: createHistogram() }
-  registerMetricsRoute(app, { fleet, clock, fleetText, ...own })
-  const renderedByPoll = async () => {
-    rendered = 0
-    await Promise.all(fleet.watchers.map((watcher) => watcher.poll()))
-    return rendered
+  return texts.join('')
+}
+
+it('streams the same bytes as it would send at once', async () => {
+  const fleet = await polledFleet()
+  const service = await startMetricsService(fleet)
+  onTestFinished(() => service.close())
+  const expected = whole(fleet.watchers.map((watcher) => watcher.snapshot()))
+  expect(expected.length).toBeGreaterThan(200_000)
+  for (const encoding of ['identity', 'gzip']) {
+    const request = get(`${service.url}/metrics`, { headers: { 'accept-encoding': encoding } })
+    const [reply] = await once(request, 'response')
+    const bytes = Buffer.concat(await collect<Buffer>(reply))
+    expect(reply.headers['transfer-encoding']).toBe('chunked')
+    expect(serverPart(String(encoding === 'gzip' ? gunzipSync(bytes) : bytes))).toBe(expected)
   }
-  await app.ready()
-  expect(await renderedByPoll()).toBe(0)
-  expect((await app.inject('/metrics')).statusCode).toBe(200)
-  expect(await renderedByPoll()).toBeGreaterThan(0)
-  await clock.advance(119_000)
-  expect(await renderedByPoll()).toBeGreaterThan(0)
-  await clock.advance(2_000)
-  expect(await renderedByPoll()).toBe(0)
+})
+
+it('stops to render when the client goes away', async () => {
+  const service = await startMetricsService(await polledFleet())
+  onTestFinished(() => service.close())
+  const request = get(`${service.url}/metrics`)
+  const [reply] = await once(request, 'response')
+  await once(reply, 'data')
+  request.destroy()
+  expect((await service.get('/metrics')).status).toBe(200)
+})
+
+it('lets everything else run between the parts that it renders', async () => {
+  const fleet = await polledFleet()
+  const snapshots = fleet.watchers.map((watcher) => watcher.snapshot())
+  const parts = createFleetText(serverFamilies).parts(snapshots, 'prometheus')
+  let turns = 0
+  const count = setInterval(() => turns++, 0)
+  let pauses = 0
+  const always = {
+    isDue: () => true,
+    async take() {
+      pauses++
+      const before = turns
+      while (turns === before) await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+  const chunks = await collect(toChunks(parts, always))
+  clearInterval(count)
+  expect(chunks.join('')).toBe(whole(snapshots))
+  expect(pauses).toBeGreaterThan(20)
+  expect(turns).toBeGreaterThanOrEqual(pauses)
+  fleet.close()
+})
+
+it('renders no more than is requested', async () => {
+  const fleet = await polledFleet()
+  let read = 0
+  const families = serverFamilies.map((family) => ({
+    ...family,
+    read(from: ServerSnapshot) {
+      read++
+      return family.read(from)
+    },
+  }))
+  const parts = createFleetText(families).parts(
+    fleet.watchers.map((watcher) => watcher.snapshot()),
+    'prometheus',
+  )
+  parts.next()
+  expect(read).toBeLessThanOrEqual(500)
+  fleet.close()
 })

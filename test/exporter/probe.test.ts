@@ -137,8 +137,8 @@ describe('/probe', () => {
         socket.once('data', (chunk: Buffer) => {
           const frames = createFrameReader()
           frames.push(chunk)
-          // A legacy request has no frame.
-          const frame = chunk[0] === 0xfe ? undefined : frames.next()
+          // A legacy request and a TLS handshake have no frame.
+          const frame = chunk[0] === 0xfe || chunk[0] === 0x16 ? undefined : frames.next()
           if (frame === undefined) return void socket.destroy()
           const { host } = decodeHandshake(frame)
           hosts.push(host)

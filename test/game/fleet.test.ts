@@ -33,18 +33,65 @@ it('polls its servers independently: one that is silent or down does not delay t
   sources.get('b')!.answer = refused
   fleet.start()
   await clock.advance(11_000)
-  expect(sources.get('c')!.polledAt).toEqual([10, 5010, 10_010])
+  expect(sources.get('c')!.polledAt).toEqual([5, 5005, 10_005])
   expect(fleet.watchers.map((watcher) => watcher.snapshot().up)).toEqual([false, false, true])
   fleet.close()
 })
 
-it('spreads the first polls of many servers', async () => {
-  const { clock, fleet, sources } = fleetOf(Array.from({ length: 1500 }, (_, index) => `s${index}`))
+/** How many of the times are in each tenth of the interval. */
+function tenths(times: readonly (number | undefined)[]): readonly number[] {
+  const counts = Array.from({ length: 10 }, () => 0)
+  for (const time of times) if (time !== undefined) counts[Math.floor(time / 500)]!++
+  return counts
+}
+
+it('spreads the first polls of many servers evenly over the interval', async () => {
+  const names = Array.from({ length: 1500 }, (_, index) => `s${index}`)
+  const { clock, fleet, sources } = fleetOf(names)
   fleet.start()
   await clock.advance(4999)
-  expect(new Set([...sources.values()].map(({ polledAt }) => polledAt[0])).size).toBe(1000)
+  const counts = tenths([...sources.values()].map(({ polledAt }) => polledAt[0]))
+  expect(Math.min(...counts)).toBeGreaterThan(110)
+  expect(Math.max(...counts)).toBeLessThan(190)
   fleet.close()
   expect(clock.pending).toBe(0)
+})
+
+it('polls a server at the same place of the interval after a restart, whatever the others are', async () => {
+  const firstPolls = async (names: readonly string[]) => {
+    const { clock, fleet, sources } = fleetOf(names)
+    fleet.start()
+    await clock.advance(5000)
+    fleet.close()
+    return new Map([...sources].map(([name, { polledAt }]) => [name, polledAt[0]]))
+  }
+  const names = Array.from({ length: 1200 }, (_, index) => `s${index}`)
+  const before = await firstPolls(names)
+  const after = await firstPolls(names.filter((name) => name !== 's7').reverse())
+  for (const [name, time] of after) expect(time).toBe(before.get(name))
+})
+
+it('polls a few servers at once', async () => {
+  const { clock, fleet, sources } = fleetOf(['a', 'b', 'c', 'd'])
+  fleet.start()
+  await clock.advance(20)
+  expect([...sources.values()].map(({ polledAt }) => polledAt.length)).toEqual([1, 1, 1, 1])
+  fleet.close()
+})
+
+it('reports how late polls started', async () => {
+  const clock = manualClock(0)
+  const delays: number[] = []
+  const fleet = createFleet({
+    ...{ servers: [{ name: 'a', sources: {} }], poll, clock, log: silentLog, random: () => 0 },
+    onPollStart: (seconds) => delays.push(seconds),
+    createSources: () => ({ list: () => [], close() {} }),
+  })
+  fleet.start()
+  await clock.advance(5_010)
+  expect(delays).toHaveLength(2)
+  for (const delay of delays) expect(delay).toBeLessThanOrEqual(0.005)
+  fleet.close()
 })
 
 it('tells subscribers of every server until they leave', async () => {
@@ -134,10 +181,10 @@ describe('update', () => {
     const names = Array.from({ length: 1000 }, (_, index) => `s${index}`)
     fleet.update(names.map((name) => server(name)))
     await clock.advance(4999)
-    expect(new Set([...sources.values()].map(({ polledAt }) => polledAt[0])).size).toBe(1000)
+    expect(Math.min(...tenths([...sources.values()].map(({ polledAt }) => polledAt[0])))).toBeGreaterThan(60)
     fleet.update([...names, 'last'].map((name) => server(name)))
-    await clock.advance(0)
-    expect(sources.get('last')!.polledAt).toEqual([4999])
+    await clock.advance(10)
+    expect(sources.get('last')!.polledAt).toHaveLength(1)
     fleet.close()
     expect(clock.pending).toBe(0)
     expect(fleet.update([server('late')])).toEqual({ added: [], changed: [], removed: [] })

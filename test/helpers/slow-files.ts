@@ -1,10 +1,11 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The test files that take over two seconds, without `test/` and `.test.ts`; `*` is part of a name. */
+/** The test files that take over two seconds or start servers of other people, without `test/` and `.test.ts`; `*` is part of a name. */
 const names = [
   '*.browser',
   '*/*.browser',
   'bench',
+  'cluster/*',
   'commands/authorise',
   'compose',
   'data/properties',

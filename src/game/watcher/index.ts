@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { toSourceError } from '../errors.ts'
+import type { Limiter } from '../names/limiter.ts'
 import type { PollSettings } from '../server.ts'
 import type { SettingNames } from '../setting-names.ts'
 import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
@@ -47,6 +48,10 @@ export interface WatcherOptions {
   readonly log: Log
   /** 0 <= n < 1, for jitter. */
   readonly random: () => number
+  /** Bounds the polls of all servers that run at once; default: no bound. */
+  readonly limit?: Limiter
+  /** Called when a poll of the schedule starts, with the milliseconds since it was due. */
+  readonly onPollStart?: (delayMs: number) => void
   /** Creates the sources, which push what arrives between polls, and may request polls. */
   readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
@@ -89,7 +94,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const sources = options.sources(receivePushed, (source, at) => {
     if (isStarted) requests.request(source, at)
   })
-  const schedule = createSchedule({ interval: settings.interval, clock, random, poll: startPoll, failures: () => failures })
+  const schedule = createSchedule({
+    ...{ interval: settings.interval, clock, random, poll: startPoll, failures: () => failures },
+    ...(options.limit && { limit: options.limit }),
+    ...(options.onPollStart && { onStart: options.onPollStart }),
+  })
   let current = build(merge([]))
 
   function build(fields: KnownFields): ServerSnapshot {

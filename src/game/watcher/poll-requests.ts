@@ -11,14 +11,21 @@ export interface PollRequests {
   close(): void
 }
 
+interface RequestMaps {
+  readonly requested: Map<SourceName, { readonly at: number; readonly cancel: () => void }>
+  readonly polledAt: Map<SourceName, number>
+}
+
 /** @param poll polls the source; false: a poll of it is running, so that it has to be polled once more after it */
 export function createPollRequests(clock: Clock, poll: (source: SourceName) => boolean): PollRequests {
-  const requested = new Map<SourceName, { readonly at: number; readonly cancel: () => void }>()
-  const polledAt = new Map<SourceName, number>()
+  /** Made at the first request: most servers have no source that makes one. */
+  let maps: RequestMaps | undefined
   let closed = false
 
   function request(source: SourceName, at: number): void {
     if (closed) return
+    maps ??= { requested: new Map(), polledAt: new Map() }
+    const { requested, polledAt } = maps
     const earliest = (polledAt.get(source) ?? Number.NEGATIVE_INFINITY) + spacingMs
     const time = Math.max(at, earliest, clock.now())
     const before = requested.get(source)
@@ -36,8 +43,8 @@ export function createPollRequests(clock: Clock, poll: (source: SourceName) => b
     request,
     close() {
       closed = true
-      for (const { cancel } of requested.values()) cancel()
-      requested.clear()
+      for (const { cancel } of maps?.requested.values() ?? []) cancel()
+      maps?.requested.clear()
     },
   }
 }

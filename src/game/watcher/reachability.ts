@@ -17,29 +17,43 @@ export interface Reachability {
 }
 
 /** @param isNetwork whether the source speaks to the server: reading a directory says nothing about whether the server runs */
-export function createReachability(isNetwork: (source: Source) => boolean): Reachability {
-  const outcomes = new Map<Source, boolean>()
-  let up: boolean | undefined
+export const createReachability = (isNetwork: (source: Source) => boolean): Reachability => new SourceReachability(isNetwork)
 
-  return {
-    get up() {
-      return up
-    },
-    reached(source) {
-      outcomes.set(source, true)
-      if (!isNetwork(source)) return false
-      const wasDown = up === false
-      up = true
-      return wasDown
-    },
-    missed: (source) => void outcomes.set(source, false),
-    hasReached: (source) => outcomes.get(source),
-    update(sources) {
-      const listed = new Set(sources)
-      for (const source of outcomes.keys()) if (!listed.has(source)) outcomes.delete(source)
-      const network = sources.filter(isNetwork).map((source) => outcomes.get(source))
-      if (network.includes(true)) up = true
-      else if (!network.includes(undefined)) up = false
-    },
+/** A class, because thousands of servers have one each, and a getter in an object of its own takes a kilobyte. */
+class SourceReachability implements Reachability {
+  readonly #isNetwork: (source: Source) => boolean
+  readonly #outcomes = new Map<Source, boolean>()
+  #up: boolean | undefined
+
+  constructor(isNetwork: (source: Source) => boolean) {
+    this.#isNetwork = isNetwork
+  }
+
+  get up(): boolean | undefined {
+    return this.#up
+  }
+
+  reached(source: Source): boolean {
+    this.#outcomes.set(source, true)
+    if (!this.#isNetwork(source)) return false
+    const wasDown = this.#up === false
+    this.#up = true
+    return wasDown
+  }
+
+  missed(source: Source): void {
+    this.#outcomes.set(source, false)
+  }
+
+  hasReached(source: Source): boolean | undefined {
+    return this.#outcomes.get(source)
+  }
+
+  update(sources: readonly Source[]): void {
+    const listed = new Set(sources)
+    for (const source of this.#outcomes.keys()) if (!listed.has(source)) this.#outcomes.delete(source)
+    const network = sources.filter(this.#isNetwork).map((source) => this.#outcomes.get(source))
+    if (network.includes(true)) this.#up = true
+    else if (!network.includes(undefined)) this.#up = false
   }
 }

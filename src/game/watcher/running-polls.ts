@@ -21,41 +21,55 @@ export interface RunningPolls {
   close(): void
 }
 
-export function createRunningPolls(clock: Clock): RunningPolls {
-  const running = new Map<Source, (reason: SourceError) => void>()
+export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePolls(clock)
 
-  function cancelAll(sources: readonly Source[]): void {
-    for (const source of sources) running.get(source)?.(new SourceError('aborted', `${source.target}: no longer watched`))
+/** A class for the same reason as that of the reachability. */
+class SourcePolls implements RunningPolls {
+  readonly #clock: Clock
+  readonly #running = new Map<Source, (reason: SourceError) => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
 
-  return {
-    isRunning: (source) => running.has(source),
-    get size() {
-      return running.size
-    },
-    run(source, deadline) {
-      const controller = new AbortController()
-      let cancelTimer = () => {}
-      return new Promise<Reading>((resolve, reject) => {
-        running.set(source, (reason) => {
-          controller.abort(reason)
-          reject(reason)
-        })
-        cancelTimer = clock.after(deadline.left(), () => {
-          const late = new SourceError('timeout', `${source.target}: no complete answer within ${deadline.timeoutMs} ms`)
-          cancelTimer = clock.after(graceMs, () => reject(late))
-          controller.abort(late)
-        })
-        source.poll(controller.signal, deadline.at).then(resolve, reject)
-      }).finally(() => {
-        running.delete(source)
-        cancelTimer()
+  get size(): number {
+    return this.#running.size
+  }
+
+  isRunning(source: Source): boolean {
+    return this.#running.has(source)
+  }
+
+  run(source: Source, deadline: Deadline): Promise<Reading> {
+    const controller = new AbortController()
+    let cancelTimer = () => {}
+    return new Promise<Reading>((resolve, reject) => {
+      this.#running.set(source, (reason) => {
+        controller.abort(reason)
+        reject(reason)
       })
-    },
-    keepOnly(sources) {
-      const kept = new Set(sources)
-      cancelAll([...running.keys()].filter((source) => !kept.has(source)))
-    },
-    close: () => cancelAll([...running.keys()]),
+      cancelTimer = this.#clock.after(deadline.left(), () => {
+        const late = new SourceError('timeout', `${source.target}: no complete answer within ${deadline.timeoutMs} ms`)
+        cancelTimer = this.#clock.after(graceMs, () => reject(late))
+        controller.abort(late)
+      })
+      source.poll(controller.signal, deadline.at).then(resolve, reject)
+    }).finally(() => {
+      this.#running.delete(source)
+      cancelTimer()
+    })
+  }
+
+  keepOnly(sources: readonly Source[]): void {
+    const kept = new Set(sources)
+    this.#cancelAll([...this.#running.keys()].filter((source) => !kept.has(source)))
+  }
+
+  close(): void {
+    this.#cancelAll([...this.#running.keys()])
+  }
+
+  #cancelAll(sources: readonly Source[]): void {
+    for (const source of sources) this.#running.get(source)?.(new SourceError('aborted', `${source.target}: no longer watched`))
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import type { Limiter } from '../names/limiter.ts'
 import { type BackoffOptions, backoffMs, withJitter } from './backoff.ts'
 
 /** In intervals: a server that is down is polled at the base interval three times before the pauses grow. */
@@ -22,6 +23,10 @@ export interface ScheduleOptions {
   readonly random: () => number
   /** Never rejects. */
   readonly poll: () => Promise<unknown>
+  /** Bounds the polls that run at once; default: no bound. */
+  readonly limit?: Limiter
+  /** Called when a poll starts, with the milliseconds since it was due. */
+  readonly onStart?: (delayMs: number) => void
   /** Polls in a row that did not reach the server. */
   readonly failures: () => number
 }
@@ -30,24 +35,40 @@ export interface ScheduleOptions {
  * Polls on an interval, whether or not the poll before has ended, and less often while the server is down. Jitter only shortens
  * the pause, so that a change is never seen later than one interval after the last poll.
  */
-export function createSchedule({ interval, clock, random, poll, failures }: ScheduleOptions): Schedule {
+export function createSchedule(options: ScheduleOptions): Schedule {
+  const { interval, clock, random, poll, failures, limit = (task) => task(), onStart = () => {} } = options
   /** Counts what has set the timer, so that the end of an earlier poll does not move it. */
   let turn = 0
   let startedAt: number | undefined
   let isStarted = false
+  /** A poll that was due has not been started yet: there is no second one. */
+  let isWaiting = false
   let closed = false
   let cancel = () => {}
+
+  /** Starts a poll when fewer than the maximum run. */
+  async function run(dueAt: number): Promise<void> {
+    if (isWaiting) return
+    isWaiting = true
+    await limit(async () => {
+      isWaiting = false
+      if (closed) return
+      onStart(Math.max(0, clock.now() - dueAt))
+      await poll()
+    })
+  }
 
   function pollAfter(delayMs: number): void {
     if (closed) return
     cancel()
+    const dueAt = clock.now() + Math.max(0, delayMs)
     cancel = clock.after(Math.max(0, delayMs), async () => {
       const started = clock.now()
       startedAt = started
       const mine = ++turn
       const pause = withJitter(interval, 0.1, random)
       pollAfter(pause)
-      await poll()
+      await run(dueAt)
       // Only now is it known whether the server is down. The next poll may have begun since.
       if (mine === turn) pollAfter(pause * backoffMs(failures(), backoff) - (clock.now() - started))
     })

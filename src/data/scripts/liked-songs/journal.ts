@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readFileIfExists } from '../../../files.ts'
+import { isRecord } from '../../../game/protocol/is-record.ts'
 
 /** A song that Last.fm did not take. */
 export interface FailedSong {
@@ -47,8 +48,6 @@ export const isSetAside = ({ failures }: FailedSong): boolean => failures >= max
 /** Whether a run at that time tries it again. @param wall Unix milliseconds */
 export const isDue = (song: FailedSong, wall: number): boolean =>
   !isSetAside(song) || wall < song.tried || wall - song.tried >= setAsideInterval
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 type Line = { readonly id: string; readonly failed?: FailedSong }
 

@@ -48,7 +48,10 @@ export const basicAuthorization = ({ clientId, clientSecret }: Pick<SpotifyKeys,
 const authorise = 'run: tickwarden authorise spotify'
 const dashboard = 'your application at https://developer.spotify.com/dashboard'
 
-const detailOf = ({ status, body }: UpstreamError) => ({ ...(status !== undefined && { status }), body })
+const detailOf = (error: UpstreamError) => {
+  const { status, body } = error
+  return { ...(status !== undefined && { status }), body, cause: error }
+}
 
 /** The OAuth error code of a reply. */
 export const tokenErrorOf = ({ body }: UpstreamError): unknown => (isRecord(body) ? body.error : undefined)

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFrameReader } from '../../src/game/protocol/frames.ts'
+import { decodeStatus } from '../../src/game/protocol/status.ts'
+import { parseStatusReply } from '../../src/game/protocol/status-reply.ts'
+import { decodeUnconnectedPong } from '../../src/game/protocol/unconnected-ping.ts'
+import { toBedrockFields } from '../../src/game/sources/status/bedrock-fields.ts'
+import { pong } from '../../test/helpers/bedrock-server.ts'
+import { code, table } from './table.ts'
+
+/** An entry of the fixtures: a text, or bytes in base64. */
+interface Form {
+  readonly software: string
+  /** The version name in the status of a Java server. */
+  readonly status?: string
+  /** The pong of a Bedrock server. */
+  readonly pong?: string
+  readonly statusBytes?: string
+  readonly pongBytes?: string
+}
+
+const file = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'server-software.json')
+
+interface Sent {
+  /** The version name of a Java server, the pong of a Bedrock server. */
+  readonly text: string
+  /** What the parsers of the service make of it. */
+  readonly fields: object
+}
+
+/** Bytes before the text of a pong. */
+const pongHead = 35
+
+function readPong(bytes: Buffer): Sent {
+  return { text: bytes.toString('utf8', pongHead), fields: toBedrockFields(decodeUnconnectedPong(bytes).status) }
+}
+
+function readStatus(json: string): Sent {
+  const { version } = JSON.parse(json) as { readonly version: { readonly name: string } }
+  return { text: version.name, fields: parseStatusReply(json) }
+}
+
+function decodeFrame(bytes: Buffer): string {
+  const frames = createFrameReader()
+  frames.push(bytes)
+  const frame = frames.next()
+  if (frame === undefined) throw new RangeError('the recorded status is not complete')
+  return decodeStatus(frame)
+}
+
+function readForm({ status: name, statusBytes, pong: text, pongBytes }: Form): Sent {
+  if (pongBytes !== undefined) return readPong(Buffer.from(pongBytes, 'base64'))
+  if (text !== undefined) return readPong(pong(text))
+  if (statusBytes !== undefined) return readStatus(decodeFrame(Buffer.from(statusBytes, 'base64')))
+  return readStatus(JSON.stringify({ version: { name, protocol: 774 } }))
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? code(value) : String(value))
+
+const naming = ['software', 'version', 'loader', 'loaderVersion', 'proxy', 'acceptedVersions']
+
+/** What each server software sends as its name, and what Tickwarden makes of it. */
+export function serverSoftwareTable(): string {
+  const forms: readonly Form[] = JSON.parse(readFileSync(file, 'utf8'))
+  const rows = forms.map((form) => {
+    const { text, fields } = readForm(form)
+    const values = Object.entries(fields).filter(([name]) => naming.includes(name))
+    return [form.software, code(text), values.map(([name, value]) => `${name} ${shown(value)}`).join(', ')]
+  })
+  return table(['software', 'what it sends', 'what is read'], ...rows)
+}

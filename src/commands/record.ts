@@ -1,0 +1,154 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import writeFileAtomic from 'write-file-atomic'
+import { systemClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { SourceError, toSourceError } from '../game/errors.ts'
+import { type Network, systemNetwork } from '../game/network.ts'
+import { addressOf, type GivenSources, type ServerSettings } from '../game/server.ts'
+import { createSources } from '../game/sources/create-sources.ts'
+import { silentLog } from '../log.ts'
+import { UsageError } from '../usage-error.ts'
+import { createAnonymiser, createLeakFinder, type Identifying } from './record/anonymiser.ts'
+import { recordManagement } from './record/management.ts'
+import { readRconRecording } from './record/rcon.ts'
+import { formatRecording, type RawRecording, type Recording } from './record/recording.ts'
+import { readStatusRecording } from './record/status.ts'
+import { type Tapped, tapNetwork } from './record/tap.ts'
+import { recordQuery, recordRakNet } from './record/udp.ts'
+
+/** Milliseconds for each protocol. */
+const timeoutMs = 10_000
+/** RCON commands take turns: after so many polls each was sent. */
+const rconPolls = 4
+
+export interface RecordOptions {
+  /** Created if it does not exist; must be empty. */
+  readonly folder: string
+  readonly print: (text: string) => void
+  /** Aborted by Ctrl+C. */
+  readonly signal: AbortSignal
+  readonly network?: Network
+}
+
+interface Attempt {
+  readonly protocol: Recording['protocol']
+  run(signal: AbortSignal, network: Network): Promise<RawRecording>
+}
+
+/** Polls one source and keeps what went over its connections. */
+async function tapSource(
+  server: ServerSettings,
+  sources: GivenSources,
+  times: number,
+  network: Network,
+  signal: AbortSignal,
+): Promise<readonly Tapped[]> {
+  const tapped = tapNetwork(network)
+  const context = { clock: systemClock, log: silentLog, random: Math.random, push() {}, network: tapped.network }
+  const set = createSources({ name: server.name, sources }, context)
+  try {
+    const source = set.list().at(-1)
+    for (let poll = 0; poll < times; poll++) await source?.poll(signal)
+  } finally {
+    set.close()
+  }
+  return tapped.connections
+}
+
+/** What there is to record of a server, as far as its settings say. */
+function attemptsFor(server: ServerSettings): readonly Attempt[] {
+  const { status, rcon, query, management } = server.sources
+  const address = addressOf(server)
+  const attempts: Attempt[] = []
+  if (status !== undefined && address !== undefined) {
+    const run: Attempt['run'] =
+      address.edition === 'bedrock'
+        ? (signal, network) => recordRakNet(address, network, signal)
+        : async (signal, network) => readStatusRecording(await tapSource(server, { status }, 1, network, signal))
+    attempts.push({ protocol: 'status', run })
+  }
+  if (rcon !== undefined) {
+    const sources = { ...(status && { status }), rcon }
+    attempts.push({
+      protocol: 'rcon',
+      run: async (signal, network) => readRconRecording(await tapSource(server, sources, rconPolls, network, signal)),
+    })
+  }
+  if (query?.address !== undefined) {
+    const at = query.address
+    attempts.push({ protocol: 'query', run: (signal, network) => recordQuery(at, network, signal) })
+  }
+  if (management?.url !== undefined && management.secret !== undefined) {
+    const settings = { ...management, url: management.url, secret: management.secret }
+    attempts.push({ protocol: 'management', run: (signal, network) => recordManagement(settings, network, signal) })
+  }
+  return attempts
+}
+
+function identifying({ sources }: ServerSettings, players: Identifying['players']): Identifying {
+  const { status, rcon, query, management } = sources
+  const hosts = [status?.address?.host, status?.hostname, rcon?.address?.host, query?.address?.host]
+  if (management?.url !== undefined) hosts.push(new URL(management.url).hostname)
+  return {
+    players,
+    hosts: hosts.filter((host) => host !== undefined),
+    secrets: [rcon?.password, management?.secret].filter((secret) => secret !== undefined),
+  }
+}
+
+/** @throws UsageError if the folder is not empty */
+async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty; choose another folder with --output`)
+}
+
+/**
+ * `tickwarden record ADDRESS`: writes what a server answers to a folder as fixtures, without secrets, names of players, UUIDs, host
+ * names and IP addresses. A protocol that fails is reported and does not stop the others.
+ * @returns the exit code: 0 if anything was recorded, else 1
+ * @throws UsageError for a folder that is not empty
+ */
+export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, options: RecordOptions): Promise<number> {
+  if (server === undefined) throw new UsageError('record needs the address of a server')
+  const { folder, print, signal, network = systemNetwork } = options
+  if (server.via !== undefined) throw new UsageError('record does not go through a proxy; unset MC_VIA')
+  await prepareFolder(folder)
+  const raw: RawRecording[] = []
+  for (const { protocol, run } of attemptsFor(server)) {
+    const deadline = AbortSignal.timeout(timeoutMs)
+    const timeout = new AbortController()
+    const onDeadline = () => timeout.abort(new SourceError('timeout', `no reply within ${timeoutMs / 1000} s`))
+    deadline.addEventListener('abort', onDeadline, { once: true })
+    try {
+      raw.push(await run(AbortSignal.any([signal, timeout.signal]), network))
+    } catch (error) {
+      signal.throwIfAborted()
+      print(`${protocol}: ${toSourceError(error, protocol).message}`)
+    } finally {
+      deadline.removeEventListener('abort', onDeadline)
+    }
+  }
+  const known = identifying(
+    server,
+    raw.flatMap(({ players }) => players),
+  )
+  const replace = createAnonymiser(known)
+  const recordings = raw.map(({ anonymise }) => anonymise(replace))
+  const findLeaks = createLeakFinder(known)
+  for (const { protocol, exchanges } of recordings) {
+    // What is sent is written by this program, and the login anew.
+    if (exchanges.flatMap(({ received }) => received).some((part) => findLeaks(part).length > 0))
+      throw new Error(`${protocol}: a name or secret could not be replaced, so nothing was written; please report this`)
+  }
+  for (const recording of recordings) {
+    const file = join(folder, `${recording.protocol}.json`)
+    await writeFileAtomic(file, formatRecording(recording))
+    const requests = recording.exchanges.map(({ request }) => request)
+    print(`${file}: ${[...new Set(requests)].join(', ')}`)
+    for (const reason of recording.omitted ?? []) print(`  left out: ${reason}`)
+  }
+  if (recordings.length === 0) print(`nothing was recorded`)
+  else print('Read the files before you publish them: the message of the day, the icon and the world name are kept.')
+  return recordings.length === 0 ? 1 : 0
+}

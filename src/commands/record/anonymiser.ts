@@ -1,0 +1,127 @@
+import { isIP } from 'node:net'
+import type { ListedPlayer } from '../../game/protocol/player-list.ts'
+
+/** What must not be in a recording. */
+export interface Identifying {
+  readonly players: readonly ListedPlayer[]
+  /** Names and addresses of the server itself. */
+  readonly hosts: readonly string[]
+  readonly secrets: readonly string[]
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const word = /[\p{L}\p{N}_]+/gu
+const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
+
+/**
+ * Calls `found` for each of the texts that is not part of a longer word, whatever its case, and puts what it returns in its place.
+ * Single words are looked up, so that ten thousand names take no longer than ten.
+ */
+function createFinder(texts: readonly string[]): (text: string, found: (match: string) => string) => string {
+  const given = [...new Set(texts)].filter((text) => text !== '')
+  const words = new Set(given.filter(isWord).map((text) => text.toLowerCase()))
+  const others = given.filter((text) => !isWord(text)).toSorted((a, b) => b.length - a.length)
+  const other =
+    others.length > 0 && new RegExp(`(?<![\\p{L}\\p{N}_])(?:${others.map(escaped).join('|')})(?![\\p{L}\\p{N}_])`, 'giu')
+  return (text, found) => {
+    const rest = other ? text.replaceAll(other, found) : text
+    return words.size === 0 ? rest : rest.replaceAll(word, (token) => (words.has(token.toLowerCase()) ? found(token) : token))
+  }
+}
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
+const plainUuid = /(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/gi
+const nilUuid = '00000000-0000-0000-0000-000000000000'
+const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/g
+const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
+const domain = /(?<![\w.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
+
+/** Names in the reserved domain and loopback addresses identify nobody. */
+const isHarmless = (text: string): boolean =>
+  /(^|\.)example\.(org|com|net)$/i.test(text) || ['127.0.0.1', '0.0.0.0', '::1', '::', nilUuid].includes(text)
+
+/** Numbers what it is given in order of appearance: the same recording is always replaced in the same way. */
+function numbered(format: (number: number) => string): (text: string) => string {
+  const given = new Map<string, string>()
+  return (text) => {
+    const key = text.toLowerCase()
+    if (isHarmless(key)) return text
+    const before = given.get(key)
+    if (before !== undefined) return before
+    const replacement = format(given.size + 1)
+    given.set(key, replacement)
+    return replacement
+  }
+}
+
+/** What a server writes for a player who hides. */
+const anonymous = 'Anonymous Player'
+
+/** Host names that say where the server is; its addresses are found by their form. */
+const ownNames = (hosts: readonly string[]): readonly string[] =>
+  hosts.filter((host) => isIP(host) === 0 && !isHarmless(host) && host !== 'localhost')
+
+const padded = (number: number): string => String(number).padStart(12, '0')
+
+/**
+ * Replaces names of players, UUIDs, host names, IP addresses and secrets in a text, the same one always by the same. A favicon is
+ * left as it is.
+ */
+export function createAnonymiser({ players, hosts, secrets }: Identifying): (text: string) => string {
+  const names = [...new Set(players.map(({ name }) => name))].filter((name) => name !== anonymous).toSorted()
+  const byName = new Map(names.map((name, index) => [name.toLowerCase(), `Player${index + 1}`]))
+  const plainIds = new Map(players.flatMap(({ id }) => (id === undefined ? [] : [[id.replaceAll('-', ''), id] as const])))
+  const replaceSecrets = createFinder(secrets)
+  const replaceNames = createFinder(names)
+  const replaceHosts = createFinder(ownNames(hosts))
+  const toUuid = numbered((number) => `00000000-0000-4000-8000-${padded(number)}`)
+  const toHost = numbered((number) => `host${number}.example.org`)
+  const toAddress = numbered((number) => `192.0.2.${number}`)
+  const toAddress6 = numbered((number) => `2001:db8::${number.toString(16)}`)
+  const plainId = (text: string): string => {
+    const id = plainIds.get(text.toLowerCase())
+    return id === undefined ? text : toUuid(id).replaceAll('-', '')
+  }
+  return (text) => {
+    if (text.startsWith('data:image/')) return text
+    let result = replaceSecrets(text, () => 'secret')
+      .replaceAll(plainUuid, plainId)
+      .replaceAll(uuid, toUuid)
+    result = replaceHosts(result, () => 'mc.example.org')
+    result = result.replaceAll(ipv4, (address) => (isIP(address) === 4 ? toAddress(address) : address))
+    result = result.replaceAll(ipv6, (address) => (isIP(address) === 6 ? toAddress6(address) : address))
+    result = replaceNames(result, (name) => byName.get(name.toLowerCase()) ?? 'Player')
+    return result.replaceAll(domain, toHost)
+  }
+}
+
+/** The same for each text in a JSON document; the bytes of what is not replaced stay as they are. */
+export const replaceInJson = (json: string, replace: (text: string) => string): string =>
+  json.replaceAll(/"(?:\\.|[^"\\])*"/g, (literal) => {
+    const text = JSON.parse(literal) as string
+    const replaced = replace(text)
+    return replaced === text ? literal : JSON.stringify(replaced)
+  })
+
+/**
+ * Finds what is left in bytes that are to be written, in each encoding that servers use.
+ * @returns a function that lists the secrets, hosts and names in them
+ */
+export function createLeakFinder({ players, hosts, secrets }: Identifying): (bytes: Buffer) => readonly string[] {
+  const ids = players.flatMap(({ id }) => (id === undefined || id === nilUuid ? [] : [id, id.replaceAll('-', '')]))
+  // A name of one or two letters is also found in other words' place.
+  const names = players.map(({ name }) => name).filter((name) => name !== anonymous && name.length > 2)
+  const addresses = hosts.filter((host) => isIP(host) !== 0 && !isHarmless(host))
+  const find = createFinder([...secrets, ...ids, ...names, ...ownNames(hosts), ...addresses])
+  return (bytes) => {
+    const swapped = bytes.length % 2 === 0 ? Buffer.from(bytes).swap16().toString('utf16le') : ''
+    const found: string[] = []
+    for (const text of [bytes.toString('utf8'), bytes.toString('latin1'), swapped]) {
+      find(text, (match) => {
+        found.push(match)
+        return match
+      })
+    }
+    return found
+  }
+}

@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { SourceError } from '../../game/errors.ts'
+import type { Network } from '../../game/network.ts'
+import { isRecord } from '../../game/protocol/is-record.ts'
+import { readingMethods } from '../../game/protocol/management.ts'
+import type { ListedPlayer } from '../../game/protocol/player-list.ts'
+import { normaliseUuid } from '../../game/protocol/uuid.ts'
+import { openSocket } from '../../game/sources/management/secure-socket.ts'
+import type { ManagementSettings } from '../../game/sources/management/settings.ts'
+import { replaceInJson } from './anonymiser.ts'
+import type { Exchange, RawRecording } from './recording.ts'
+
+const maxMessage = 4 * 1024 * 1024
+
+/** Every object in a message that is a player: it has a name and a UUID. */
+function playersIn(value: unknown): readonly ListedPlayer[] {
+  if (Array.isArray(value)) return value.flatMap(playersIn)
+  if (!isRecord(value)) return []
+  const id = normaliseUuid(value.id)
+  const own = typeof value.name === 'string' && id !== undefined ? [{ name: value.name, id }] : []
+  return [...own, ...Object.values(value).flatMap(playersIn)]
+}
+
+function idOf(message: string): unknown {
+  const parsed: unknown = JSON.parse(message)
+  return isRecord(parsed) && !('method' in parsed) ? parsed.id : undefined
+}
+
+/**
+ * Calls each reading method once. The secret is in a header, which is not recorded.
+ * @throws SourceError, SyntaxError, or the signal's reason
+ */
+export async function recordManagement(
+  { url, secret, caFile, fingerprint }: ManagementSettings,
+  network: Network,
+  signal: AbortSignal,
+): Promise<RawRecording> {
+  const trust = { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) }
+  const { host } = new URL(url)
+  const socket = await openSocket(new URL(url), trust, network, signal)
+  const ws = new WebSocket(url, {
+    createConnection: () => socket,
+    headers: { authorization: `Bearer ${secret}` },
+    maxPayload: maxMessage,
+    perMessageDeflate: false,
+  })
+  const messages: string[] = []
+  const requests = readingMethods.map((method, index) => ({
+    method,
+    id: index + 1,
+    text: JSON.stringify({ jsonrpc: '2.0', id: index + 1, method, params: [] }),
+  }))
+  const abort = () => ws.terminate()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    const closed = once(ws, 'close', { signal })
+    ws.on('message', (data) => {
+      messages.push(String(data))
+      const answered = new Set(messages.map(idOf))
+      if (requests.every(({ id }) => answered.has(id))) ws.close()
+    })
+    await once(ws, 'open', { signal }).catch((error: Error) => {
+      const isRefused = /\b40[13]\b/.test(error.message)
+      throw signal.aborted
+        ? signal.reason
+        : new SourceError(
+            isRefused ? 'auth' : 'closed',
+            `${host}: ${isRefused ? 'the management secret is not accepted' : error.message}`,
+          )
+    })
+    for (const { text } of requests) ws.send(text)
+    await closed.catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : error
+    })
+  } finally {
+    signal.removeEventListener('abort', abort)
+    ws.on('error', () => {})
+    ws.terminate()
+  }
+  const calls = requests.map(({ method, id, text }) => ({
+    method,
+    text,
+    replies: messages.filter((message) => idOf(message) === id),
+  }))
+  const unasked = messages.filter((message) => idOf(message) === undefined)
+  return {
+    protocol: 'management',
+    players: messages.flatMap((message) => playersIn(JSON.parse(message))),
+    anonymise(replace) {
+      const toBytes = (message: string) => Buffer.from(replaceInJson(message, replace))
+      const exchanges: Exchange[] = calls.map(({ method, text, replies }) => ({
+        request: method,
+        sent: Buffer.from(text),
+        received: replies.map(toBytes),
+      }))
+      const notifications = unasked.map((message) => ({
+        request: 'notification',
+        sent: Buffer.alloc(0),
+        received: [toBytes(message)],
+      }))
+      return { protocol: 'management', exchanges: [...exchanges, ...notifications] }
+    },
+  }
+}

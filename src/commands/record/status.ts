@@ -1,0 +1,78 @@
+import { defaultPorts } from '../../game/protocol/address.ts'
+import { createFrameReader, encodeFrame, encodeString, type Frame } from '../../game/protocol/frames.ts'
+import { isRecord } from '../../game/protocol/is-record.ts'
+import type { ListedPlayer } from '../../game/protocol/player-list.ts'
+import { decodeStatus, encodeHandshake, packetIds, statusRequest } from '../../game/protocol/status.ts'
+import { normaliseUuid } from '../../game/protocol/uuid.ts'
+import { replaceInJson } from './anonymiser.ts'
+import type { Exchange, RawRecording } from './recording.ts'
+import type { Tapped } from './tap.ts'
+
+const legacyKick = 0xff
+/** FE 01, without the address that newer clients add to it. */
+const legacyRequest = Buffer.from([0xfe, 0x01])
+const hello = Buffer.concat([
+  encodeHandshake({ protocol: -1, host: 'mc.example.org', port: defaultPorts.java, next: 1 }),
+  statusRequest,
+])
+
+function framesIn(bytes: Buffer): readonly Frame[] {
+  const frames: Frame[] = []
+  const reader = createFrameReader()
+  reader.push(bytes)
+  for (let frame = reader.next(); frame !== undefined; frame = reader.next()) frames.push(frame)
+  return frames
+}
+
+/** The sample of a status reply. */
+function playersIn(json: string): readonly ListedPlayer[] {
+  const status: unknown = JSON.parse(json)
+  const players = isRecord(status) ? status.players : undefined
+  const sample = isRecord(players) && Array.isArray(players.sample) ? players.sample : []
+  return sample.filter(isRecord).map(({ name, id: given }) => {
+    const id = normaliseUuid(given)
+    return { name: String(name ?? ''), ...(id !== undefined && { id }) }
+  })
+}
+
+/** FF, the length in UTF-16 units, the text. */
+function encodeKick(text: string): Buffer {
+  const head = Buffer.from([legacyKick, text.length >> 8, text.length & 0xff])
+  return Buffer.concat([head, Buffer.from(text, 'utf16le').swap16()])
+}
+
+const decodeKick = (bytes: Buffer): string => {
+  const end = 3 + 2 * bytes.readUInt16BE(1)
+  return Buffer.from(bytes.subarray(3, end)).swap16().toString('utf16le')
+}
+
+/**
+ * The status of a Java server from the bytes of its connections: the request is written anew, because it holds the address.
+ * @throws ProtocolError, SyntaxError
+ */
+export function readStatusRecording(connections: readonly Tapped[]): RawRecording {
+  const replies = connections.map(({ received }) => Buffer.concat(received)).filter(({ length }) => length > 0)
+  const kicks = replies.filter(([first]) => first === legacyKick).map(decodeKick)
+  const frames = replies.filter(([first]) => first !== legacyKick).flatMap(framesIn)
+  const statuses = frames.filter(({ id }) => id === packetIds.status).map(decodeStatus)
+  const pongs = frames.filter(({ id }) => id === packetIds.ping).map(({ body }) => encodeFrame(packetIds.ping, body))
+  return {
+    protocol: 'status',
+    players: statuses.flatMap(playersIn),
+    anonymise(replace) {
+      const exchanges: Exchange[] = [
+        ...statuses.map((json) => {
+          const reply = encodeFrame(packetIds.status, encodeString(replaceInJson(json, replace)))
+          return { request: 'status', sent: hello, received: [reply] }
+        }),
+        // A pong repeats the ping.
+        ...pongs.map((pong) => ({ request: 'ping', sent: pong, received: [pong] })),
+        ...kicks.map((text) => {
+          const fields = text.split('\0').map((field) => field.split('§').map(replace).join('§'))
+          return { request: 'legacy', sent: legacyRequest, received: [encodeKick(fields.join('\0'))] }
+        }),
+      ]
+      return { protocol: 'status', exchanges }
+    },
+  }
+}

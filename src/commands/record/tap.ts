@@ -1,0 +1,38 @@
+import type { Socket } from 'node:net'
+import type { Network } from '../../game/network.ts'
+
+/** What went over one connection. */
+export interface Tapped {
+  readonly sent: Buffer[]
+  readonly received: Buffer[]
+  /** The address that was connected to; undefined before that. */
+  address?: string
+}
+
+/** A network that keeps a copy of all bytes of its connections. */
+export function tapNetwork(network: Network): { readonly network: Network; readonly connections: readonly Tapped[] } {
+  const connections: Tapped[] = []
+
+  function connect(...target: Parameters<Network['connect']>): Socket {
+    const socket = network.connect(...target)
+    const tapped: Tapped = { sent: [], received: [] }
+    connections.push(tapped)
+    socket.once('connect', () => {
+      if (socket.remoteAddress !== undefined) tapped.address = socket.remoteAddress
+    })
+    const { push } = socket
+    // What arrives, before any listener: a listener of our own would start the flow too early.
+    socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
+      if (chunk instanceof Uint8Array) tapped.received.push(Buffer.from(chunk))
+      return push.call(socket, chunk, encoding)
+    }
+    const write = socket.write.bind(socket)
+    socket.write = ((chunk: Uint8Array | string, ...rest: []) => {
+      tapped.sent.push(Buffer.from(chunk as Uint8Array))
+      return write(chunk, ...rest)
+    }) as Socket['write']
+    return socket
+  }
+
+  return { network: { ...network, connect }, connections }
+}

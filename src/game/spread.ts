@@ -1,0 +1,11 @@
+/**
+ * Where a name lies between 0 and 1 (excluded): always at the same place, and many names evenly. FNV-1a, with the last step of
+ * MurmurHash3, because names that differ in the last digit differ only in the low bits of FNV-1a.
+ */
+export function placeOf(name: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../clock.ts'
+import { createPauses, type Pauses } from '../../pauses.ts'
+
+/** Times are rounded up to a multiple of it, milliseconds. */
+const tickMs = 5
+/** Ticks of one turn of the wheel. A later time waits in its slot for more than one turn. */
+const slotCount = 1_024
+
+interface Timer {
+  readonly tick: number
+  /** Undefined once it was cancelled. */
+  action: (() => void) | undefined
+}
+
+/**
+ * A clock whose `after` is served by one timer of `clock` for all: thousands of servers have three or four of them each
+ * (`npm run bench -- timers`). What is due together, as after the process was suspended, is run in slices, so that sockets and
+ * requests come in between. An action may run `tickMs` late, never early.
+ */
+export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {
+  const slots: Timer[][] = Array.from({ length: slotCount }, () => [])
+  /** Timers that were neither run nor cancelled. */
+  let pending = 0
+  /** All timers up to this tick were taken out of their slots. */
+  let passed = Number.NEGATIVE_INFINITY
+  /** Those that are due, in the order of their ticks. */
+  let due: Timer[] = []
+  let armedFor = Number.POSITIVE_INFINITY
+  let disarm = () => {}
+
+  function arm(tick: number): void {
+    if (tick >= armedFor) return
+    disarm()
+    armedFor = tick
+    disarm = clock.after(Math.max(0, tick * tickMs - clock.now()), fire)
+  }
+
+  function takeDue(now: number): void {
+    const first = Math.max(passed + 1, now - slotCount + 1)
+    for (let tick = first; tick <= now; tick++) {
+      const slot = slots[tick % slotCount] ?? []
+      if (slot.length === 0) continue
+      const later = slot.filter((timer) => timer.action !== undefined && timer.tick > now)
+      for (const timer of slot) if (timer.tick <= now) due.push(timer)
+      slots[tick % slotCount] = later
+    }
+    passed = Math.max(passed, now)
+  }
+
+  function armNext(): void {
+    if (pending === 0) return
+    for (let tick = passed + 1; tick <= passed + slotCount; tick++) {
+      if ((slots[tick % slotCount] ?? []).length > 0) {
+        arm(tick)
+        return
+      }
+    }
+  }
+
+  function fire(): void {
+    armedFor = Number.POSITIVE_INFINITY
+    // A timer of the system may fire a part of a millisecond early.
+    takeDue(Math.floor((clock.now() + 0.9) / tickMs))
+    const slice = createSlice()
+    let index = 0
+    while (index < due.length && !(index > 0 && slice.isDue())) {
+      const timer = due[index++]
+      const action = timer?.action
+      if (timer === undefined || action === undefined) continue
+      timer.action = undefined
+      pending--
+      action()
+    }
+    due = due.slice(index)
+    if (due.length > 0) arm(passed)
+    else armNext()
+  }
+
+  return {
+    now: clock.now,
+    wall: clock.wall,
+    after(delay, action) {
+      const now = clock.now()
+      if (pending === 0) passed = Math.floor(now / tickMs) - 1
+      const timer: Timer = { tick: Math.max(Math.ceil((now + delay) / tickMs), passed + 1), action }
+      slots[timer.tick % slotCount]?.push(timer)
+      pending++
+      arm(timer.tick)
+      return () => {
+        if (timer.action === undefined) return
+        timer.action = undefined
+        pending--
+        if (pending === 0) {
+          disarm()
+          armedFor = Number.POSITIVE_INFINITY
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,275 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
+import { runRecord } from '../../src/commands/record.ts'
+import { startBedrockDemoServer } from '../../src/game/demo/bedrock.ts'
+import { type DemoOptions, type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
+import type { ServerSettings } from '../../src/game/server.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
+import { silentLog } from '../../src/log.ts'
+import { UsageError } from '../../src/usage-error.ts'
+import { selfSigned } from '../helpers/certificate.ts'
+import { never } from '../helpers/never.ts'
+import { playBack } from '../helpers/playback.ts'
+import { ensure } from '../tools/ensure.mjs'
+
+const newFolder = () => mkdtempSync(join(tmpdir(), 'tickwarden-record-'))
+let demo: DemoServer | undefined
+afterEach(() => demo?.close())
+
+/** Records a server and returns the folder, the code and what was printed. */
+async function record(server: ServerSettings, folder = newFolder()) {
+  const lines: string[] = []
+  const code = await runRecord({ servers: [server] }, { folder, print: (text) => lines.push(text), signal: never() })
+  return { folder, code, output: lines.join('\n') }
+}
+
+/** Everything in the files of a recording, as bytes and as the texts in them. */
+function contentOf(folder: string): string {
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  const bytes = texts.flatMap((text) => [...text.matchAll(/"([0-9a-f]{2,})"/g)].map(([, hex = '']) => Buffer.from(hex, 'hex')))
+  return [...texts, ...bytes.flatMap((part) => [part.toString('utf8'), part.toString('latin1')])].join('\n')
+}
+
+/** What every source of a server reads, by source. */
+async function readAll(sources: ServerSettings['sources']) {
+  const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
+  const set = createSources({ name: 'x', sources }, context)
+  try {
+    const readings = await Promise.all(set.list().map((source) => source.poll(never())))
+    return Object.fromEntries(readings.map(({ source, fields }) => [source, fields]))
+  } finally {
+    set.close()
+  }
+}
+
+async function start(options: DemoOptions = {}): Promise<ServerSettings> {
+  demo = await startDemoServer({ scenario: 'steady', ...options })
+  return demoSettings(demo, 'demo')
+}
+
+describe('a recording of the demo server', () => {
+  it.each(['1.12.2', '1.16.5', '1.20.4', '1.21.11', '26.3'])(
+    'of %s can be played back, and has no names and no secrets',
+    async (era) => {
+      const server = await start({
+        era,
+        rconPassword: 'hunter2-rcon',
+        managementSecret: 'S'.repeat(40),
+        motd: '§6Play on play.realname.net',
+      })
+      const { folder, code } = await record(server)
+      expect(code).toBe(0)
+      const expected = ['query.json', 'rcon.json', 'status.json', ...(demo?.management ? ['management.json'] : [])]
+      expect(readdirSync(folder).toSorted()).toEqual(expected.toSorted())
+      const players = demo!.world.players()
+      expect(players.length).toBeGreaterThan(0)
+      const content = contentOf(folder)
+      const secrets = [
+        'hunter2',
+        'S'.repeat(40),
+        'realname',
+        ...players.flatMap(({ name, id }) => [name, id, id.replaceAll('-', '')]),
+      ]
+      expect(secrets.filter((secret) => content.toLowerCase().includes(secret.toLowerCase()))).toEqual([])
+
+      const [before, playback] = [await readAll(server.sources), await playBack(folder)]
+      onTestFinished(playback.close)
+      const after = await readAll(playback.sources)
+      expect(Object.keys(after)).toEqual(Object.keys(before))
+      for (const source of Object.keys(before)) {
+        expect([source, Object.keys(after[source] ?? {}).toSorted()]).toEqual([
+          source,
+          Object.keys(before[source] ?? {}).toSorted(),
+        ])
+        for (const field of ['version', 'protocol', 'playersOnline', 'playersMax'] as const)
+          expect([source, field, after[source]?.[field]]).toEqual([source, field, before[source]?.[field]])
+      }
+      expect(after.status?.motd).toBe('Play on host1.example.org')
+      const names = after.rcon?.players?.players.map(({ name }) => name) ?? []
+      expect(names.length).toBe(players.length)
+      for (const name of names) expect(name).toMatch(/^Player\d+$/)
+      // The same player has the same name everywhere.
+      expect(after.query?.players?.players.map(({ name }) => name).toSorted()).toEqual(names.toSorted())
+    },
+  )
+
+  it('of a long player list keeps all pieces of the reply', async () => {
+    const server = await start({ players: 300, maxPlayers: 400 })
+    const { folder } = await record(server)
+    const playback = await playBack(folder)
+    onTestFinished(playback.close)
+    const { rcon } = await readAll(playback.sources)
+    expect(rcon?.players).toMatchObject({ complete: true })
+    expect(rcon?.players?.players.length).toBe(300)
+    const content = contentOf(folder)
+    expect(demo!.world.players().filter(({ name }) => content.includes(name))).toEqual([])
+  })
+
+  it('over TLS has the messages of the management protocol', async () => {
+    const { key, cert } = selfSigned()
+    const server = await start({ managementTls: { key: String(key), cert: String(cert) } })
+    const { folder, output } = await record(server)
+    expect(output).toContain('management.json: minecraft:players')
+    expect(readFileSync(join(folder, 'management.json'), 'utf8')).toContain('Player1')
+  })
+
+  it('of Bedrock has the pong without the identifier of the server', async () => {
+    const bedrock = await startBedrockDemoServer({ host: '127.0.0.1', port: 0, players: 3, seed: 1, clock: systemClock })
+    onTestFinished(() => bedrock.close())
+    const { folder, code } = await record({ name: 'b', sources: { status: { address: bedrock.address } } })
+    expect(code).toBe(0)
+    const playback = await playBack(folder)
+    onTestFinished(playback.close)
+    expect((await readAll(playback.sources)).status).toMatchObject({ edition: 'bedrock', playersOnline: 3, transport: 'raknet' })
+  })
+
+  it('is the same each time', async () => {
+    const server = await start()
+    const texts = async () => {
+      const { folder } = await record(server)
+      return readFileSync(join(folder, 'management.json'), 'utf8')
+    }
+    expect(await texts()).toBe(await texts())
+  })
+})
+
+describe('tickwarden record', () => {
+  it.each(['minecraft', 'password', 'players'])('takes the word %s as a password', async (rconPassword) => {
+    const server = await start({ rconPassword })
+    const { folder, output } = await record(server)
+    expect(output).not.toContain('nothing was written')
+    const playback = await playBack(folder)
+    onTestFinished(playback.close)
+    expect((await readAll(playback.sources)).management).toMatchObject({ version: '1.21.11' })
+  })
+
+  it('goes on where one protocol fails, and says which', async () => {
+    const server = await start()
+    const { rcon, ...sources } = server.sources
+    const { folder, code, output } = await record({
+      ...server,
+      sources: { ...sources, rcon: { ...rcon, password: 'wrong-password' } },
+    })
+    expect(code).toBe(0)
+    expect(output).toMatch(/^rcon: .*refuses the RCON password$/m)
+    expect(readdirSync(folder)).not.toContain('rcon.json')
+    expect(contentOf(folder) + output).not.toContain('wrong-password')
+  })
+
+  it('ends with 1 where nothing answers, and leaves no file', async () => {
+    const { sources } = await start()
+    await demo?.close()
+    const { code, folder, output } = await record({ name: 'x', sources: { status: sources.status! } })
+    expect([code, readdirSync(folder)]).toEqual([1, []])
+    expect(output).toContain('connection refused')
+  })
+
+  it('writes nothing into a folder that is not empty, or through a proxy', async () => {
+    const folder = newFolder()
+    writeFileSync(join(folder, 'mine'), '')
+    const server = await start()
+    await expect(record(server, folder)).rejects.toThrow(UsageError)
+    expect(readdirSync(folder)).toEqual(['mine'])
+    const via = { type: 'socks5', host: '127.0.0.1', port: 1 } as const
+    await expect(record({ ...server, via: via as unknown as NonNullable<ServerSettings['via']> })).rejects.toThrow('MC_VIA')
+  })
+
+  it('takes the address as its argument and credentials from the environment', async () => {
+    const { sources } = await start()
+    const folder = newFolder()
+    const { port } = sources.status!.address!
+    const main = join(import.meta.dirname, '../../dist/src/main.js')
+    const env = {
+      PATH: process.env.PATH,
+      MC_RCON: `127.0.0.1:${sources.rcon!.address!.port}`,
+      MC_RCON_PASSWORD: sources.rcon!.password,
+    }
+    const output = join(folder, 'out')
+    const { stdout } = await promisify(execFile)(process.execPath, [main, 'record', `127.0.0.1:${port}`, '--output', output], {
+      cwd: folder,
+      env,
+    })
+    expect(stdout).toContain('status.json: status, ping')
+    expect(stdout).toContain('rcon.json: login, ')
+    expect(readdirSync(output)).toEqual(['rcon.json', 'status.json'])
+    const wrong = promisify(execFile)(process.execPath, [main, 'record', 'not an address'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+    })
+    await expect(wrong).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('not an address') })
+  })
+})
+
+describe('other people’s servers', () => {
+  it('minecraft-protocol and flying-squid are recorded and played back', async () => {
+    ensure('test/peers')
+    const peers = spawn(process.execPath, [join(import.meta.dirname, '../helpers/peer-servers.mjs'), '1.21.4'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void peers.stdin.end())
+    let ports: Readonly<Record<string, number>> = {}
+    for await (const line of createInterface({ input: peers.stdout })) {
+      if (!line.startsWith('{')) continue
+      ports = JSON.parse(line)
+      break
+    }
+    peers.stdout.resume()
+    for (const [name, port] of Object.entries(ports)) {
+      const address = { edition: 'java', host: '127.0.0.1', port } as const
+      const { folder, code } = await record({ name, sources: { status: { address } } })
+      expect([name, code]).toEqual([name, 0])
+      expect(contentOf(folder)).not.toMatch(/Alice|ec561538/)
+      const playback = await playBack(folder)
+      onTestFinished(playback.close)
+      const [before, after] = [await readAll({ status: { address } }), await readAll(playback.sources)]
+      const { players, latency, port: _port, rawStatus, ...rest } = before.status!
+      expect(after.status).toMatchObject(rest)
+      expect(after.status?.players?.players.length).toBe(players?.players.length)
+    }
+  })
+})
+
+describe('the anonymiser', () => {
+  const known = {
+    players: [{ name: 'Alice', id: '12345678-1234-4234-8234-1234567890ab' }, { name: 'Bob' }],
+    hosts: ['mc.mine.net', '203.0.113.5'],
+    secrets: ['pa$$word'],
+  }
+  const replace = createAnonymiser(known)
+
+  it.each([
+    ['Alice and bob met Alicia', 'Player1 and Player2 met Alicia'],
+    ['the secret is pa$$word', 'the secret is secret'],
+    [
+      '12345678-1234-4234-8234-1234567890AB, 123456781234423482341234567890ab',
+      '00000000-0000-4000-8000-000000000001, 00000000000040008000000000000001',
+    ],
+    ['join mc.mine.net or 203.0.113.5, play.other.org', 'join mc.example.org or 192.0.2.1, host1.example.org'],
+    ['[2001:db8:0:0::5]:25565 at 12:30:45', '[2001:db8::1]:25565 at 12:30:45'],
+    ['Paper on Bukkit 1.21.4-R0.1-SNAPSHOT', 'Paper on Bukkit 1.21.4-R0.1-SNAPSHOT'],
+    ['00000000-0000-0000-0000-000000000000 127.0.0.1', '00000000-0000-0000-0000-000000000000 127.0.0.1'],
+  ])('makes %j into %j', (text, expected) => {
+    expect(replace(text)).toBe(expected)
+  })
+
+  it('keeps the bytes of JSON that it does not replace, and reads escapes', () => {
+    expect(replaceInJson('{"a" : "\\u0041lice\\nplay.other.org", "b":"\\u00e9"}', replace)).toBe(
+      '{"a" : "Player1\\nhost1.example.org", "b":"\\u00e9"}',
+    )
+  })
+
+  it('finds what was left', () => {
+    const findLeaks = createLeakFinder(known)
+    for (const text of ['Alice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
+      expect(findLeaks(Buffer.from(`x ${text}.`)), text).not.toEqual([])
+    expect(findLeaks(Buffer.from('x Alice', 'utf16le').swap16())).not.toEqual([])
+    expect(findLeaks(Buffer.from('Alicia plays'))).toEqual([])
+  })
+})

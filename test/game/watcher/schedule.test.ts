@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { createLimiter } from '../../../src/game/names/limiter.ts'
+import { createSchedule } from '../../../src/game/watcher/schedule.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+/** Three schedules of 1 s whose polls end only when they are told to, with a limit of one poll at once. */
+function threeOf() {
+  const clock = manualClock(0)
+  const limit = createLimiter(() => 1)
+  const started: string[] = []
+  const delays: number[] = []
+  const ends: (() => void)[] = []
+  const schedules = ['a', 'b', 'c'].map((name) =>
+    createSchedule({
+      ...{ interval: 1_000, clock, random: () => 0, failures: () => 0, limit },
+      onStart: (delayMs) => delays.push(delayMs),
+      poll() {
+        started.push(name)
+        return new Promise<void>((resolve) => ends.push(resolve))
+      },
+    }),
+  )
+  return { clock, schedules, started, delays, end: () => ends.shift()?.() }
+}
+
+it('starts a poll that waits for others when one has ended, and tells how late it is', async () => {
+  const { clock, schedules, started, delays, end } = threeOf()
+  for (const schedule of schedules) schedule.start(100)
+  await clock.advance(300)
+  expect(started).toEqual(['a'])
+  end()
+  await clock.advance(50)
+  expect(started).toEqual(['a', 'b'])
+  end()
+  await clock.advance(0)
+  expect(started).toEqual(['a', 'b', 'c'])
+  expect(delays).toEqual([0, 200, 250])
+  for (const schedule of schedules) schedule.close()
+})
+
+it('has at most one poll of a server waiting, however long it waits', async () => {
+  const { clock, schedules, started, end } = threeOf()
+  for (const schedule of schedules) schedule.start(0)
+  await clock.advance(10_500)
+  expect(started).toEqual(['a'])
+  for (let count = 0; count < 10; count++) {
+    end()
+    await clock.advance(0)
+  }
+  // The first poll of b and c, and the second one of a.
+  expect(started.toSorted()).toEqual(['a', 'a', 'b', 'c'])
+  for (const schedule of schedules) schedule.close()
+})
+
+it('does not start a poll that was waiting when it is closed', async () => {
+  const { clock, schedules, started, end } = threeOf()
+  for (const schedule of schedules) schedule.start(0)
+  await clock.advance(10)
+  for (const schedule of schedules) schedule.close()
+  end()
+  await clock.advance(10)
+  expect(started).toEqual(['a'])
+  expect(clock.pending).toBe(0)
+})

@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest'
+import { createWheel } from '../../../src/game/watcher/wheel.ts'
+import { manualClock } from '../../helpers/manual-clock.ts'
+
+function wheelOf(isDue: () => boolean = () => false) {
+  const clock = manualClock(1_002)
+  return { clock, wheel: createWheel(clock, () => ({ isDue })) }
+}
+
+it('runs each action once, never early and at most 5 ms late, also after several turns', async () => {
+  const { clock, wheel } = wheelOf()
+  const ran = new Map<number, number[]>()
+  const delays = [0, 1, 4, 5, 6, 99, 100, 5_119, 5_120, 5_121, 20_000, 3_600_000]
+  for (const delay of delays) wheel.after(delay, () => ran.set(delay, [...(ran.get(delay) ?? []), clock.now() - 1_002]))
+  await clock.advance(3_600_100)
+  for (const delay of delays) {
+    expect(ran.get(delay)).toHaveLength(1)
+    const [time = 0] = ran.get(delay)!
+    expect(time).toBeGreaterThanOrEqual(delay)
+    expect(time).toBeLessThanOrEqual(delay + 5)
+  }
+  expect(clock.pending).toBe(0)
+})
+
+it('takes actions while it runs some, and while it was idle for long', async () => {
+  const { clock, wheel } = wheelOf()
+  const times: number[] = []
+  const again = () => {
+    times.push(clock.now())
+    if (times.length < 4) wheel.after(times.length === 2 ? 0 : 100, again)
+  }
+  wheel.after(100, again)
+  await clock.advance(1_000)
+  expect(times).toEqual([1_105, 1_205, 1_205, 1_305])
+  await clock.advance(10_000_000)
+  wheel.after(10, () => times.push(clock.now()))
+  await clock.advance(20)
+  expect(times.at(-1)).toBeLessThanOrEqual(10_002_002 + 15)
+  expect(times).toHaveLength(5)
+})
+
+it('runs nothing that was cancelled, and sets no timer for it', async () => {
+  const { clock, wheel } = wheelOf()
+  let ran = 0
+  const cancel = wheel.after(10, () => ran++)
+  const cancelBoth = [wheel.after(10, () => cancelBoth[1]!()), wheel.after(10, () => ran++)]
+  cancel()
+  cancel()
+  await clock.advance(100)
+  expect(ran).toBe(0)
+  const last = wheel.after(1_000_000, () => ran++)
+  expect(clock.pending).toBe(1)
+  last()
+  expect(clock.pending).toBe(0)
+})
+
+it('sets one timer for all, for the earliest of them', async () => {
+  const { clock, wheel } = wheelOf()
+  for (let delay = 1_000; delay > 0; delay--) wheel.after(delay, () => {})
+  expect(clock.pending).toBe(1)
+  let ran = false
+  wheel.after(500, () => {})
+  wheel.after(3, () => {
+    ran = true
+  })
+  await clock.advance(8)
+  expect(ran).toBe(true)
+})
+
+it('runs what is due together in slices', async () => {
+  let slice = 0
+  const clock = manualClock()
+  const wheel = createWheel(clock, () => {
+    let ran = 0
+    slice++
+    // Asked before each action but the first of a slice.
+    return { isDue: () => ++ran >= 10 }
+  })
+  const slices: number[] = []
+  for (let index = 0; index < 100; index++) wheel.after(10, () => slices.push(slice))
+  await clock.advance(20)
+  expect(slices).toHaveLength(100)
+  expect(new Set(slices).size).toBe(10)
+  expect(slices.toSorted((a, b) => a - b)).toEqual(slices)
+})
