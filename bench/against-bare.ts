@@ -8,6 +8,7 @@ import type { DemoServer } from '../src/game/demo/server.ts'
 import type { HostPort } from '../src/game/protocol/address.ts'
 import { isInstalled } from '../test/helpers/require-tool.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 import { endWithParent, nextMessage, waitUntil } from './wait.ts'
 
 interface Effort {
@@ -175,6 +176,8 @@ export async function againstBare(path: string, goal: number, { quick }: BenchOp
     const undisturbed = least((result) => result.bare) / least((result) => result.service)
     const { length } = await (await fetch(service.url)).text()
     console.log(`GET ${path}, ${length} bytes, ${connections} connections, load by ${load === wrk ? 'wrk' : 'undici'}`)
+    record(`GET ${path}: requests per second, service / bare node:http`, ratio, 'ratio', `at least ${goal}`)
+    record(`GET ${path}: CPU, bare node:http / service`, costRatio, 'ratio', `at least ${goal}`)
     show('whole service ', (result) => result.service)
     show('bare node:http', (result) => result.bare)
     console.log(

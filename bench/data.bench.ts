@@ -10,6 +10,7 @@ import type { Ask } from '../src/data/paging.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 
 const { comebackFormat } = await built<typeof import('../src/data/comeback-format.ts')>('data/comeback-format.js')
 const { comebacksBuilder } = await built<typeof import('../src/data/comebacks-database.ts')>('data/comebacks-database.js')
@@ -120,6 +121,9 @@ async function measure(count: number, { quick }: BenchOptions): Promise<void> {
   const start = performance.now()
   JSON.parse(text)
   const parse = performance.now() - start
+  record(`${count} entries: load / JSON.parse alone`, loadTime / parse, 'ratio')
+  record(`${count} entries: memory / size of the JSON`, memoryUsed / size, 'ratio')
+  record(`${count} entries: longest pause of a load`, pause, 'ms')
   console.log(
     `\n${count} entries, ${size.toFixed(1)} MiB of JSON: load ${loadTime.toFixed(0)} ms (${(loadTime / parse).toFixed(1)} of JSON.parse alone), memory ${memoryUsed.toFixed(0)} MiB (${(memoryUsed / size).toFixed(2)} of the JSON)`,
   )
@@ -143,6 +147,7 @@ async function measure(count: number, { quick }: BenchOptions): Promise<void> {
         answerPage(db, '/artist', ask, 50, offset)
       }, budget)
       const repeated = time(() => answerPage(db, '/artist', ask, 50, offset), budget)
+      record(`${count} entries, ${kind} text, ${page} page: naive filter / uncached`, slow / fresh, 'ratio')
       const cells = [`${kind} (${total})`, page, shown(slow), shown(fresh), (slow / fresh).toFixed(1), shown(repeated)]
       console.log(`| ${cells.join(' | ')} | ${(slow / repeated).toFixed(0)} |`)
     }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { record } from './results.ts'
 
 interface Usage {
   readonly cpu: NodeJS.CpuUsage
@@ -78,6 +79,8 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
       )
       for (const { socket } of clients) socket.destroy()
     }
+    record('CPU per event, ours / bare server', (results.get('live') ?? 0) / (results.get('bare') ?? 1), 'ratio')
+    record('CPU per event and client', (results.get('live') ?? 0) / clientCount, 'µs CPU')
     console.log(`events / bare server: ${((results.get('live') ?? 0) / (results.get('bare') ?? 1)).toFixed(2)} CPU per event`)
   } finally {
     child.disconnect()

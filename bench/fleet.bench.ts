@@ -7,6 +7,7 @@ import { Agent, request } from 'undici'
 import type { ServerSettings } from '../src/game/server.ts'
 import { hostOf } from './fleet/hosts.ts'
 import type { LoadOrder, LoadResult } from './fleet/load.ts'
+import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
 /** What the service's process measures of itself. */
@@ -47,24 +48,28 @@ async function measureReplies(url: string, servers: number, seconds: number): Pr
   return took.toSorted((a, b) => a - b)
 }
 
+/** For the process that is measured, such as `--cpu-prof`. */
+const nodeOptions = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
+
 interface Scenario {
   readonly size: number
   /** Milliseconds. */
   readonly interval: number
   readonly rcon: number
+  /** Distinct icons. */
+  readonly icons: number
   readonly eventClients: number
   readonly seconds: number
-  readonly nameServer?: string
 }
 
-async function measure({ size, interval, rcon, eventClients, seconds, nameServer }: Scenario) {
+async function measure({ size, interval, rcon, icons, eventClients, seconds }: Scenario) {
   const children: ChildProcess[] = []
   const started = (child: ChildProcess) => {
     children.push(child)
     return child
   }
   try {
-    const game = started(start('fleet/game-servers.ts', [String(Number(process.env.ICONS ?? size / 2))]))
+    const game = started(start('fleet/game-servers.ts', [String(icons)]))
     const ports = await nextMessage<{ status: number; rcon: number }>(game)
     const servers: readonly ServerSettings[] = Array.from({ length: size }, (_, index) => ({
       name: `s${index}`,
@@ -73,8 +78,8 @@ async function measure({ size, interval, rcon, eventClients, seconds, nameServer
         ...(index < rcon && { rcon: { address: { host: hostOf(index), port: ports.rcon }, password: 'secret' } }),
       },
     }))
-    const service = started(start('fleet/service.mjs', [], (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)))
-    service.send({ servers, interval, nameServer })
+    const service = started(start('fleet/service.mjs', [], nodeOptions))
+    service.send({ servers, interval })
     const { url } = await nextMessage<{ url: string }>(service)
     const read = async () => {
       service.send('measure')
@@ -112,12 +117,18 @@ async function measure({ size, interval, rcon, eventClients, seconds, nameServer
 
 const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
 
+/**
+ * The whole service watching simulated servers, at several sizes: while it polls alone, and under load (scrapes, event clients and
+ * requests). `--servers=100,1000`, `--interval=` (ms), `--rcon=` (servers with RCON), `--events=` (clients that follow all
+ * servers), `--icons=` (distinct icons of 8 kB; default half of the servers) and `--seconds=` choose what is measured.
+ */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const { values } = parseArgs({
     options: {
       servers: { type: 'string' },
       interval: { type: 'string' },
       rcon: { type: 'string' },
+      icons: { type: 'string' },
       events: { type: 'string' },
       seconds: { type: 'string' },
     },
@@ -132,10 +143,26 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
       size,
       interval: number('interval', quick ? 500 : 5_000),
       rcon: number('rcon', 0),
+      icons: number('icons', size / 2),
       eventClients: number('events', quick ? 5 : 100),
       seconds: number('seconds', quick ? 0.5 : 20),
     }
     const { allPolledMs, starting, polling, loaded, replies, result } = await measure(scenario)
+    const base = `${size} servers every ${scenario.interval / 1_000} s${scenario.rcon > 0 ? `, ${scenario.rcon} with RCON` : ''}`
+    const isGoal = size === 10_000 && scenario.interval === 5_000
+    const put = (what: string, value: number, unit: string, goal?: string) =>
+      record(`${base}: ${what}`, value, unit, isGoal ? goal : undefined)
+    put('processors', polling.cpuSeconds / polling.seconds, 'cores', 'under 0.6')
+    put('CPU per poll', (polling.cpuSeconds / polling.polls) * 1e6, 'µs CPU')
+    put('memory (RSS)', polling.rss / 1_048_576, 'MiB', 'under 350')
+    put('poll due to done, 99 %', at(polling.late, 0.99), 'ms', 'under 500')
+    put('event-loop delay, 99 %', polling.delayP99, 'ms')
+    put('event-loop delay, worst', polling.delayMax, 'ms')
+    put('all polled once after', allPolledMs, 'ms', `within ${scenario.interval}`)
+    put('getall under load, 99 %', at(replies, 0.99), 'ms')
+    put('getall under load, worst', at(replies, 1), 'ms', 'under 50')
+    put('first scrape', result.scrapes[0] ?? Number.NaN, 'ms', 'under 500')
+    put('later scrapes, worst', Math.max(...result.scrapes.slice(1)), 'ms', 'under 500')
     const line = (
       name: string,
       { cpuSeconds, userSeconds, seconds, rss, memory, late, polls, failed, delayP99, delayMax }: Measured,

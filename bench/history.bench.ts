@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
+import { record } from './results.ts'
 
 const { openHistory } = await built<typeof import('../src/history/history.ts')>('history/history.js')
 const { createHistoryFile } = await built<typeof import('../src/history/file.ts')>('history/file.js')
@@ -97,6 +98,8 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     console.log(
       `  ${(elapsed / reading).toFixed(1)} times as long as reading the files and checking their checksums, ${((user + system) / (readingCpu.user + readingCpu.system)).toFixed(1)} times the CPU; load of the machine ${loadavg()[0]?.toFixed(1)}`,
     )
+    record(`400 days of ${count} servers: load`, user / 1e3 + system / 1e3, 'ms CPU')
+    record('400 days of a server: memory', bytes / count / 1024, 'KiB')
     const time = (name: string, action: () => unknown) => {
       const times = Array.from({ length: quick ? 3 : 50 }, () => {
         const [begun, cpuBefore] = [performance.now(), process.cpuUsage()]
@@ -106,6 +109,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
       })
       const [first = { elapsed: Number.NaN, cpu: Number.NaN }] = times
       const sorted = times.map(({ elapsed }) => elapsed).toSorted((a, b) => a - b)
+      record(`${name}: on the event loop`, sorted[sorted.length >> 1] ?? Number.NaN, 'ms')
       console.log(
         `${name}: ${sorted[sorted.length >> 1]?.toFixed(2)} ms on the event loop, the first time ${first.elapsed.toFixed(1)} ms (${first.cpu.toFixed(1)} ms CPU)`,
       )

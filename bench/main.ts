@@ -1,18 +1,25 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BenchRuns, type Result, renderResults, takeResults } from './results.ts'
 
 /**
  * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other. With `--quick` each runs for about
  * a second: enough to see that it works, too short to measure.
- * Each exports `run(options)`, which prints what it measured as ratios against something in the same run.
+ * Each exports `run(options)`, which prints what it measured as ratios against something in the same run, and records each number
+ * for the table. A full run of all of them is repeated and writes `bench/results.md`.
  */
 export interface BenchOptions {
   readonly quick: boolean
 }
 
-/** Longest time that one bench may take, in milliseconds: one that waits for what never comes must not hold up the others. */
+/** Longest time that one run of a bench may take, in milliseconds: one that waits for what never comes must not hold up the others. */
 const maxDuration = { quick: 60_000, full: 15 * 60_000 }
+const defaultRepeat = 3
 
 const quick = process.argv.includes('--quick')
+const repeatOption = process.argv.find((argument) => argument.startsWith('--repeat='))?.slice('--repeat='.length)
+const repeat = quick ? 1 : Number(repeatOption ?? defaultRepeat)
+// Other options are of the benches themselves.
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
@@ -23,15 +30,30 @@ if (unknown.length > 0) {
   console.error(`There is no bench "${unknown.join('", "')}"; there are ${names.join(', ')}.`)
   process.exit(2)
 }
+if (!Number.isInteger(repeat) || repeat < 1) {
+  console.error(`--repeat is ${repeatOption}; expected an integer from 1.`)
+  process.exit(2)
+}
 
+const all: BenchRuns[] = []
 for (const name of names.filter((name) => wanted.length === 0 || wanted.includes(name))) {
   console.log(`\n## ${name}${quick ? ' (quick: the numbers mean nothing)' : ''}`)
-  const limit = maxDuration[quick ? 'quick' : 'full']
-  const timeout = setTimeout(() => {
-    console.error(`The bench "${name}" did not finish within ${limit / 1000} s.`)
-    process.exit(1)
-  }, limit)
   const { run } = (await import(`./${name}.bench.ts`)) as { run: (options: BenchOptions) => Promise<void> }
-  await run({ quick })
-  clearTimeout(timeout)
+  const runs: (readonly Result[])[] = []
+  for (let count = 0; count < repeat; count++) {
+    const limit = maxDuration[quick ? 'quick' : 'full']
+    const timeout = setTimeout(() => {
+      console.error(`The bench "${name}" did not finish within ${limit / 1000} s.`)
+      process.exit(1)
+    }, limit)
+    await run({ quick })
+    clearTimeout(timeout)
+    runs.push(takeResults())
+  }
+  all.push({ name, runs })
 }
+
+const page = renderResults(all)
+// A part of the benches, or a quick run, must not replace the results of all.
+if (quick || wanted.length > 0) console.log(`\n${page.slice(page.indexOf('| bench'))}`)
+else writeFileSync(join(import.meta.dirname, 'results.md'), page)

@@ -9,6 +9,7 @@ import { toChunks } from '../exporter/metrics-route.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 
 /** Numbers of servers, and milliseconds for each thing measured. */
 const efforts = {
@@ -149,6 +150,9 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     streamed.close()
 
     const parts = [...text.parts(snapshots, 'prometheus')].map((part) => part.length)
+    record(`exposition of ${size} servers`, rendered, 'ms')
+    record(`exposition of ${size} servers: prom-client / ours`, theirs / rendered, 'ratio')
+    record(`exposition of ${size} servers over HTTP: streamed / one Buffer made before`, streamedTime / singleTime, 'ratio')
     console.log(
       [
         `${size} servers: ${lines(promText)} series, ${(ours.length / 1024).toFixed(0)} KiB in ${parts.length} parts`,

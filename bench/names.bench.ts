@@ -6,6 +6,7 @@ import { systemClock } from '../src/clock.ts'
 import { createLimiter } from '../src/game/names/limiter.ts'
 import { createSystemResolver } from '../src/game/names/system-resolver.ts'
 import { createNetwork } from '../src/game/network.ts'
+import { record } from './results.ts'
 
 /** What the default of POLL_TIMEOUT leaves of a poll at most, milliseconds. */
 const deadlineMs = 3_000
@@ -49,6 +50,8 @@ function report(name: string, took: readonly number[]): void {
   const sorted = took.toSorted((a, b) => a - b)
   const at = (part: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1)
   const late = took.filter((ms) => ms >= deadlineMs).length
+  record(`lookups by ${name}: over ${deadlineMs} ms`, (100 * late) / took.length, '%')
+  record(`lookups by ${name}: 99 %`, Number(at(0.99)), 'ms')
   console.log(
     `${name.padEnd(36)}${((100 * late) / took.length).toFixed(2)} % over ${deadlineMs} ms; median ${at(0.5)}, 99 % ${at(0.99)}, longest ${at(1)} ms`,
   )

@@ -4,9 +4,12 @@ import { buildApp } from '../src/app.ts'
 import { systemClock } from '../src/clock.ts'
 import { loadConfig } from '../src/config.ts'
 import type { Fields } from '../src/game/fields.ts'
-import { launchBrowser } from '../test/helpers/browser.ts'
+import { launchBrowser, type Page } from '../test/helpers/browser.ts'
 import { scriptedFleet } from '../test/helpers/scripted-fleet.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
+
+type CDPSession = Awaited<ReturnType<ReturnType<Page['context']>['newCDPSession']>>
 
 /** Servers on the page, times that it is loaded, snapshots that are traced, and milliseconds for which the memory is watched. */
 const efforts = {
@@ -87,7 +90,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       return { page, session }
     }
     for (let load = 1; load < loadCount; load++) await open().then(({ page }) => page.context().close())
-    const { session } = await open()
+    const { page, session } = await open()
     console.log(
       `${servers} servers: interactive after ${shown(median(interactive), 'ms')} (limit 1000 ms), cards and events there after ${shown(median(loads), 'ms')},`,
     )
@@ -95,35 +98,45 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       `  of which ${shown(median(busy), 'ms')} CPU of the page's main thread; load of the machine ${loadavg()[0]?.toFixed(1)}`,
     )
 
-    const events: TraceEvent[] = []
-    session.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
-    await session.send('Tracing.start', {
-      traceConfig: { includedCategories: ['devtools.timeline', 'disabled-by-default-devtools.timeline'] },
-    })
-    for (let update = 0; update < updates; update++) {
-      const watcher = fleet.watchers[update % 8]
+    record(`page of ${servers} servers: interactive`, median(interactive), 'ms')
+    /** Milliseconds of the main thread, by the clock and of the CPU, that each of some changes takes; and the CPU by kind of work. */
+    async function trace(session: CDPSession, change: (index: number) => unknown) {
+      const events: TraceEvent[] = []
+      const collect = ({ value }: { value: readonly unknown[] }) => void events.push(...(value as readonly TraceEvent[]))
+      session.on('Tracing.dataCollected', collect as never)
+      const includedCategories = ['devtools.timeline', 'disabled-by-default-devtools.timeline']
+      await session.send('Tracing.start', { traceConfig: { includedCategories } })
+      for (let index = 0; index < updates; index++) {
+        await change(index)
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+      const done = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()))
+      await session.send('Tracing.end')
+      await done
+      session.off('Tracing.dataCollected', collect as never)
+      const main = events.find(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      const ofMain = events.filter(({ ph, pid, tid }) => ph === 'X' && pid === main?.pid && tid === main.tid)
+      const sum = (wanted: string, of: 'dur' | 'tdur') =>
+        ofMain.reduce((total, event) => total + (event.name === wanted ? (event[of] ?? 0) : 0), 0) / 1_000 / updates
+      return {
+        elapsed: work.reduce((total, name) => total + sum(name, 'dur'), 0),
+        cpu: work.reduce((total, name) => total + sum(name, 'tdur'), 0),
+        parts: work.map((name) => `${name.replace(/.*::/, '')} ${sum(name, 'tdur').toFixed(2)}`).join(', '),
+      }
+    }
+    const snapshot = await trace(session, async (index) => {
+      const watcher = fleet.watchers[index % 8]
       const source = script[watcher?.server ?? '']
       if (source !== undefined)
-        source.status = { ...source.status, playersOnline: update % 20, tickDurationMean: 0.01 + update / 10_000 } as never
+        source.status = { ...source.status, playersOnline: index % 20, tickDurationMean: 0.01 + index / 10_000 } as never
       await watcher?.poll()
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    const done = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()))
-    await session.send('Tracing.end')
-    await done
-    const main = events.find(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
-    const sum = (name: string, of: 'dur' | 'tdur') =>
-      events
-        .filter((event) => event.name === name && event.ph === 'X' && event.pid === main?.pid && event.tid === main.tid)
-        .reduce((total, event) => total + (event[of] ?? 0), 0) /
-      1_000 /
-      updates
-    const [elapsed, used] = (['dur', 'tdur'] as const).map((of) => work.reduce((total, name) => total + sum(name, of), 0))
+    })
     console.log(
-      `a snapshot takes ${shown(elapsed ?? Number.NaN, 'ms')} of the main thread (limit 5 ms), ${shown(used ?? Number.NaN, 'ms')} of it CPU:`,
+      `a snapshot takes ${shown(snapshot.elapsed, 'ms')} of the main thread (limit 5 ms), ${shown(snapshot.cpu, 'ms')} of it CPU:`,
     )
-    console.log(`  ${work.map((name) => `${name.replace(/.*::/, '')} ${sum(name, 'tdur').toFixed(2)}`).join(', ')}`)
+    console.log(`  ${snapshot.parts}`)
 
+    record(`page of ${servers} servers: main thread per snapshot`, snapshot.elapsed, 'ms', 'under 5')
     const heap = async () => {
       await session.send('HeapProfiler.collectGarbage')
       const { usedSize } = (await session.send('Runtime.getHeapUsage')) as { usedSize: number }
@@ -140,7 +153,18 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
     const after = await heap()
+    record(`page: memory after ${watched / 1000} s of events, after / before`, after / before, 'ratio')
     console.log(`memory after ${watched / 1000} s of events: ${shown(before, 'MiB')} before, ${shown(after, 'MiB')} after`)
+    // The least that a page can do: one number in a page of one element.
+    await page.context().close()
+    const empty = await browser.newPage()
+    await empty.setContent('<!doctype html><title>One number</title><b>0</b>')
+    const least = await trace(await empty.context().newCDPSession(empty), (index) =>
+      empty.evaluate(`requestAnimationFrame(() => { document.querySelector('b').firstChild.nodeValue = ${index} })`),
+    )
+    console.log(
+      `a snapshot takes ${(snapshot.cpu / least.cpu).toFixed(1)} times the CPU of changing one number in an empty page (${shown(least.cpu, 'ms')})`,
+    )
   } finally {
     await browser.close()
     fleet.close()

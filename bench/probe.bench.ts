@@ -11,6 +11,7 @@ import { gunzipSync } from 'node:zlib'
 import { Pool } from 'undici'
 import type { DemoServer } from '../src/game/demo/server.ts'
 import type { ProberReply, ProberRequest } from './probe/prober.ts'
+import { record } from './results.ts'
 
 /** Milliseconds for Python to install and to start. */
 const setupTimeoutMs = 120_000
@@ -156,6 +157,8 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     const base = times.get('our watched poll') ?? []
     for (const [name, all] of times) {
       const ratio = median(all.map((time, round) => time / (base[round] ?? Number.NaN)))
+      record(`${name}`, median(all), 'µs CPU')
+      record(`${name} / our watched poll`, ratio, 'ratio')
       console.log(`${name.padEnd(22)}${median(all).toFixed(0).padStart(6)} µs CPU (${ratio.toFixed(2)} of a watched poll)`)
     }
     const theirs = times.get('blackcraft_exporter')

@@ -6,6 +6,7 @@ import type { Source } from '../src/game/sources/source.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
 const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
@@ -102,6 +103,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const [theirs = { perSecond: 1, cpu: 1 }] = rows
     for (const { name, perSecond, cpu } of rows) {
       const [rate, time] = [perSecond / theirs.perSecond, cpu / theirs.cpu].map((ratio) => ratio.toFixed(2))
+      record(`poll of ${name}: CPU / minecraft-server-util status()`, cpu / theirs.cpu, 'ratio')
       console.log(
         `${name.padEnd(32)}${perSecond.toFixed(0).padStart(6)} polls/s (${rate})  ${cpu.toFixed(0).padStart(5)} µs CPU per poll (${time})`,
       )

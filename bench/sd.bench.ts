@@ -1,6 +1,7 @@
 import type { ServerSettings } from '../src/game/server.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 
 const { prepareTargets } = await built<typeof import('../exporter/sd-route.ts')>('../exporter/sd-route.js')
 
@@ -24,6 +25,8 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     times.set(count, samples.sort((a, b) => a - b)[samples.length >> 1] ?? 0)
   }
   const [small = 0, large = 0] = times.values()
+  record('/sd of 10,000 servers', large, 'ms', 'under 50')
+  record('/sd: 10,000 / 1,000 servers', large / small, 'ratio')
   console.log(
     `/sd of 10,000 servers: ${large.toFixed(1)} ms (goal: under 50 ms), ${(large / small).toFixed(1)} times that of 1,000`,
   )

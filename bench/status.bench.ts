@@ -5,6 +5,7 @@ import type { DemoServer } from '../src/game/demo/server.ts'
 import { silentLog } from '../src/log.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
+import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
 const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
@@ -66,6 +67,12 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       }
       const rows = [...times].map(([name, all]) => ({ name, cpu: median(all) }))
       console.log(`${size} at once:`)
+      record(`poll of status, ${size} at once`, rows[1]?.cpu ?? Number.NaN, 'µs CPU')
+      record(
+        `poll of status, ${size} at once: CPU, ours / minecraft-server-util`,
+        (rows[1]?.cpu ?? Number.NaN) / (rows[0]?.cpu ?? 1),
+        'ratio',
+      )
       for (const { name, cpu } of rows) {
         console.log(`${name.padEnd(32)}${cpu.toFixed(0).padStart(5)} µs CPU per poll (${(cpu / (rows[0]?.cpu ?? 1)).toFixed(2)})`)
       }

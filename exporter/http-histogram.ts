@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { createHistogram, type Histogram } from '../src/histogram.ts'
+import { type CountedRequests, createHistogram, type Histogram, type RequestCounts } from '../src/histogram.ts'
 import { eventStreamType } from '../src/http/reply.ts'
 import { histogramLines } from './histogram-text.ts'
 import { escapeLabel, type Format, familyHeader } from './text.ts'
@@ -10,15 +10,20 @@ const header = {
   help: 'Time from the request to the end of the reply, by route pattern, seconds.',
 }
 
-interface Series {
+interface Series extends Omit<CountedRequests, 'requests'> {
   readonly labels: string
   readonly histogram: Histogram
+}
+
+interface Counter {
+  readonly count: CountRequest
+  histogramOf(status: number): Histogram
 }
 
 /** Counts one request: the status of its reply, and how long that took. */
 export type CountRequest = (status: number, seconds: number) => void
 
-export interface HttpHistogram {
+export interface HttpHistogram extends RequestCounts {
   /** What counts the requests of one method to one route; to keep it saves finding it for each request. */
   counter(method: string, route: string): CountRequest
   text(format: Format): string
@@ -31,34 +36,43 @@ export interface HttpHistogram {
 export function createHttpHistogram(): HttpHistogram {
   const all: Series[] = []
   /** By route, then by method: to build a key would cost more than to count. */
-  const known = new Map<string, Map<string, CountRequest>>()
+  const known = new Map<string, Map<string, Counter>>()
 
-  function createCounter(method: string, route: string): CountRequest {
+  function createCounter(method: string, route: string): Counter {
     /** By first digit of the status. */
     const byDigit: Series[] = []
     function addSeries(digit: number): Series {
       const labels = `method="${escapeLabel(method)}",route="${escapeLabel(route)}",status_class="${digit}xx"`
-      const series = { labels, histogram: createHistogram() }
+      const series = { method, route, status: digit * 100, labels, histogram: createHistogram() }
       byDigit[digit] = series
       all.push(series)
       return series
     }
-    return (status, seconds) => {
+    const histogramOf = (status: number): Histogram => {
       const digit = Math.floor(status / 100)
-      const series = byDigit[digit] ?? addSeries(digit)
-      series.histogram.observe(seconds)
+      return (byDigit[digit] ?? addSeries(digit)).histogram
     }
+    return { histogramOf, count: (status, seconds) => histogramOf(status).observe(seconds) }
+  }
+
+  function counterOf(method: string, route: string): Counter {
+    const byMethod = known.get(route) ?? new Map<string, Counter>()
+    if (byMethod.size === 0) known.set(route, byMethod)
+    const before = byMethod.get(method)
+    if (before !== undefined) return before
+    const counter = createCounter(method, route)
+    byMethod.set(method, counter)
+    return counter
   }
 
   return {
-    counter(method, route) {
-      const byMethod = known.get(route) ?? new Map<string, CountRequest>()
-      if (byMethod.size === 0) known.set(route, byMethod)
-      const before = byMethod.get(method)
-      if (before !== undefined) return before
-      const counter = createCounter(method, route)
-      byMethod.set(method, counter)
-      return counter
+    counter: (method, route) => counterOf(method, route).count,
+    take: () =>
+      all
+        .filter(({ histogram }) => histogram.count > 0)
+        .map(({ method, route, status, histogram }) => ({ method, route, status, requests: histogram.take() })),
+    add(counted) {
+      for (const { method, route, status, requests } of counted) counterOf(method, route).histogramOf(status).add(requests)
     },
     text(format) {
       if (all.length === 0) return ''

@@ -12,7 +12,7 @@ import type { LiveMetrics } from '../src/live-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
-import { createHttpHistogram, observeRequests } from './http-histogram.ts'
+import { createHttpHistogram, type HttpHistogram, observeRequests } from './http-histogram.ts'
 import { type ReplicaOptions, registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
@@ -30,6 +30,9 @@ export interface ExporterOptions {
   readonly replica?: ReplicaOptions
   /** Without it there are no metrics of the discovery of servers. */
   readonly discovery?: DiscoveryView
+  /** Counts the requests; default: a new one. Without `countsRequests` other processes count them and add them to it. */
+  readonly histogram?: HttpHistogram
+  readonly countsRequests?: boolean
   /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
   readonly routesOn?: FastifyInstance
   /** Lookups of names for the watched servers; those for /probe are added. */
@@ -50,8 +53,8 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
-  const histogram = createHttpHistogram()
-  observeRequests(app, histogram)
+  const { histogram = createHttpHistogram(), countsRequests = true } = options
+  if (countsRequests) observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
 
   routesOn.register(async (routes) => {

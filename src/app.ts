@@ -1,20 +1,24 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import '@fastify/swagger'
+import type { HttpHistogram } from '../exporter/http-histogram.ts'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
+import { registerForwarding } from './cluster/workers/forward.ts'
+import type { Workers } from './cluster/workers/primary.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
+import { runPath } from './data/run-routes.ts'
 import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
 import { openFolder } from './history/folder.ts'
-import { openHistory } from './history/history.ts'
+import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
-import { createEventHub, sumEventMetrics } from './live/hub.ts'
+import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
 import { createIcons } from './status-api/icon.ts'
@@ -39,12 +43,23 @@ export interface AppOptions {
   readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
   /** How late polls started, for the metrics. */
   readonly pollDelays?: Histogram
+  /** Set where other processes (WORKERS) answer the requests: what they count. */
+  readonly workers?: Pick<Workers, 'eventMetrics'> & { readonly requests: HttpHistogram }
+  /** Set in one of those processes. */
+  readonly worker?: {
+    /** Where what only the process that polls can answer is passed on to. */
+    readonly socketPath: string
+    readonly loadHistory: (server: string) => Promise<Buffer | undefined>
+    readonly requests: HttpHistogram
+  }
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Where METRICS_LISTEN is set: the app that serves the metrics there; the caller makes it listen. Closed with the main one. */
     readonly metricsApp: FastifyInstance | undefined
+    /** What processes pass on to each other. */
+    readonly parts: { readonly history: History; readonly events: Pick<EventHub, 'metrics'> }
   }
 }
 
@@ -54,9 +69,28 @@ const mainHint = (path: string): string | undefined =>
 const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is on the one of HOST and PORT`
 
+type EventMetrics = ReturnType<Workers['eventMetrics']>
+
+const addUp = (own: EventMetrics, others: EventMetrics = { clients: 0, dropped: 0 }): EventMetrics => ({
+  clients: own.clients + others.clients,
+  dropped: own.dropped + others.dropped,
+})
+
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp(options: AppOptions) {
-  const { config, fleet, logger, log = logger, clock = systemClock, nameLookups, pollDelays, replica, discovery } = options
+  const {
+    config,
+    fleet,
+    logger,
+    log = logger,
+    clock = systemClock,
+    nameLookups,
+    pollDelays,
+    replica,
+    discovery,
+    workers,
+    worker,
+  } = options
   const { corsOrigin, basePath } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
@@ -66,16 +100,28 @@ export async function buildApp(options: AppOptions) {
   app.addHook('onClose', async () => metricsApp?.close())
 
   const { host, runs, scripts } = config
-  const data = await createDataService({ config: { host, data: config.data, runs, scripts }, clock, log })
+  const isWorker = worker !== undefined
+  const requests = (worker ?? workers)?.requests
+  const data = await createDataService({
+    config: { host, data: config.data, runs, scripts },
+    ...{ clock, log, runsSchedule: !isWorker, sharedLocks: replica?.locks },
+  })
   app.addHook('onClose', () => data.close())
-  const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
-  const history = await openHistory({ fleet, clock, log, ...(historyFolder && { folder: historyFolder }) })
+  const historyFolder = isWorker ? undefined : await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
+  const history = await openHistory({
+    ...{ fleet, clock, log },
+    ...(historyFolder && { folder: historyFolder }),
+    ...(worker && { loadImage: worker.loadHistory }),
+  })
   app.addHook('onClose', () => history.close())
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients)
   const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
+  const allEvents = { metrics: () => sumEventMetrics([events, pageEvents]) }
+  app.decorate('parts', { history, events: allEvents })
   const icons = createIcons()
+  if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath], worker.socketPath)
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
@@ -86,7 +132,9 @@ export async function buildApp(options: AppOptions) {
     config: { metrics: config.metrics, poll: config.poll },
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
+    live: { events: () => addUp(allEvents.metrics(), workers?.eventMetrics()), historyBytes: () => history.bytes() },
+    countsRequests: workers === undefined,
+    ...(requests && { histogram: requests }),
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
@@ -112,15 +160,18 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
-  const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
-  /** Once every list of servers has been read: a server that is added later does not make the service unready. */
-  let first = pendingLists().length === 0 ? fleet.watchers : undefined
+  let first: Fleet['watchers'] | undefined
+  /** Those that are watched once every list of servers has been read: one that is added later does not make the service unready. */
+  const firstWatchers = (isComplete: boolean): Fleet['watchers'] => {
+    const { watchers } = fleet
+    if (isComplete) first ??= watchers
+    return first ?? watchers
+  }
   const waitingFor = () => {
-    const pending = pendingLists()
-    if (pending.length === 0) first ??= fleet.watchers
+    const pending = (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
     return [
       ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
-      ...(first ?? fleet.watchers)
+      ...firstWatchers(pending.length === 0)
         .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
         .map(({ server }) => `the first poll of "${server}"`),
       ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),

@@ -115,6 +115,9 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   }
   if (problems.length > 0) throw new ConfigError(problems)
   const { listen, poll, ...rest } = toSlices(values)
+  const { stateUrl, stateHeartbeat } = rest.cluster
+  // While the servers of a replica that has died move to others, the last values of them still count.
+  const minStaleAfter = stateUrl === undefined ? 0 : poll.pollInterval + 2 * stateHeartbeat
   return {
     ...rest,
     ...(path !== undefined && { file: path }),
@@ -122,6 +125,10 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     port: listen.port,
     servers: [toServer(primary, first !== undefined), ...fromFile].filter((server) => server !== undefined),
     warnings,
-    poll: { interval: poll.pollInterval, timeout: poll.pollTimeout, staleAfter: poll.staleAfter ?? 3 * poll.pollInterval },
+    poll: {
+      interval: poll.pollInterval,
+      timeout: poll.pollTimeout,
+      staleAfter: poll.staleAfter ?? Math.max(3 * poll.pollInterval, minStaleAfter),
+    },
   }
 }

@@ -16,6 +16,33 @@ export interface Histogram {
   readonly count: number
   /** By bound, each with those before it. */
   buckets(): readonly Bucket[]
+  /** What was observed so far, for add(); from then on it counts from zero. */
+  take(): HistogramPart
+  /** Adds what another histogram has observed. */
+  add(part: HistogramPart): void
+}
+
+export interface HistogramPart {
+  /** By bound, not cumulative. */
+  readonly counts: readonly number[]
+  readonly sum: number
+  readonly count: number
+}
+
+/** Requests to one route with one method and class of status. */
+export interface CountedRequests {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly requests: HistogramPart
+}
+
+/** The requests that were counted, which processes pass on to each other. */
+export interface RequestCounts {
+  /** What was counted so far, for add(); from then on it counts from zero. */
+  take(): readonly CountedRequests[]
+  /** Adds what another process has counted. */
+  add(counted: readonly CountedRequests[]): void
 }
 
 /** Counts by hand rather than by prom-client, whose histogram takes ten times as long for an observation. */
@@ -31,6 +58,18 @@ export function createHistogram(): Histogram {
       counts[bucket] = (counts[bucket] ?? 0) + 1
       sum += seconds
       count++
+    },
+    take() {
+      const part = { counts: [...counts], sum, count }
+      counts.fill(0)
+      sum = 0
+      count = 0
+      return part
+    },
+    add(part) {
+      for (const [index, more] of part.counts.entries()) counts[index] = (counts[index] ?? 0) + more
+      sum += part.sum
+      count += part.count
     },
     get sum() {
       return sum

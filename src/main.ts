@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
+import { workerCommand } from './cluster/workers/worker-command.ts'
 import { commandLineError } from './commands/command-line-error.ts'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
 import { ListenError } from './commands/listen.ts'
@@ -112,6 +113,12 @@ const program = new Command('tickwarden')
 withSettings(
   program.command('serve', { isDefault: true }).description('run the service (what happens without a command)'),
 ).action((_options, command: Command) => runServe(command))
+
+program.command(workerCommand, { hidden: true }).action(async () => {
+  const { startWorker } = await import('./commands/worker.ts')
+  const worker = await startWorker(createLogger)
+  if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false }, () => worker.close())
+})
 
 const demo = program.command('demo').description('run a demo game server alone, to try dashboards on or to test against')
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)

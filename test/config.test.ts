@@ -170,6 +170,43 @@ describe('METRICS_LISTEN', () => {
   })
 })
 
+describe('STATE_URL', () => {
+  it.each([
+    ['redis://redis.test', { host: 'redis.test', port: 6379, tls: false, database: 0 }],
+    ['rediss://[::1]:6380/3', { host: '::1', port: 6380, tls: true, database: 3 }],
+    ['redis://:p%40ss@redis.test/', { host: 'redis.test', port: 6379, tls: false, database: 0, password: 'p@ss' }],
+    ['redis://me:it:is@redis.test', { host: 'redis.test', port: 6379, tls: false, database: 0, user: 'me', password: 'it:is' }],
+  ])('%s', (given, expected) => {
+    expect(load({ env: { STATE_URL: given } }).cluster.stateUrl).toEqual(expected)
+  })
+
+  it.each([
+    'redis.test:6379',
+    'http://:geheim@redis.test',
+    'redis://',
+    'redis://:geheim@redis.test/x',
+    'redis://:geheim@redis.test?db=1',
+    'redis://:geheim%@redis.test',
+    'redis://:geheim@redis.test:0',
+  ])('refuses %s without showing the password', (given) => {
+    const [problem, ...more] = problems({ env: { STATE_URL: given } })
+    expect(problem).toMatch(/^STATE_URL is .*; expected redis:\/\/host:port or rediss:/)
+    expect(problem).not.toContain('geheim')
+    expect(more).toEqual([])
+  })
+
+  it('lets values count until the servers of a replica that has died are polled again', () => {
+    const env = { STATE_URL: 'redis://redis.test', POLL_INTERVAL: '1s', STATE_HEARTBEAT: '5s' }
+    expect(load({ env }).poll.staleAfter).toBe(11_000)
+    expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(3_000)
+    expect(load({ env: { ...env, STALE_AFTER: '4s' } }).poll.staleAfter).toBe(4_000)
+  })
+
+  it('is needed where STATE_PASSWORD is set', () => {
+    expect(problems({ env: { STATE_PASSWORD: 'geheim' } })).toEqual(['STATE_PASSWORD is set without STATE_URL'])
+  })
+})
+
 describe('CORS_ORIGIN', () => {
   it.each([
     ['*', '*'],

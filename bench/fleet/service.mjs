@@ -5,23 +5,17 @@ import { buildApp } from '../../dist/src/app.js'
 import { systemClock } from '../../dist/src/clock.js'
 import { loadConfig } from '../../dist/src/config.js'
 import { createFleet } from '../../dist/src/game/fleet.js'
-import { createSystemResolver } from '../../dist/src/game/names/system-resolver.js'
 import { createNetwork } from '../../dist/src/game/network.js'
 import { createSources } from '../../dist/src/game/sources/create-sources.js'
 
-const [{ servers, interval, nameServer, historyFolder }] = await once(process, 'message')
+const [{ servers, interval }] = await once(process, 'message')
 
 const silent = () => {}
 const logger = { level: 'silent', info: silent, warn: silent, error: silent, fatal: silent, debug: silent, trace: silent, silent }
 logger.child = () => logger
 
-const env = {
-  POLL_INTERVAL: `${interval}ms`,
-  ...(historyFolder ? { HISTORY_DIR: historyFolder } : {}),
-}
-const config = loadConfig({ env })
-const resolver = nameServer && createSystemResolver({ clock: systemClock, nameServers: [nameServer] })
-const network = createNetwork({ clock: systemClock, servers: servers.length, ...(resolver && { resolver }) })
+const config = loadConfig({ env: { POLL_INTERVAL: `${interval}ms` } })
+const network = createNetwork({ clock: systemClock, servers: servers.length })
 // Without jitter a poll is due exactly one interval after the start of the one before.
 const fleet = createFleet({
   servers,

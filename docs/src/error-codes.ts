@@ -25,13 +25,21 @@ const meanings: Readonly<Record<SourceErrorCode, string>> = {
 
 const codes = Object.keys(meanings) as readonly SourceErrorCode[]
 
+/** What to check, with the sources for which it is the same. */
+function checksFor(code: SourceErrorCode): readonly (readonly string[])[] {
+  const titles = new Map<string, readonly string[]>()
+  for (const { title, hints } of list) {
+    const hint = hints[code]
+    if (hint !== undefined) titles.set(hint, [...(titles.get(hint) ?? []), title])
+  }
+  return [...titles].map(([hint, of]) => [of.join(', '), capitalised(marked(hint))])
+}
+
 /** Every code of a failed source: what it means, and what to check for each source. */
 export function errorCodeSections(): string {
   const sections = codes.map((name) => {
-    const hints = list.flatMap(({ title, hints }) =>
-      hints[name] === undefined ? [] : [[title, capitalised(marked(hints[name]))]],
-    )
-    const checks = hints.length === 0 ? [] : ['', table(['source', 'check'], ...hints)]
+    const rows = checksFor(name)
+    const checks = rows.length === 0 ? [] : ['', table(['source', 'check'], ...rows)]
     return [`### ${code(name)}`, '', `${capitalised(meanings[name])}.`, ...checks].join('\n')
   })
   return sections.join('\n\n')

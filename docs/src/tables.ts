@@ -77,12 +77,8 @@ export const providerTable = (): string =>
     ...providerList.map(({ title, meaning, settings }) => {
       const [main]: readonly (Setting<unknown> | undefined)[] = Object.values(settings)
       const fallback = main?.otherwise === undefined ? '' : ` (default: ${main.otherwise})`
-      return [
-        title,
-        main === undefined ? '' : code(main.env) + fallback,
-        main?.file === undefined ? '' : code(main.file),
-        meaning,
-      ]
+      const key = main?.file === undefined ? '' : code(main.file)
+      return [title, main === undefined ? '' : code(main.env) + fallback, key, meaning]
     }),
   )
 

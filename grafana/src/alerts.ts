@@ -131,6 +131,17 @@ export const alerts: readonly Alert[] = [
       'The log of the service says what is wrong with which file or URL, as does `discovery` at /api/v1/sources. Correct it; it is read again by itself.',
   },
   {
+    name: 'SharedStateUnavailable',
+    severity: 'warning',
+    expr: 'tickwarden_replica_state_up == 0',
+    for: '2m',
+    summary: 'The replica {{ $labels.instance }} cannot use the shared state',
+    description:
+      'The replica has not been able to use the Redis or Valkey server of STATE_URL for 2 minutes. It polls the servers that it polled before; nothing is known here of the others, and no replica takes over from one that dies.',
+    action:
+      'The log of the replica says once what is wrong and what to do about it. Does the server run, and can the replica connect to it?',
+  },
+  {
     name: 'SnapshotFailing',
     severity: 'warning',
     expr: 'tickwarden_snapshot_up == 0',

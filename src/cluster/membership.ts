@@ -21,7 +21,7 @@ export interface MembershipOptions {
   readonly keys: StateKeys
   /** Different for each process. */
   readonly id: string
-  /** Milliseconds between two heartbeats. */
+  /** STATE_HEARTBEAT, milliseconds. */
   readonly heartbeatMs: number
   readonly clock: Clock
   readonly log: Log
@@ -29,8 +29,10 @@ export interface MembershipOptions {
   readonly onChange: (members: readonly string[]) => void
 }
 
-/** After how many heartbeats without one a member counts as gone: the rest of the second one is for the others to notice. */
+/** A member counts as gone after so much of the time without a heartbeat: the rest up to twice the time is for the others to notice. */
 export const expiryHeartbeats = 1.5
+/** A heartbeat is sent so often, in parts of their time: on a busy machine one may be late, or lost. */
+const beatEvery = 0.5
 /** Milliseconds after a key's expiry at which the members are read again. */
 const afterExpiryMs = 15
 
@@ -100,7 +102,7 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
       else expired()
     }
     if (token === undefined) await join()
-    nextBeat = sentAt + heartbeatMs
+    nextBeat = sentAt + beatEvery * heartbeatMs
     if (connection.isSubscribed && sentAt - connection.lastMessageAt > 2 * heartbeatMs) connection.resubscribe()
     await connection.run('members', (redis) => redis.publish(keys.channel, keys.pulseMessage))
   }
@@ -138,7 +140,7 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
       isDue = false
       cancel()
       const startedAt = clock.now()
-      let wait = heartbeatMs / 2
+      let wait = heartbeatMs / 4
       try {
         wait = await turn()
       } catch {

@@ -42,7 +42,7 @@ export interface ReplicaOptions {
 const maxMoves = 100
 /** Milliseconds between the first polls of two servers that were taken over. */
 const startSpacingMs = 5
-const iconSweepMs = 60_000
+const pruneMs = 60_000
 
 export function createReplica({ address, config, poll, clock, log }: ReplicaOptions): Replica {
   const { stateHeartbeat: heartbeatMs, statePassword: password, statePrefix } = config
@@ -60,7 +60,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   let isMoving = false
   let isMoveDue = false
   let isClosed = false
-  let lastIconSweep = clock.now()
+  let lastPrune = clock.now()
   let cancelSweep = () => {}
 
   const membership = startMembership({
@@ -110,10 +110,11 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       const snapshot = watcher.snapshot()
       if (isDue && snapshot.lastPollAt !== undefined) exchange.publish(snapshot)
     }
-    if (now - lastIconSweep > iconSweepMs) {
-      lastIconSweep = now
+    if (now - lastPrune > pruneMs) {
+      lastPrune = now
       const shown = [...watchers.values()].flatMap((watcher) => watcher.snapshot().fields.favicon?.value ?? [])
       icons.keepOnly(new Set(shown.map(icons.hashOf)))
+      exchange.prune()
     }
     cancelSweep = clock.after(Math.min(1_000, staleAfter / 4), sweep)
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
+import { createBatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { Icons } from './icons.ts'
 import type { StateKeys } from './keys.ts'
@@ -18,6 +19,8 @@ export interface SnapshotExchange {
   publishedAt(server: string): number
   /** What was stored may be gone. */
   forgetStored(): void
+  /** Drops what is remembered of servers and icons that are no longer there; to be called now and then. */
+  prune(): void
 }
 
 export interface SnapshotExchangeOptions {
@@ -38,10 +41,8 @@ export interface SnapshotExchangeOptions {
   readonly onRefused: () => void
 }
 
-/** Snapshots in one command; the server does nothing else meanwhile. */
+/** Snapshots or icons that are read with one command. */
 const maxBatch = 64
-/** Commands that wait for a reply; beyond, only the newest snapshot of each server is kept. */
-const maxPending = 4
 const iconExpiryMs = 3_600_000
 const iconRefreshMs = iconExpiryMs / 3
 /** Milliseconds before an icon that was not there is looked for again. */
@@ -54,19 +55,31 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   const { connection, keys, id, icons, expiryMs, clock, log, isKnown, onSnapshot, onRefused } = options
   const codec = createSnapshotCodec(icons)
   const ownHeader = `${id} ${expiryMs}\n`
-  const waiting = new Map<string, ServerSnapshot>()
+  const queue = createBatchQueue<ServerSnapshot>(send)
   const publishedAt = new Map<string, number>()
   const storedIcons = new Map<string, number>()
   /** The newest text of servers whose icon is not known yet. */
   const withoutIcon = new Map<string, string>()
   const missingIcons = new Set<string>()
   const absentIcons = new Map<string, number>()
-  let pending = 0
-  let isScheduled = false
   let isFetching = false
   let isMalformedLogged = false
 
-  async function send(batch: readonly ServerSnapshot[], token: string): Promise<void> {
+  /** Never rejects. What cannot be sent now is dropped: it is out of date by the time it could. */
+  async function send(entries: readonly (readonly [server: string, snapshot: ServerSnapshot])[]): Promise<void> {
+    const token = options.token()
+    if (token === undefined || !connection.isConnected) return
+    try {
+      await sendBatch(
+        entries.map(([, snapshot]) => snapshot),
+        token,
+      )
+    } catch {
+      // Reported by the connection.
+    }
+  }
+
+  async function sendBatch(batch: readonly ServerSnapshot[], token: string): Promise<void> {
     const now = clock.now()
     const texts = batch.map((snapshot) => ownHeader + codec.encode(snapshot, now))
     const newIcons = new Map<string, Buffer>()
@@ -86,33 +99,6 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
     for (const hash of newIcons.keys()) storedIcons.set(hash, now)
     if (replies.at(-1) === 1) for (const { server } of batch) publishedAt.set(server, now)
     else onRefused()
-  }
-
-  function flush(): void {
-    isScheduled = false
-    while (waiting.size > 0 && pending < maxPending) {
-      const token = options.token()
-      if (token === undefined || !connection.isConnected) {
-        waiting.clear()
-        return
-      }
-      const batch = [...waiting.values()].slice(0, maxBatch)
-      for (const { server } of batch) waiting.delete(server)
-      pending++
-      send(batch, token)
-        // Reported by the connection; the next snapshot of each server is on its way.
-        .catch(() => {})
-        .finally(() => {
-          pending--
-          schedule()
-        })
-    }
-  }
-
-  function schedule(): void {
-    if (isScheduled || waiting.size === 0) return
-    isScheduled = true
-    setImmediate(flush)
   }
 
   function deliver(text: string, storedMs: number): void {
@@ -160,10 +146,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   }
 
   return {
-    publish(snapshot) {
-      waiting.set(snapshot.server, snapshot)
-      schedule()
-    },
+    publish: (snapshot) => queue.set(snapshot.server, snapshot),
     async load(servers) {
       for (let start = 0; start < servers.length; start += maxBatch) {
         const names = servers.slice(start, start + maxBatch).map(keys.snapshot)
@@ -193,6 +176,16 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       if (missingIcons.size > 0) void fetchIcons()
     },
     publishedAt: (server) => publishedAt.get(server) ?? Number.NEGATIVE_INFINITY,
+    prune() {
+      const now = clock.now()
+      for (const server of [...publishedAt.keys(), ...withoutIcon.keys()]) {
+        if (isKnown(server)) continue
+        publishedAt.delete(server)
+        withoutIcon.delete(server)
+      }
+      for (const [hash, at] of storedIcons) if (now - at > iconRefreshMs) storedIcons.delete(hash)
+      for (const [hash, at] of absentIcons) if (now - at > iconRetryMs) absentIcons.delete(hash)
+    },
     forgetStored() {
       publishedAt.clear()
       storedIcons.clear()

@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { buildApp } from '../app.ts'
+import { createHttpHistogram } from '../../exporter/http-histogram.ts'
+import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
 import { createReplica } from '../cluster/replica.ts'
+import { createWorkers, WorkerFailure, type Workers } from '../cluster/workers/primary.ts'
 import type { Config } from '../config.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
@@ -13,7 +18,7 @@ import { waitAtMost } from '../game/watcher/deadline.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
-import { explained, listenSettings } from './listen.ts'
+import { explained, ListenError, listenSettings } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {
@@ -29,6 +34,31 @@ const demoStays = 'No server was configured at the start, so the demo server is 
 /** Milliseconds that the start waits for lists of servers: what comes later is added when it comes. */
 const maxDiscoveryMs = 2_000
 
+/** Where the process that polls listens for the workers; no other user may connect to it. */
+async function createSocketPath(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tickwarden-'))
+  return join(folder, 'primary.sock')
+}
+
+/** Listens for the metrics on their own address, if they have one. */
+async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
+  if (metricsApp === undefined || metricsListen === undefined) return
+  const listening = metricsApp.listen({
+    ...metricsListen,
+    listenTextResolver: (address) => `The metrics are served on ${address}`,
+  })
+  await explained(listening, metricsListen, listenSettings.metrics)
+}
+
+/** Starts the workers. @throws ListenError where they cannot listen */
+async function startWorkers(workers: Workers): Promise<string> {
+  try {
+    return await workers.start()
+  } catch (error) {
+    throw error instanceof WorkerFailure && error.isListenError ? new ListenError(error.message, { cause: error }) : error
+  }
+}
+
 /**
  * Starts the whole service: where nothing says which servers to watch also the demo server, which is then watched.
  * @param load reads the configuration again; default: it stays as it is
@@ -36,8 +66,9 @@ const maxDiscoveryMs = 2_000
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
   const deferred = createDeferredLog(logger)
-  const { stateUrl } = config.cluster
-  const clock = stateUrl === undefined ? systemClock : sharedClock
+  const { stateUrl, workers: workerCount } = config.cluster
+  const hasWorkers = workerCount > 1
+  const clock = stateUrl === undefined && !hasWorkers ? systemClock : sharedClock
   const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
   const demo = isDemo ? await startDemoServer({}) : undefined
   const discovery =
@@ -50,7 +81,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
           log: deferred.log,
         })
       : undefined
-  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, systemClock)
+  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, clock)
   const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
@@ -66,32 +97,43 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     const text = describeChange(change)
     if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
   })
+  const requests = createHttpHistogram()
+  let workers: Workers | undefined
   const app = await buildApp({
     ...{ config, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
-    ...(replica && { replica }),
     ...(discovery && { discovery }),
+    ...(replica && { replica }),
+    ...(hasWorkers && { workers: { requests, eventMetrics: () => workers?.eventMetrics() ?? { clients: 0, dropped: 0 } } }),
   })
+  const socketPath = hasWorkers ? await createSocketPath() : undefined
   const close = async () => {
     discovery?.close()
     // First: while the replies under way are finished, others take the servers over.
     await replica?.close()
+    await workers?.close()
     fleet.close()
     network.close()
     await app.close()
     await demo?.close()
+    if (socketPath !== undefined) await rm(join(socketPath, '..'), { recursive: true, force: true })
   }
-  try {
+
+  async function listen(): Promise<string> {
     const { host, port } = config
-    const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
-    const url = await explained(listening, { host, port }, listenSettings.service)
-    const { metricsListen } = config.metrics
-    if (app.metricsApp !== undefined && metricsListen !== undefined) {
-      const listening = app.metricsApp.listen({
-        ...metricsListen,
-        listenTextResolver: (address) => `The metrics are served on ${address}`,
-      })
-      await explained(listening, metricsListen, listenSettings.metrics)
-    }
+    const describe = startLines(servers)
+    if (socketPath === undefined)
+      return explained(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
+    await app.listen({ path: socketPath, listenTextResolver: () => 'The process that polls the servers is ready.' })
+    const { history } = app.parts
+    workers = createWorkers({ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger })
+    const url = await startWorkers(workers)
+    logger.info(`${describe(url)}; ${workerCount} processes answer`)
+    return url
+  }
+
+  try {
+    const url = await listen()
+    await listenForMetrics(app, config.metrics)
     for (const warning of config.warnings) logger.warn(warning)
     deferred.release()
     fleet.start()

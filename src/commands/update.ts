@@ -69,8 +69,8 @@ export async function runUpdate(order: UpdateOrder, config: Pick<Config, 'data' 
     // A run on another machine or of another user may be dead. This process has not watched its lock before.
     if (run === 'already running' && (await waitForCertainty({ folder: dataDir, name: script.name, clock }, signal)))
       run = await start()
-    if (run === 'already running') {
-      stderr.write(`${script.name}: already running\n`)
+    if (typeof run === 'string') {
+      stderr.write(`${script.name}: ${run}\n`)
       return exitCodes.failed
     }
     const record = await run.ended

@@ -61,7 +61,7 @@ const poll = {
     env: 'STALE_AFTER',
     file: 'poll.staleAfter',
     kind: duration('1s', '1d'),
-    otherwise: '3 poll intervals',
+    otherwise: '3 poll intervals; with STATE_URL at least one and 2 heartbeats',
     meaning: 'age after which values are treated as unknown',
   }),
 } as const
@@ -311,7 +311,7 @@ const cluster = {
     file: 'state.heartbeat',
     kind: duration('200ms', '1m'),
     default: '5s',
-    meaning: 'time between two heartbeats of a replica; after two, others poll the servers of one that is gone',
+    meaning: 'time within which a replica sends a heartbeat; after twice the time others poll the servers of one that is gone',
   }),
   workers: setting({
     env: 'WORKERS',

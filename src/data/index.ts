@@ -12,6 +12,7 @@ import { registerRunRoutes } from './run-routes.ts'
 import { createRuns, type Runs } from './runs/index.ts'
 import { createProtection } from './runs/protection.ts'
 import { type Schedule, startSchedule } from './runs/schedule.ts'
+import type { SharedLocks } from './runs/shared-lock.ts'
 import { DataStatus } from './schemas.ts'
 import { scripts as allScripts } from './scripts/index.ts'
 import { type Script, scriptSettings } from './scripts/script.ts'
@@ -25,6 +26,10 @@ export interface DataServiceOptions {
   readonly databases?: readonly DatabaseDefinition[]
   /** Default: every one. */
   readonly scripts?: readonly Script[]
+  /** False: another process runs the scripts by the schedule. Default: true. */
+  readonly runsSchedule?: boolean
+  /** Of replicas that may run the scripts too. */
+  readonly sharedLocks?: SharedLocks | undefined
 }
 
 /** The databases, and the scripts that update them. */
@@ -43,20 +48,29 @@ export interface DataService {
 
 /** Opens the databases and starts the schedule. */
 export async function createDataService(options: DataServiceOptions): Promise<DataService> {
-  const { config, clock, log, databases = allDatabases, scripts = allScripts } = options
+  const { config, clock, log, databases = allDatabases, scripts = allScripts, runsSchedule = true, sharedLocks } = options
   const { host, data, runs: settings } = config
   const values = scriptSettings(config)
   const dataDir = data.dataDir === undefined ? undefined : resolve(data.dataDir)
   const store = await openStore({ databases, settings: data, clock, log })
   const runs = createRuns({
-    ...{ scripts, values, dataDir, clock, log },
+    ...{ scripts, values, dataDir, clock, log, sharedLocks },
     pauseMs: settings.runPause,
     // The store notices the new file by itself, but a client that saw the run end may send a request at once.
     onEnd: async ({ database }) => {
       if (database !== undefined) await store.refresh(database)
     },
   })
-  const schedule = startSchedule({ runs, scripts, values, dataDir, schedule: settings.updateSchedule, clock, log, store })
+  const schedule = startSchedule({
+    runs,
+    scripts: runsSchedule ? scripts : [],
+    values,
+    dataDir,
+    schedule: settings.updateSchedule,
+    clock,
+    log,
+    store,
+  })
   return {
     store,
     runs,

@@ -10,6 +10,9 @@ import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
 import type { Schedule } from './runs/schedule.ts'
 import type { Script } from './scripts/script.ts'
 
+/** The path of the list of the scripts; below it, each has one. */
+export const runPath = '/v1/run'
+
 export interface RunRoutesOptions {
   readonly scripts: readonly Script[]
   readonly runs: Pick<Runs, 'start' | 'status'>
@@ -150,11 +153,14 @@ function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
     case 'started':
       return send(reply, 200, 'udating...')
     case 'already running':
+    case 'already done':
       return send(reply, 200, 'already running')
     case 'not configured':
       return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
     case 'no folder':
       return send(reply, 503, `not configured: ${started.reason}`)
+    case 'no shared state':
+      return send(reply, 503, `not started: ${started.reason}`, { 'retry-after': '10' })
     case 'stopping':
       return send(reply, 503, 'not started: the service is shutting down')
     case 'error':
@@ -177,7 +183,7 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
     description: 'For each script its state, its last run and its next one.',
     response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403) },
   }
-  app.get('/v1/run', { ...common, schema }, async (request, reply) => {
+  app.get(runPath, { ...common, schema }, async (request, reply) => {
     const list = (await runs.status()).map((status) => toReply(status, schedule.next(status.script)))
     return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
   })

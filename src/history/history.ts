@@ -20,6 +20,8 @@ export interface History {
   recentUptime(server: string): RecentUptime
   /** The last 200 sessions, newest first. */
   sessions(server: string): readonly Session[]
+  /** All that is recorded of a server, for another process; undefined where it is not watched. */
+  image(server: string): Buffer | undefined
   /** Memory held, in bytes. */
   bytes(): number
   /** Writes what is not written yet. */
@@ -31,6 +33,8 @@ export interface HistoryOptions {
   readonly clock: Clock
   /** Absent: in memory only. */
   readonly folder?: string
+  /** Gives what another process has recorded of a server. */
+  readonly loadImage?: (server: string) => Promise<Buffer | undefined>
   readonly log: Log
 }
 
@@ -40,7 +44,7 @@ const finest = levels[0].step
  * Records the snapshots of the fleet; what an earlier process has written is loaded when it returns. The history of a server that is no
  * longer watched is written and then released; it is loaded again when the server returns.
  */
-export async function openHistory({ fleet, clock, folder, log }: HistoryOptions): Promise<History> {
+export async function openHistory({ fleet, clock, folder, loadImage, log }: HistoryOptions): Promise<History> {
   const servers = new Map<string, RecordedServer>()
   /** Those that are being loaded: nothing is added to them until all of their past is there. */
   const loading = new Map<RecordedServer, Promise<void>>()
@@ -56,7 +60,11 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
 
   function add({ server, settings: { staleAfter } }: Watcher): void {
     const file = folder === undefined ? undefined : createHistoryFile(folder, server)
-    const recorded = createRecordedServer({ clock, staleAfter, log, ...(file && { file }) })
+    const recorded = createRecordedServer({
+      ...{ clock, staleAfter, log },
+      ...(file && { file }),
+      ...(loadImage && { loadImage: () => loadImage(server) }),
+    })
     servers.set(server, recorded)
     const load = async () => {
       await leaving.get(server)
@@ -143,6 +151,7 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     uptime: (server, days) => readUptime(of(server).settled(), days, clock.wall()),
     recentUptime: (server) => readRecentUptime(of(server).settled(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
+    image: (server) => servers.get(server)?.image(),
     bytes: () => [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
     async close() {
       unsubscribe()

@@ -20,6 +20,8 @@ export interface RecordedServer {
   save(): Promise<void>
   /** Writes the file anew where it is missing or has grown. Never rejects; calls must not overlap. */
   tidy(): Promise<void>
+  /** All of it up to now, for another process. */
+  image(): Buffer
   /** Memory held, in bytes. */
   bytes(): number
 }
@@ -30,6 +32,8 @@ export interface RecordedServerOptions {
   readonly staleAfter: number
   /** Absent: in memory only. */
   readonly file?: HistoryFile
+  /** Gives what another process has recorded until now; undefined where it has nothing. */
+  readonly loadImage?: () => Promise<Buffer | undefined>
   readonly log: Log
 }
 
@@ -55,8 +59,6 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
   }
 
   function encodeImage(): Buffer {
-    // What was not written yet is in the image.
-    takeFrames()
     const writer = createByteWriter()
     history.write(writer)
     sessions.write(writer)
@@ -104,6 +106,11 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
       if (list?.complete) sessions.observe(list.players, Math.round(clock.wall()))
     },
     async load() {
+      const image = await options.loadImage?.()
+      if (image !== undefined) {
+        restore(frameKinds.image, image)
+        sessions.resume(lastAt)
+      }
       if (file === undefined) return
       const { path } = file
       try {
@@ -127,7 +134,16 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
       } else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
     },
     async tidy() {
-      if (file !== undefined && (!file.canAppend || file.hasGrown)) await attempt(file, () => file?.rewrite(encodeImage()))
+      if (file !== undefined && (!file.canAppend || file.hasGrown))
+        await attempt(file, () => {
+          // What was not written yet is in the image.
+          takeFrames()
+          return file?.rewrite(encodeImage())
+        })
+    },
+    image() {
+      recorder.settle()
+      return encodeImage()
     },
     bytes: () => history.bytes() + sessions.bytes(),
   }

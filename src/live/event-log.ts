@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto'
+
 /** One event, encoded once; all clients are sent the same bytes. */
 export interface LiveEvent {
   readonly id: number
@@ -21,9 +23,19 @@ export interface EventLog {
 /** Events by which the log may grow beyond its capacity before it is cut. */
 const slack = 100
 
+/** Ids rise by this much. */
+const idStep = 1_024
+
+/**
+ * A first id for the events of this process. Ids rise from process to process, and those of two that run at the same time differ: a
+ * client that comes back to another one must not be taken for one that has seen its events.
+ * @param wall Unix milliseconds
+ */
+export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + randomInt(idStep)
+
 /**
  * @param capacity events that are remembered
- * @param firstId ids rise from here; the time of the start, so that ids of an earlier process are not taken for this one's
+ * @param firstId ids rise from here
  */
 export function createEventLog(capacity: number, firstId: number): EventLog {
   const events: LiveEvent[] = []
@@ -44,7 +56,10 @@ export function createEventLog(capacity: number, firstId: number): EventLog {
   }
 
   return {
-    nextId: () => ++last,
+    nextId() {
+      last += idStep
+      return last
+    },
     add(event) {
       events.push(event)
       forgotten = events[events.length - capacity - 1]?.id ?? forgotten

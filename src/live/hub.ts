@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
-import { createEventLog, type LiveEvent } from './event-log.ts'
+import { createEventLog, firstEventId, type LiveEvent } from './event-log.ts'
 import { playerChanges } from './player-changes.ts'
 import { difference, downReason, type LiveState, stateOf, type ToState, wallOf } from './state.ts'
 
@@ -13,6 +13,9 @@ const heartbeatMs = 15_000
 const maxWaiting = 256 * 1024
 /** Bytes up to which snapshots and missed events are written to a client before it has taken some of them. */
 const maxBurst = 64 * 1024
+/** Events in `batchMs` that are sent one by one. More are collected, and sent to each client in one write. */
+const maxSingle = 20
+const batchMs = 50
 const heartbeat = Buffer.from(':\n\n')
 
 /** The write side of a reply; what `ServerResponse` has of it. */
@@ -53,9 +56,28 @@ export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): Eve
 }
 
 interface Client {
-  send(event: LiveEvent): void
+  /** @param joined the bytes of all events */
+  send(events: readonly LiveEvent[], joined: () => Buffer): void
   beat(): void
   end(): void
+}
+
+/** Encoded when it is sent for the first time: while no client follows, hardly ever. */
+class EncodedEvent implements LiveEvent {
+  readonly id: number
+  readonly server: string
+  #bytes: Buffer | (() => Buffer)
+
+  constructor(id: number, server: string, encode: () => Buffer) {
+    this.id = id
+    this.server = server
+    this.#bytes = encode
+  }
+
+  get bytes(): Buffer {
+    if (typeof this.#bytes === 'function') this.#bytes = this.#bytes()
+    return this.#bytes
+  }
 }
 
 const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} }, 0)
@@ -87,21 +109,59 @@ export function createEventHub(
   maxClients: number,
   { toState = stateOf, listsServers = false }: EventHubOptions = {},
 ): EventHub {
-  const log = createEventLog(maxRemembered, Math.round(clock.wall()) * 1_000)
+  const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
   const clients = new Set<Client>()
   const published = new Map<string, Published>()
   let dropped = 0
   let closed = false
   let cancelHeartbeat = () => {}
+  let batch: LiveEvent[] = []
+  let batchBytes = 0
+  let cancelFlush = () => {}
+  /** End of the time in which events are counted, and how many there were in it. */
+  let windowEnd = Number.NEGATIVE_INFINITY
+  let inWindow = 0
 
   const encode = (id: number, event: string, data: object): Buffer =>
     Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
 
   function publish(server: string, name: string, data: object): void {
     const id = log.nextId()
-    const event = { id, server, bytes: encode(id, name, { server, ...data }) }
+    const event = new EncodedEvent(id, server, () => encode(id, name, { server, ...data }))
     log.add(event)
-    for (const client of clients) client.send(event)
+    if (clients.size === 0) return
+    const now = clock.now()
+    if (now >= windowEnd) openWindow(now, 0)
+    if (batch.length === 0 && ++inWindow <= maxSingle) {
+      for (const client of clients) client.send([event], () => event.bytes)
+      return
+    }
+    batch.push(event)
+    batchBytes += event.bytes.length
+    if (batchBytes >= maxBurst) flush()
+    else if (batch.length === 1) cancelFlush = clock.after(windowEnd - now, flush)
+  }
+
+  /** @param events those of the window before that were collected: after many of them the next ones are collected too */
+  function openWindow(now: number, events: number): void {
+    windowEnd = now + batchMs
+    inWindow = events
+  }
+
+  /** Sends what was collected. */
+  function flush(): void {
+    if (batch.length === 0) return
+    const events = batch
+    batch = []
+    batchBytes = 0
+    cancelFlush()
+    openWindow(clock.now(), events.length)
+    let bytes: Buffer | undefined
+    const joined = () => {
+      bytes ??= Buffer.concat(events.map((event) => event.bytes))
+      return bytes
+    }
+    for (const client of clients) client.send(events, joined)
   }
 
   function read(snapshot: ServerSnapshot): Published {
@@ -171,6 +231,8 @@ export function createEventHub(
   }
 
   function connect({ sink, servers, lastId }: ClientOptions): void {
+    // What is collected is older than what the client is sent first.
+    flush()
     const wanted = servers ?? new Set(fleet.watchers.map(({ server }) => server))
     const resumes = lastId !== undefined && log.has(lastId)
     const sent = new Set<string>()
@@ -190,6 +252,8 @@ export function createEventHub(
       if (sink.writableLength > maxWaiting) drop()
     }
     const pump = () => {
+      // As above: the backlog goes on with the newest states.
+      flush()
       while (backlog !== undefined && clients.has(client)) {
         if (sink.writableLength > maxBurst) {
           sink.once('drain', pump)
@@ -201,11 +265,18 @@ export function createEventHub(
       }
     }
     const client: Client = {
-      send(event) {
-        if (!isWanted(event)) return
-        // What is still to come in the backlog holds this event, or the state after it, but nothing of a server that was added since.
-        const isAhead = sent.has(event.server) || !wanted.has(event.server) || !published.has(event.server)
-        if (backlog === undefined || (!resumes && isAhead)) write(event.bytes)
+      send(events, joined) {
+        if (servers === undefined && backlog === undefined) {
+          write(joined())
+          return
+        }
+        const own = events.filter((event) => {
+          if (!isWanted(event)) return false
+          // What is still to come in the backlog holds this event, or the state after it, but nothing of a server that was added since.
+          const isAhead = sent.has(event.server) || !wanted.has(event.server) || !published.has(event.server)
+          return backlog === undefined || (!resumes && isAhead)
+        })
+        if (own.length > 0) write(Buffer.concat(own.map(({ bytes }) => bytes)))
       },
       beat() {
         const written = sink.socket?.bytesWritten ?? 0
@@ -252,6 +323,7 @@ export function createEventHub(
       unsubscribe()
       unfollow()
       cancelHeartbeat()
+      flush()
       for (const client of clients) client.end()
     },
   }

@@ -7,8 +7,10 @@ import { until } from '../helpers/until.ts'
 
 const heartbeatMs = 2_000
 const count = 300
-/** How long it is counted by whom the servers are polled, at an interval of a second. */
-const countedMs = Number(process.env.COUNTED_MS ?? 4_000)
+/** How long it is counted by whom the servers are polled, at an interval of a second; by hand a minute. */
+const countedMs = Number(process.env.COUNTED_MS ?? 2_500)
+/** How long Redis is away and a replica stopped, at least; by hand half a minute. */
+const awayMs = Number(process.env.AWAY_MS ?? 0)
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -22,7 +24,7 @@ const startReplica = (name: string, servers: CountedServers, redisUrl: string): 
     STATE_HEARTBEAT: `${heartbeatMs}ms`,
     POLL_INTERVAL: '1s',
     POLL_TIMEOUT: '900ms',
-    STALE_AFTER: '8s',
+    STALE_AFTER: `${10_000 + awayMs}ms`,
   })
 
 const hasMembers = async (replicas: readonly ServiceProcess[], members = replicas.length) =>
@@ -34,11 +36,11 @@ const owned = async (replicas: readonly ServiceProcess[]) => {
 const isSettled = async (replicas: readonly ServiceProcess[], members?: number) =>
   (await hasMembers(replicas, members)) && (await owned(replicas)) === count
 /** The one that polls each server, of which there is exactly one. */
-async function pollers(servers: CountedServers): Promise<ReadonlyMap<number, string>> {
+async function pollers(servers: CountedServers, forMs = 2_500): Promise<ReadonlyMap<number, string>> {
   // A poll that was under way when a server moved.
   await sleep(300)
   const from = performance.now()
-  await sleep(countedMs)
+  await sleep(forMs)
   const found = servers.pollersSince(from)
   expect(found.size).toBe(count)
   for (const [server, by] of found) expect([...by], `s${server}`).toHaveLength(1)
@@ -73,7 +75,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     const [a, b, c] = replicas as [ServiceProcess, ServiceProcess, ServiceProcess]
     await until(() => isSettled(replicas))
     await until(async () => (await Promise.all(replicas.map(({ get }) => get('/readyz')))).every(({ ok }) => ok))
-    const before = await pollers(servers)
+    const before = await pollers(servers, countedMs)
     for (const { get } of replicas) {
       const text = await (await get('/metrics')).text()
       expect(text.match(/^minecraft_up\{/gm)?.length).toBeGreaterThan(count / 3 / 1.5)
@@ -92,13 +94,11 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     expect(takenMs).toBeLessThan(2 * heartbeatMs)
     await until(() => isSettled([a, b]))
     expect(await end()).toEqual([])
-    const afterKill = await pollers(servers)
-    for (const [server, by] of before) if (by !== 'c.test') expect(afterKill.get(server)).toBe(by)
-
     // One joins, then another.
     const d = await startReplica('d', servers, redis.url)
     await until(() => isSettled([a, b, d]))
     const three = await pollers(servers)
+    for (const [server, by] of before) if (by !== 'c.test' && three.get(server) !== 'd.test') expect(three.get(server)).toBe(by)
     const e = await startReplica('e', servers, redis.url)
     const all = [a, b, d, e]
     await until(() => isSettled(all))
@@ -114,22 +114,23 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
       (await Promise.all(all.map((one) => one.metric('tickwarden_replica_state_up')))).every((up) => up === 0),
     )
     const away = await pollers(servers)
-    expect([...away]).toEqual([...four].sort(([x], [y]) => [...away.keys()].indexOf(x) - [...away.keys()].indexOf(y)))
+    for (const [server, by] of four) expect(away.get(server)).toBe(by)
+    await sleep(awayMs)
     await redis.restart()
     await until(() => isSettled(all))
     expect(await endAway()).toEqual([])
     const back = await pollers(servers)
     for (const [server, by] of four) expect(back.get(server)).toBe(by)
     for (const { output } of all) {
-      expect(output().match(/cannot be used/g)).toHaveLength(1)
-      expect(output().match(/can be used again/g)).toHaveLength(1)
+      expect(output().match(/cannot be used: connection refused/g)).toHaveLength(1)
+      expect(output()).toContain('can be used again')
     }
 
     // One is stopped for a while.
     const rest = [a, b, d]
     e.child.kill('SIGSTOP')
     await until(() => isSettled(rest))
-    await pollers(servers)
+    await sleep(awayMs)
     e.child.kill('SIGCONT')
     await until(() => isSettled(all))
     expect(e.output()).toMatch(/others have taken its servers over; it joins anew/)
@@ -142,6 +143,6 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     await until(() => isSettled(rest))
     expect(performance.now() - leftAt).toBeLessThan(heartbeatMs)
     expect(await e.exit).toBe(0)
-    console.log({ takenMs, moved: moved.length / count, leftMs: performance.now() - leftAt })
+    if (process.env.COUNTED_MS) console.log({ takenMs, moved: moved.length / count })
   })
 })

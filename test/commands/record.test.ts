@@ -207,8 +207,8 @@ describe('tickwarden record', () => {
   })
 })
 
-describe('other people’s servers', () => {
-  it('minecraft-protocol and flying-squid are recorded and played back', async () => {
+describe('servers of other projects', () => {
+  it('minecraft-protocol, flying-squid and bedrock-protocol are recorded and played back', async () => {
     ensure('test/peers')
     const peers = spawn(process.execPath, [join(import.meta.dirname, '../helpers/peer-servers.mjs'), '1.21.4'], {
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -222,7 +222,8 @@ describe('other people’s servers', () => {
     }
     peers.stdout.resume()
     for (const [name, port] of Object.entries(ports)) {
-      const address = { edition: 'java', host: '127.0.0.1', port } as const
+      const edition = name === 'bedrock-protocol' ? 'bedrock' : 'java'
+      const address = { edition, host: '127.0.0.1', port } as const
       const { folder, code } = await record({ name, sources: { status: { address } } })
       expect([name, code]).toEqual([name, 0])
       expect(contentOf(folder)).not.toMatch(/Alice|ec561538/)
@@ -232,6 +233,7 @@ describe('other people’s servers', () => {
       const { players, latency, port: _port, rawStatus, ...rest } = before.status!
       expect(after.status).toMatchObject(rest)
       expect(after.status?.players?.players.length).toBe(players?.players.length)
+      if (edition === 'bedrock') expect(contentOf(folder)).toMatch(/MCPE;(?:[^;]*;){5}1;/)
     }
   })
 })

@@ -3,8 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { metricsTable } from '../../docs/src/metrics-table.ts'
 import type { ServerFamily } from '../../exporter/families/family.ts'
+import { demoFlags } from '../../src/commands/demo-options.ts'
+import { settingsHelp } from '../../src/commands/settings-help.ts'
+import { environmentOf } from '../../src/config/setting.ts'
+import { allSettings } from '../../src/config/settings.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
+import { eraNames } from '../../src/game/demo/eras.ts'
 import { sources } from '../../src/game/sources/index.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { fixedFleet } from '../helpers/metrics-fleet.ts'
@@ -100,6 +105,17 @@ it('a metric in the list of families is served and documented, as its guide says
     await service.close()
   }
   expect(metricsTable('')).toMatch(/^\| `minecraft_toys` +\| gauge +\| `server`, `color` +\| Toys +\|$/m)
+})
+
+// test/compose.test.ts compares compose.yaml.
+it.each(allSettings)('the setting $env is in --help and in the page of settings, as its guide says', (setting) => {
+  expect(settingsHelp()).toContain(`  ${setting.env} `)
+  for (const name of environmentOf(setting)) expect(read('docs/settings.md')).toContain(`\`${name}\``)
+})
+
+it.each(eraNames)('the era %s is in the demo server, as the guide to game versions says', (era) => {
+  expect(readPage('docs/contributing/game-version.md').codes).toContain('src/game/demo/eras.ts')
+  expect(demoFlags.find(({ flag }) => flag.startsWith('--era'))?.meaning).toContain(era)
 })
 
 it('a guide for each thing that the overview lists', () => {

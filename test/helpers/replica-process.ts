@@ -18,12 +18,17 @@ export interface ServiceProcess {
   metric(name: string): Promise<number | undefined>
 }
 
-/** The built service as a process of its own, listening on a free port, until the test ends. */
-export async function startService(name: string, config: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+/** The built service as a process of its own, listening on a free port, until the test ends. @param config of a file; absent: no file */
+export async function startService(
+  name: string,
+  config: string | undefined,
+  env: Readonly<Record<string, string>>,
+): Promise<ServiceProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
   const file = join(folder, 'tickwarden.yaml')
-  writeFileSync(file, config)
-  const child = spawn(process.execPath, [join(root, 'dist', 'src', 'main.js'), '--config', file], {
+  if (config !== undefined) writeFileSync(file, config)
+  const flags = config === undefined ? [] : ['--config', file]
+  const child = spawn(process.execPath, [join(root, 'dist', 'src', 'main.js'), ...flags], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -214,6 +214,8 @@ describe('a client that comes back', () => {
     const service = await start({ scripts: { Server: { status } } })
     const first = await service.follow()
     for (let count = 0; count < 1_000; count++) await poll(service, 'Server', motd(count))
+    // Many events at once are collected for some milliseconds.
+    await service.clock.advance(50)
     await names(first, 1_001)
     const all = await service.follow('', { 'last-event-id': first.events[0]!.id })
     expect((await names(all, 1_000)).length).toBe(1_000)

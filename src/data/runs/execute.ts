@@ -3,7 +3,15 @@ import type { Clock } from '../../clock.ts'
 import { settings } from '../../config/settings.ts'
 import { escapeControls } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
-import { type Counts, noCounts, type Progress, type RunResult, type Script, type ScriptSettings } from '../scripts/script.ts'
+import {
+  type Counts,
+  noCounts,
+  type Progress,
+  type RunContext,
+  type RunResult,
+  type Script,
+  type ScriptSettings,
+} from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
@@ -11,6 +19,7 @@ import { addRun, addStart, firstErrors, RunRecord, type Trigger } from './histor
 import { type RunLock, takeLock } from './lock.ts'
 import { hideFolders } from './paths.ts'
 import { createRedactor, redactedLog } from './redact.ts'
+import { type SharedLock, type SharedLocks, takeTurn } from './shared-lock.ts'
 
 /** Longest run, milliseconds. */
 const maxRunMs = 30 * 60_000
@@ -31,6 +40,10 @@ export interface RunOrder {
   readonly full: boolean
   readonly dryRun: boolean
   readonly force: boolean
+  /** Of replicas that may run the script too. */
+  readonly sharedLocks?: SharedLocks | undefined
+  /** Unix milliseconds for which the run is scheduled; undefined where it is asked for. */
+  readonly due?: number | undefined
 }
 
 /** A run under way. */
@@ -100,11 +113,36 @@ async function runScript(order: RunOrder, log: Log): Promise<End> {
 /** A dry run neither creates a folder nor needs a lock in one that it cannot write to: no other run can either. */
 const noLock: RunLock = { async release() {} }
 
+/** Why a run does not start; `already done`: another replica has run what was due. */
+export type Refusal = 'already running' | 'already done'
+
+interface Turn {
+  readonly lock: SharedLock
+  readonly limits: Pick<RunContext, 'signal' | 'confirm'>
+}
+
+/** The turn among all replicas; undefined where there is only this one. @throws SharedLockError */
+async function takeSharedTurn(order: RunOrder, now: number, lock: RunLock): Promise<Turn | Refusal | undefined> {
+  const { sharedLocks, script, due, signal, dryRun } = order
+  if (sharedLocks === undefined || dryRun) return undefined
+  try {
+    const turn = await takeTurn(sharedLocks, script.name, due, now)
+    if (typeof turn !== 'string')
+      return { lock: turn.lock, limits: { signal: AbortSignal.any([signal, turn.lock.lost]), confirm: turn.confirm } }
+    await lock.release()
+    return turn
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
 /**
  * Starts a run, unless one of the same script is under way, in this process or another one on the same folder.
  * @throws DataDirError if the folder cannot be created or written to
+ * @throws SharedLockError if the state that replicas share cannot be used
  */
-export async function startRun(order: RunOrder): Promise<Run | 'already running'> {
+export async function startRun(order: RunOrder): Promise<Run | Refusal> {
   const { script, dataDir, trigger, clock, dryRun } = order
   const { name } = script
   const isWritable = await openFolder(dataDir, dryRun)
@@ -113,6 +151,9 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
   const acquired = isWritable ? await takeLock({ folder: dataDir, name, clock, taken: started }) : noLock
   if (acquired === undefined) return 'already running'
   const lock = acquired
+  const taken = await takeSharedTurn(order, wall, lock)
+  if (typeof taken === 'string') return taken
+  const turn = taken
   const redact = createRedactor(order.values)
   const log = redactedLog(order.log, redact)
   log.info({ script: name, trigger }, `${name}: started`)
@@ -134,7 +175,7 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
     })
   }
   async function run(): Promise<RunRecord> {
-    const { result, lingers } = await runScript(order, log)
+    const { result, lingers } = await runScript(turn === undefined ? order : { ...order, ...turn.limits }, log)
     let record: RunRecord
     try {
       record = recordOf(result)
@@ -147,8 +188,12 @@ export async function startRun(order: RunOrder): Promise<Run | 'already running'
     log[level]({ script: name, outcome: record.outcome, ...record.counts, error: record.errors[0] }, `${name}: ended`)
     // Before the lock is released: whoever finds it free finds the record.
     if (!dryRun) await addRun(dataDir, record, log)
-    if (lingers === undefined) await lock.release()
-    else void lingers.then(() => lock.release())
+    const release = async () => {
+      await turn?.lock.release()
+      await lock.release()
+    }
+    if (lingers === undefined) await release()
+    else void lingers.then(release)
     return record
   }
   return { started, ended: run() }

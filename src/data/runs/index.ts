@@ -11,17 +11,20 @@ import {
   type ScriptState,
 } from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
-import { missingSettings, type Run, startRun } from './execute.ts'
+import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
 import { addRun, isSuccess, type RunRecord, readHistory, type StartedRun, type Trigger } from './history.ts'
 import { type Holder, holderOf } from './lock.ts'
 import { hideFolders } from './paths.ts'
+import { SharedLockError, type SharedLocks } from './shared-lock.ts'
 
 export type StartReply =
-  | { readonly state: 'started' | 'already running' }
+  | { readonly state: 'started' | Refusal }
   | { readonly state: 'not configured'; readonly missing: readonly string[] }
   /** Without a path of this machine: the log has it. */
   | { readonly state: 'no folder'; readonly reason: string }
+  /** Other replicas may run it: nothing is known of them. */
+  | { readonly state: 'no shared state'; readonly reason: string }
   | { readonly state: 'stopping' | 'error' }
   /** Whole seconds. */
   | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
@@ -46,8 +49,11 @@ export interface ScriptStatus {
 
 /** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
 export interface Runs {
-  /** Never rejects. */
-  start(name: string, trigger: Trigger): Promise<StartReply>
+  /**
+   * Never rejects.
+   * @param due Unix milliseconds for which the run is scheduled; undefined where it is asked for
+   */
+  start(name: string, trigger: Trigger, due?: number): Promise<StartReply>
   status(): Promise<readonly ScriptStatus[]>
   metrics(): readonly ScriptMetrics[]
   /** Stops what is running and waits for its end. */
@@ -65,6 +71,8 @@ export interface RunsOptions {
   readonly log: Log
   /** Called when a run has ended, while it still counts as running. */
   readonly onEnd?: (script: Script) => Promise<void>
+  /** Of replicas that may run the scripts too. */
+  readonly sharedLocks?: SharedLocks | undefined
 }
 
 const isDiskFull = (error: unknown): boolean => {
@@ -72,7 +80,7 @@ const isDiskFull = (error: unknown): boolean => {
   return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
-export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd }: RunsOptions): Runs {
+export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEnd, sharedLocks }: RunsOptions): Runs {
   const stop = new AbortController()
   /** The runs of this process. */
   const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
@@ -171,7 +179,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     return { state: 'too soon', since: Math.floor((now - before) / 1000), wait: Math.ceil((until - now) / 1000) }
   }
 
-  async function start(script: Script, trigger: Trigger): Promise<StartReply> {
+  async function start(script: Script, trigger: Trigger, due: number | undefined): Promise<StartReply> {
     const { name } = script
     const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
@@ -179,9 +187,9 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     if ((await holderOf({ folder: dataDir, name, clock })) !== undefined) return { state: 'already running' }
     const early = tooSoon(name)
     if (early !== undefined) return early
-    const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal }
+    const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal, sharedLocks, due }
     const run = await startRun({ ...order, full: false, dryRun: false, force: false })
-    if (run === 'already running') return { state: run }
+    if (typeof run === 'string') return { state: run }
     running.set(name, { started: run.started, over: follow(script, run).finally(() => running.delete(name)) })
     return { state: 'started' }
   }
@@ -204,6 +212,10 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       await recordFailure(name, trigger, error.publicMessage, error.cause)
       return { state: 'no folder', reason: error.publicMessage }
     }
+    if (error instanceof SharedLockError) {
+      log.warn({ script: name }, `${name}: not started: ${error.message}`)
+      return { state: 'no shared state', reason: error.message }
+    }
     log.error({ script: name, err: error }, `${name}: not started`)
     await recordFailure(name, trigger, hideFolders(error instanceof Error ? error.message : String(error)), error)
     return { state: 'error' }
@@ -212,12 +224,12 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   const starting = new Map<string, Promise<StartReply>>()
 
   return {
-    async start(name, trigger) {
+    async start(name, trigger, due) {
       const script = scripts.find((one) => one.name === name)
       if (script === undefined) throw new Error(`no script ${name}`)
       if (stop.signal.aborted) return { state: 'stopping' }
       if (running.has(name) || starting.has(name)) return { state: 'already running' }
-      const reply = start(script, trigger)
+      const reply = start(script, trigger, due)
         .catch((error: unknown) => refused(name, trigger, error))
         .finally(() => starting.delete(name))
       starting.set(name, reply)

@@ -48,8 +48,9 @@ export function startSchedule(options: ScheduleOptions): Schedule {
   const catchUps = new Map<string, () => void>()
   let stopped = false
 
-  async function start(name: string, trigger: 'schedule' | 'catch-up'): Promise<StartReply['state']> {
-    const { state } = await runs.start(name, trigger)
+  /** @param due Unix milliseconds without the random delay: of all replicas that run by the same schedule, one runs it */
+  async function start(name: string, trigger: 'schedule' | 'catch-up', due: number): Promise<StartReply['state']> {
+    const { state } = await runs.start(name, trigger, due)
     if (state !== 'started') log.info({ script: name, state }, `${name}: not started by the ${trigger}: ${state}`)
     return state
   }
@@ -72,7 +73,7 @@ export function startSchedule(options: ScheduleOptions): Schedule {
     const at = due + Math.floor(Math.random() * spreadMs)
     planned.set(name, at)
     wait(name, at, () => {
-      void start(name, 'schedule')
+      void start(name, 'schedule', due)
       plan(name, cron, spreadMs)
     })
   }
@@ -96,16 +97,17 @@ export function startSchedule(options: ScheduleOptions): Schedule {
     const newest = await newestOf(script)
     if (newest === undefined) return true
     const now = clock.wall()
-    if (now - newest <= maxAgeMs || (nextTime(cron, newest) ?? now) > now) return false
+    const missed = nextTime(cron, newest) ?? now
+    if (now - newest <= maxAgeMs || missed > now) return false
     const status = await lastRun(name)
     const lastTime = status?.interrupted?.started ?? status?.last?.ended
     if (stopped || (lastTime !== undefined && now - Date.parse(lastTime) < minCatchUpPauseMs)) return false
-    const state = await start(name, 'catch-up')
+    const state = await start(name, 'catch-up', missed)
     if (state === 'started') {
       log.info({ script: name }, `${name}: its data are older than 25 hours, so the run that was missed starts now`)
     }
     // The lock may have been left behind on the machine where the service ran before.
-    return state === 'already running'
+    return state === 'already running' || state === 'no shared state'
   }
 
   async function repeatCatchUp(script: Script, cron: string): Promise<void> {

@@ -64,6 +64,8 @@ export interface RunContext {
   readonly dryRun: boolean
   /** Publish a snapshot that looks broken. */
   readonly force: boolean
+  /** To be called before each effect; rejects where another replica may have it too. Absent: there is none. */
+  readonly confirm?: (() => Promise<void>) | undefined
 }
 
 /** How new the data of a script are. Unix milliseconds. */

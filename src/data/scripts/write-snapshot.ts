@@ -18,6 +18,8 @@ export interface SnapshotWrite {
   /** Only check whether it would be published. */
   readonly dryRun: boolean
   readonly log: Log
+  /** See {@link RunContext}. */
+  readonly confirm?: (() => Promise<void>) | undefined
 }
 
 export type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
@@ -127,6 +129,7 @@ async function publish(write: SnapshotWrite, path: string, fresh: string): Promi
     return { written: false, reason }
   }
   if (dryRun) return { written: true }
+  await write.confirm?.()
   // A run without changes renews the date only: it must not push the last real change out of the kept ones.
   if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
   await rename(fresh, path)

@@ -105,7 +105,16 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     // Data whose newest months could not be read must not look as new as today.
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
-    const written = await writeSnapshot({ database: comebacksDatabase, path, entries, wall, force, dryRun, log })
+    const written = await writeSnapshot({
+      database: comebacksDatabase,
+      path,
+      entries,
+      wall,
+      force,
+      dryRun,
+      log,
+      confirm: context.confirm,
+    })
     if (!written.written) return { outcome: 'failed', counts, errors: [written.reason, ...errors] }
     if (!dryRun) await writeStates(dataDir, states)
   }

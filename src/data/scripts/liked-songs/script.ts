@@ -73,7 +73,7 @@ const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist
 export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongsOptions = {}): Script => ({
   ...likedSongs,
 
-  async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun }: RunContext): Promise<RunResult> {
+  async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm }: RunContext): Promise<RunResult> {
     const stateFile = join(dataDir, 'likedsongs.state.json')
     const errors: string[] = []
     const result = (outcome: Outcome, retryAt?: number): RunResult => ({
@@ -174,6 +174,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
         else {
           if (next > clock.now()) await pause(clock, next - clock.now(), signal)
           next = clock.now() + gap
+          await confirm?.()
           await sync(song, journal.failed.get(song.id))
         }
         progress.step(nameOf(song))

@@ -104,7 +104,10 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)
-  const written = await writeSnapshot({ database: projectsDatabase, path, entries, wall: clock.wall(), force, dryRun, log })
+  const written = await writeSnapshot({
+    ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
+    ...{ force, dryRun, log, confirm: context.confirm },
+  })
   if (!written.written) {
     errors.unshift(written.reason)
     return result('failed')

@@ -1,0 +1,50 @@
+/** Sends the newest value of each key in batches, so that what waits for a slow receiver is bounded by the number of keys. */
+export interface BatchQueue<T> {
+  set(key: string, value: T): void
+  clear(): void
+}
+
+/** Values in one batch. */
+const maxBatch = 64
+/** Batches that are under way at once. */
+const maxPending = 4
+
+/** @param send resolves once the receiver has taken the batch; never rejects */
+export function createBatchQueue<T>(
+  send: (batch: readonly (readonly [key: string, value: T])[]) => Promise<void>,
+): BatchQueue<T> {
+  const waiting = new Map<string, T>()
+  let pending = 0
+  let isScheduled = false
+
+  async function sendNext(): Promise<void> {
+    const batch: (readonly [string, T])[] = []
+    for (const entry of waiting) {
+      if (batch.push(entry) === maxBatch) break
+    }
+    for (const [key] of batch) waiting.delete(key)
+    pending++
+    await send(batch)
+    pending--
+    schedule()
+  }
+
+  function flush(): void {
+    isScheduled = false
+    while (waiting.size > 0 && pending < maxPending) void sendNext()
+  }
+
+  function schedule(): void {
+    if (isScheduled || waiting.size === 0) return
+    isScheduled = true
+    setImmediate(flush)
+  }
+
+  return {
+    set(key, value) {
+      waiting.set(key, value)
+      schedule()
+    },
+    clear: () => waiting.clear(),
+  }
+}

@@ -1,0 +1,120 @@
+import type { Clock } from '../../clock.ts'
+import type { Fleet } from '../../game/fleet.ts'
+import type { ServerSnapshot } from '../../game/snapshot.ts'
+import type { Watcher } from '../../game/watcher/index.ts'
+import { createBatchQueue } from '../batch-queue.ts'
+import type { Icons } from '../icons.ts'
+import { createSnapshotCodec } from '../snapshot-codec.ts'
+import type { PrimaryMessage } from './messages.ts'
+
+/** Sends one worker the snapshots of all servers. */
+export interface Feed {
+  /** @param text of the snapshot */
+  add(snapshot: ServerSnapshot, text: string): void
+  /** Sends the newest snapshot of a server again, with its icon, which the worker has not kept. */
+  repeat(server: string): void
+  close(): void
+}
+
+type Send = (message: PrimaryMessage, onTaken: () => void) => void
+
+function createFeed(send: Send, icons: Icons): Omit<Feed, 'repeat'> & { forgetIcon(hash: string): void } {
+  /** Hashes of the icons that were sent. */
+  const sentIcons = new Set<string>()
+  let isClosed = false
+
+  const queue = createBatchQueue<{ readonly text: string; readonly icon: Buffer | undefined }>((batch) => {
+    if (isClosed) return Promise.resolve()
+    const newIcons = new Map<string, Buffer>()
+    for (const [, { icon }] of batch) {
+      const hash = icon && icons.hashOf(icon)
+      if (icon === undefined || hash === undefined || sentIcons.has(hash)) continue
+      sentIcons.add(hash)
+      newIcons.set(hash, icon)
+    }
+    const texts = batch.map(([, { text }]) => text)
+    return new Promise((resolve) => send({ type: 'snapshots', texts, icons: [...newIcons] }, resolve))
+  })
+
+  return {
+    add: ({ server, fields }, text) => queue.set(server, { text, icon: fields.favicon?.value }),
+    forgetIcon: (hash) => void sentIcons.delete(hash),
+    close() {
+      isClosed = true
+      queue.clear()
+    },
+  }
+}
+
+export interface FeedsOptions {
+  readonly fleet: Fleet
+  readonly icons: Icons
+  readonly clock: Clock
+  /** Milliseconds after which a worker takes a server for unknown of which it has heard nothing. */
+  readonly staleAfter: number
+}
+
+/** Sends all workers the snapshots of a fleet, each encoded once. */
+export interface Feeds {
+  /** Begins with the newest snapshot of every server. */
+  open(send: Send): Feed
+  close(): void
+}
+
+export function createFeeds({ fleet, icons, clock, staleAfter }: FeedsOptions): Feeds {
+  const codec = createSnapshotCodec(icons)
+  const feeds = new Set<Feed>()
+  const sentAt = new Map<string, number>()
+
+  function publish(snapshot: ServerSnapshot): void {
+    const now = clock.now()
+    sentAt.set(snapshot.server, now)
+    if (feeds.size === 0) return
+    const text = codec.encode(snapshot, now)
+    for (const feed of feeds) feed.add(snapshot, text)
+  }
+
+  /** Also if nothing has changed: silence means that nobody polls. */
+  function sweep(): void {
+    const now = clock.now()
+    for (const watcher of fleet.watchers) {
+      if (now - (sentAt.get(watcher.server) ?? Number.NEGATIVE_INFINITY) > staleAfter / 2) publish(watcher.snapshot())
+    }
+    cancel = clock.after(Math.min(1_000, staleAfter / 4), sweep)
+  }
+
+  let cancel = () => {}
+  const unsubscribe = fleet.subscribe(publish)
+  const unfollow = fleet.onChange(({ removed }) => {
+    for (const server of removed) sentAt.delete(server)
+  })
+  sweep()
+  return {
+    open(send) {
+      const { forgetIcon, ...queue } = createFeed(send, icons)
+      const addNewest = ({ snapshot }: Pick<Watcher, 'snapshot'>) => queue.add(snapshot(), codec.encode(snapshot(), clock.now()))
+      const feed: Feed = {
+        ...queue,
+        repeat(server) {
+          const watcher = fleet.get(server)
+          const icon = watcher?.snapshot().fields.favicon?.value
+          if (icon !== undefined) forgetIcon(icons.hashOf(icon))
+          if (watcher !== undefined) addNewest(watcher)
+        },
+        close() {
+          feeds.delete(feed)
+          queue.close()
+        },
+      }
+      feeds.add(feed)
+      for (const watcher of fleet.watchers) addNewest(watcher)
+      return feed
+    },
+    close() {
+      cancel()
+      unsubscribe()
+      unfollow()
+      for (const feed of feeds) feed.close()
+    },
+  }
+}

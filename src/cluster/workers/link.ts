@@ -1,0 +1,118 @@
+import type { Clock } from '../../clock.ts'
+import type { Fleet, FleetOptions } from '../../game/fleet.ts'
+import type { PollSettings } from '../../game/server.ts'
+import type { Log } from '../../log.ts'
+import { createIcons } from '../icons.ts'
+import { createSharedWatcher, type SharedWatcher } from '../shared-watcher.ts'
+import { createSnapshotCodec } from '../snapshot-codec.ts'
+import type { PrimaryMessage, WorkerMessage } from './messages.ts'
+
+export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
+
+/** The connection of a worker to the process that polls. */
+export interface Link {
+  /** What the worker is to serve. */
+  readonly started: Promise<StartMessage>
+  send(message: WorkerMessage): void
+  /** What another process has recorded of a server. */
+  loadHistory(server: string): Promise<Buffer | undefined>
+  /** Follows the servers; before, snapshots wait. @returns ends that */
+  follow(fleet: Fleet, watchers: SharedWatchers, log: Log): () => void
+}
+
+/** The watchers of a fleet of which this process polls no server. */
+export interface SharedWatchers {
+  readonly share: NonNullable<FleetOptions['share']>
+  get(server: string): SharedWatcher | undefined
+  all(): Iterable<SharedWatcher>
+}
+
+export function createSharedWatchers(settings: PollSettings, clock: Clock, log: Log): SharedWatchers {
+  const watchers = new Map<string, SharedWatcher>()
+  return {
+    share(server, createWatcher) {
+      const watcher = createSharedWatcher({
+        ...{ server, settings, clock, log, createWatcher },
+        onPolled() {},
+        onClose() {
+          if (watchers.get(server.name) === watcher) watchers.delete(server.name)
+        },
+      })
+      watchers.set(server.name, watcher)
+      return watcher
+    },
+    get: (server) => watchers.get(server),
+    all: () => watchers.values(),
+  }
+}
+
+/** Icons beyond this many per server are forgotten, if no server shows them. */
+const maxIconsPerServer = 2
+const sweepMs = 1_000
+
+/** @param clock the same one as that of the process that polls, as far as two processes can have one */
+export function createLink(clock: Clock): Link {
+  const icons = createIcons()
+  const codec = createSnapshotCodec(icons)
+  const waiting: PrimaryMessage[] = []
+  const histories = new Map<string, (image: Buffer | undefined) => void>()
+  let handle: (message: PrimaryMessage) => void = (message) => waiting.push(message)
+  let iconCount = 0
+
+  const send = (message: WorkerMessage): void => {
+    if (process.connected) process.send?.(message)
+  }
+  const started = new Promise<StartMessage>((resolve) => {
+    process.on('message', (message: PrimaryMessage) => {
+      if (message.type === 'start') resolve(message)
+      else if (message.type === 'history') {
+        histories.get(message.server)?.(message.image)
+        histories.delete(message.server)
+      } else handle(message)
+    })
+  })
+  send({ type: 'ready' })
+
+  return {
+    started,
+    send,
+    loadHistory(server) {
+      return new Promise((resolve) => {
+        histories.set(server, resolve)
+        send({ type: 'history', server })
+      })
+    },
+    follow(fleet, watchers, log) {
+      function take(text: string): void {
+        const { snapshot, missingIcon } = codec.decode(text, clock.now())
+        watchers.get(snapshot.server)?.receive(snapshot, 0)
+        if (missingIcon !== undefined) send({ type: 'repeat', server: snapshot.server })
+      }
+      handle = (message) => {
+        if (message.type === 'servers') fleet.update(message.servers)
+        if (message.type !== 'snapshots') return
+        for (const [hash, icon] of message.icons) icons.add(hash, icon)
+        iconCount += message.icons.length
+        for (const text of message.texts) {
+          try {
+            take(text)
+          } catch (error) {
+            log.error({ err: error }, 'a snapshot of the process that polls cannot be read')
+          }
+        }
+        if (iconCount <= maxIconsPerServer * (fleet.servers.length + 50)) return
+        const shown = fleet.watchers.flatMap((watcher) => watcher.snapshot().fields.favicon?.value ?? [])
+        icons.keepOnly(new Set(shown.map(icons.hashOf)))
+        iconCount = shown.length
+      }
+      for (const message of waiting.splice(0)) handle(message)
+      let cancel = () => {}
+      const sweep = () => {
+        for (const watcher of watchers.all()) watcher.expire()
+        cancel = clock.after(sweepMs, sweep)
+      }
+      sweep()
+      return () => cancel()
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../../config.ts'
+import type { ServerSettings } from '../../game/server.ts'
+import type { CountedRequests } from '../../histogram.ts'
+
+/** What the process that polls tells the workers. */
+export type PrimaryMessage =
+  | {
+      readonly type: 'start'
+      readonly config: Config
+      readonly servers: readonly ServerSettings[]
+      /** Path of the socket on which the process that polls answers what only it can. */
+      readonly socketPath: string
+    }
+  | { readonly type: 'servers'; readonly servers: readonly ServerSettings[] }
+  | {
+      readonly type: 'snapshots'
+      readonly texts: readonly string[]
+      /** Icons that the worker does not have yet, by hash. */
+      readonly icons: readonly (readonly [hash: string, icon: Buffer])[]
+    }
+  | { readonly type: 'history'; readonly server: string; readonly image: Buffer | undefined }
+
+/** What a worker tells the process that polls. */
+export type WorkerMessage =
+  /** It waits for `start`. */
+  | { readonly type: 'ready' }
+  | { readonly type: 'listening'; readonly url: string }
+  /** @see ListenError */
+  | { readonly type: 'failed'; readonly message: string; readonly isListenError: boolean }
+  | { readonly type: 'history'; readonly server: string }
+  /** It lacks the icon of this server. */
+  | { readonly type: 'repeat'; readonly server: string }
+  | {
+      readonly type: 'metrics'
+      readonly requests: readonly CountedRequests[]
+      readonly clients: number
+      readonly dropped: number
+    }

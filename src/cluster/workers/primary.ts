@@ -1,0 +1,142 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import type { Fleet } from '../../game/fleet.ts'
+import type { RequestCounts } from '../../histogram.ts'
+import type { Log } from '../../log.ts'
+import { createIcons } from '../icons.ts'
+import { createFeeds, type Feed } from './feed.ts'
+import type { PrimaryMessage, WorkerMessage } from './messages.ts'
+import { workerCommand } from './worker-command.ts'
+
+/** The processes that answer requests, while this one polls the servers. */
+export interface Workers {
+  /**
+   * Starts them.
+   * @returns the URL that they listen on, once all do
+   * @throws WorkerFailure where one cannot
+   */
+  start(): Promise<string>
+  /** Of their event streams. */
+  eventMetrics(): { readonly clients: number; readonly dropped: number }
+  /** Ends them; replies under way are finished. */
+  close(): Promise<void>
+}
+
+export interface WorkersOptions {
+  readonly count: number
+  readonly config: Config
+  readonly fleet: Fleet
+  /** What is recorded of each server, which a worker loads when it starts. */
+  readonly history: { image(server: string): Buffer | undefined }
+  readonly requests: RequestCounts
+  readonly socketPath: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A worker could not start. */
+export class WorkerFailure extends Error {
+  override readonly name = 'WorkerFailure'
+  readonly isListenError: boolean
+
+  constructor(message: string, isListenError: boolean) {
+    super(message)
+    this.isListenError = isListenError
+  }
+}
+
+/** Milliseconds before a worker is started in place of one that has ended soon after its start. */
+const restartPauseMs = 1_000
+/** Milliseconds until workers that do not end are killed. */
+const graceMs = 4_000
+
+interface Running {
+  readonly worker: Worker
+  readonly startedAt: number
+  feed?: Feed
+  clients: number
+}
+
+export function createWorkers(options: WorkersOptions): Workers {
+  const { count, config, fleet, history, requests, socketPath, clock, log } = options
+  const running = new Set<Running>()
+  const feeds = createFeeds({ fleet, icons: createIcons(), clock, staleAfter: config.poll.staleAfter })
+  let dropped = 0
+  let hasStarted = false
+  let isClosed = false
+
+  function send({ worker }: Running, message: PrimaryMessage, onTaken: () => void = () => {}): void {
+    // One that is about to end takes nothing more; its exit is what counts.
+    if (worker.isConnected()) worker.send(message, onTaken)
+  }
+
+  const unfollow = fleet.onChange(() => {
+    for (const one of running) send(one, { type: 'servers', servers: fleet.servers })
+  })
+
+  /** @param onStarted called once, with its URL or the reason why it does not listen */
+  function fork(onStarted: (result: string | WorkerFailure) => void): void {
+    const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0 }
+    const { worker } = one
+    running.add(one)
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'ready') {
+        send(one, { type: 'start', config, servers: fleet.servers, socketPath })
+        one.feed = feeds.open((batch, onTaken) => send(one, batch, onTaken))
+      } else if (message.type === 'listening') onStarted(message.url)
+      else if (message.type === 'failed') {
+        onStarted(new WorkerFailure(message.message, message.isListenError))
+        if (!hasStarted) return
+        log.error(`A worker process could not start: ${message.message}`)
+        worker.process.kill('SIGKILL')
+      }
+      if (message.type === 'history') send(one, { ...message, image: history.image(message.server) })
+      else if (message.type === 'repeat') one.feed?.repeat(message.server)
+      else if (message.type === 'metrics') {
+        requests.add(message.requests)
+        one.clients = message.clients
+        dropped += message.dropped
+      }
+    })
+    worker.on('error', (error) => log.error({ err: error }, 'a message to a worker process could not be sent'))
+    worker.once('exit', (code, signal) => {
+      running.delete(one)
+      one.feed?.close()
+      onStarted(new WorkerFailure(`a worker process has ended (${signal ?? `exit code ${code}`})`, false))
+      if (isClosed) return
+      log.warn({ worker: worker.process.pid, code, signal }, 'A worker process has ended; another one is started.')
+      const pause = Math.max(0, restartPauseMs - (clock.now() - one.startedAt))
+      clock.after(pause, () => {
+        if (!isClosed) fork(() => {})
+      })
+    })
+  }
+
+  return {
+    async start() {
+      cluster.setupPrimary({ args: [workerCommand], serialization: 'advanced' })
+      const starts = Array.from({ length: count }, () => new Promise<string | WorkerFailure>(fork))
+      const results = await Promise.all(starts)
+      const failure = results.find((result) => result instanceof WorkerFailure)
+      if (failure !== undefined) throw failure
+      hasStarted = true
+      return String(results[0])
+    },
+    eventMetrics: () => ({ clients: [...running].reduce((sum, { clients }) => sum + clients, 0), dropped }),
+    async close() {
+      isClosed = true
+      unfollow()
+      feeds.close()
+      const ends = [...running].map(async ({ worker }) => {
+        const ended = once(worker, 'exit')
+        worker.process.kill('SIGTERM')
+        const cancel = clock.after(graceMs, () => worker.process.kill('SIGKILL'))
+        await ended
+        cancel()
+      })
+      await Promise.all(ends)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { createHttpHistogram } from '../../exporter/http-histogram.ts'
+import { type App, buildApp } from '../app.ts'
+import { sharedClock } from '../clock.ts'
+import { createLink, createSharedWatchers, type Link } from '../cluster/workers/link.ts'
+import type { Config } from '../config.ts'
+import { createFleet } from '../game/fleet.ts'
+import { createSources } from '../game/sources/create-sources.ts'
+import { explained, ListenError, listenSettings } from './listen.ts'
+import type { Service } from './serve.ts'
+
+/** Milliseconds between two reports of what was counted. */
+const reportMs = 1_000
+
+/** Each process has its share of the clients. */
+const withShare = ({ live, cluster, ...config }: Config): Config => ({
+  ...config,
+  cluster,
+  live: { ...live, eventsLimit: Math.ceil(live.eventsLimit / cluster.workers) },
+})
+
+/** @returns ends it */
+function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: ReturnType<typeof createHttpHistogram>): () => void {
+  let reported = 0
+  let cancel = () => {}
+  const report = () => {
+    const { clients, dropped } = parts.events.metrics()
+    link.send({ type: 'metrics', requests: requests.take(), clients, dropped: dropped - reported })
+    reported = dropped
+    cancel = sharedClock.after(reportMs, report)
+  }
+  report()
+  return () => cancel()
+}
+
+/**
+ * Answers requests from what the process that started this one reads of the servers.
+ * @returns undefined where it could not start, which that process has been told
+ */
+export async function startWorker(
+  createLogger: (config: Config) => FastifyBaseLogger,
+): Promise<Omit<Service, 'reload'> | undefined> {
+  const link = createLink(sharedClock)
+  const { config: given, servers, socketPath } = await link.started
+  const config = withShare(given)
+  const logger = createLogger(config)
+  const clock = sharedClock
+  const watchers = createSharedWatchers(config.poll, clock, logger)
+  const fleet = createFleet({ servers, poll: config.poll, clock, log: logger, createSources, share: watchers.share })
+  const unfollow = link.follow(fleet, watchers, logger)
+  const requests = createHttpHistogram()
+  try {
+    const app = await buildApp({
+      ...{ config, fleet, clock, logger },
+      worker: { socketPath, loadHistory: link.loadHistory, requests },
+    })
+    const { host, port } = config
+    const listening = app.listen({ host, port, listenTextResolver: (url) => `A process is ready to answer on ${url}` })
+    const url = await explained(listening, { host, port }, listenSettings.service)
+    const endReports = startReports(link, app, requests)
+    link.send({ type: 'listening', url })
+    return {
+      url,
+      async close() {
+        endReports()
+        unfollow()
+        fleet.close()
+        await app.close()
+      },
+    }
+  } catch (error) {
+    link.send({ type: 'failed', message: (error as Error).message, isListenError: error instanceof ListenError })
+    return undefined
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { parseStateAddress } from '../../src/cluster/address.ts'
+import { createStateConnection } from '../../src/cluster/connection.ts'
+import { createStateKeys } from '../../src/cluster/keys.ts'
+import { createLocks } from '../../src/cluster/locks.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createDataService } from '../../src/data/index.ts'
+import { kcomebacks } from '../../src/data/scripts/kcomebacks/index.ts'
+import { noCounts, type RunContext } from '../../src/data/scripts/script.ts'
+import { silentLog } from '../../src/log.ts'
+import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { until } from '../helpers/until.ts'
+
+const expiryMs = 600
+const keys = createStateKeys('test', 0)
+
+async function openLocks(redis: RedisServer) {
+  const address = parseStateAddress(redis.url)!
+  const connection = createStateConnection({ address, clock: systemClock, log: silentLog, timeoutMs: 1_000, maxRetryMs: 200 })
+  onTestFinished(() => connection.close())
+  await new Promise<void>((resolve) => connection.onReady(resolve))
+  return createLocks({ connection, keys, clock: systemClock, expiryMs })
+}
+
+describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
+  it('gives a lock to one at a time, each with a higher token', async () => {
+    const redis = await startRedis()
+    const [a, b] = [await openLocks(redis), await openLocks(redis)]
+    const first = await a.take('x')
+    expect(await b.take('x')).toBeUndefined()
+    expect(await b.take('y')).toBeDefined()
+    await first?.release()
+    const second = await b.take('x')
+    expect(second?.token).toBeGreaterThan(first?.token ?? Number.POSITIVE_INFINITY)
+  })
+
+  it('keeps a lock for as long as it is held', async () => {
+    const redis = await startRedis()
+    const [a, b] = [await openLocks(redis), await openLocks(redis)]
+    const lock = await a.take('x')
+    await new Promise((resolve) => setTimeout(resolve, 2 * expiryMs))
+    expect(await b.take('x')).toBeUndefined()
+    expect(await lock?.isHeld()).toBe(true)
+    expect(lock?.lost.aborted).toBe(false)
+  })
+
+  it('refuses what a holder writes after another has taken the lock', async () => {
+    const redis = await startRedis()
+    const [a, b] = [await openLocks(redis), await openLocks(redis)]
+    const stale = await a.take('x')
+    expect(await stale?.set('first')).toBe(true)
+    // What the expiry does while the process of the holder is stopped.
+    redis.cli('del', keys.lock('x'))
+    const current = await b.take('x')
+    expect(await stale?.set('stale')).toBe(false)
+    expect(await stale?.isHeld()).toBe(false)
+    await until(() => stale?.lost.aborted === true)
+    await stale?.release()
+    expect(await current?.isHeld()).toBe(true)
+    expect(await current?.set('second')).toBe(true)
+    expect(await b.value('x')).toBe('second')
+  })
+
+  it('gives higher tokens also after the server has lost its data', async () => {
+    const redis = await startRedis()
+    const locks = await openLocks(redis)
+    const before = await locks.take('x')
+    redis.cli('flushall')
+    const after = await locks.take('x')
+    expect(after?.token).toBeGreaterThan(before?.token ?? Number.POSITIVE_INFINITY)
+    expect(await before?.set('stale')).toBe(false)
+  })
+})
+
+describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
+  const folder = () => {
+    const path = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+    onTestFinished(() => rmSync(path, { recursive: true }))
+    return path
+  }
+  /** One replica with a folder of its own, whose script only says that it runs. */
+  async function startReplica(redis: RedisServer, run: (context: RunContext) => Promise<void>) {
+    const script = {
+      ...kcomebacks,
+      missingSettings: () => [],
+      async run(context: RunContext) {
+        await run(context)
+        return { outcome: 'done' as const, counts: noCounts, errors: [] }
+      },
+    }
+    const service = await createDataService({
+      config: loadConfig({ env: { DATA_DIR: folder(), UPDATE_SCHEDULE: 'off', RUN_PAUSE: '0s' } }),
+      ...{ clock: systemClock, log: silentLog, scripts: [script], sharedLocks: await openLocks(redis) },
+    })
+    onTestFinished(() => service.close())
+    return service.runs
+  }
+
+  it('run what is due once, and one at a time what is asked for', async () => {
+    const redis = await startRedis()
+    let runs = 0
+    let end = () => {}
+    const run = () =>
+      new Promise<void>((resolve) => {
+        runs++
+        end = resolve
+      })
+    const [a, b] = [await startReplica(redis, run), await startReplica(redis, run)]
+    const due = Date.now() - 1_000
+    const states = await Promise.all([a, b].map((replica) => replica.start('kcomebacks', 'schedule', due)))
+    expect(states.map(({ state }) => state).sort()).toEqual(['already running', 'started'])
+    await until(() => runs === 1)
+    end()
+    await until(async () =>
+      (await Promise.all([a, b].map((one) => one.status()))).flat().every(({ state }) => state !== 'running'),
+    )
+    // The other one's random delay is longer.
+    await until(async () => (await b.start('kcomebacks', 'schedule', due)).state === 'already done')
+    expect((await a.start('kcomebacks', 'schedule', due)).state).toBe('already done')
+    expect((await b.start('kcomebacks', 'request')).state).toBe('started')
+    await until(() => runs === 2)
+    end()
+  })
+
+  it('has no effect any more once another replica has taken the lock', async () => {
+    const redis = await startRedis()
+    let confirm: RunContext['confirm']
+    let isStopped = false
+    const replica = await startReplica(
+      redis,
+      (context) =>
+        new Promise((resolve) => {
+          confirm = context.confirm
+          context.signal.addEventListener('abort', () => {
+            isStopped = true
+            resolve()
+          })
+        }),
+    )
+    await replica.start('kcomebacks', 'request')
+    await until(() => confirm !== undefined)
+    await confirm?.()
+    redis.cli('del', keys.lock('run:kcomebacks'))
+    await (await openLocks(redis)).take('run:kcomebacks')
+    await expect(confirm?.()).rejects.toThrow('another replica has taken the run over')
+    await until(() => isStopped)
+  })
+
+  it('do not start while the shared state is away', async () => {
+    const redis = await startRedis()
+    const replica = await startReplica(redis, async () => {})
+    await redis.kill()
+    expect(await replica.start('kcomebacks', 'request')).toMatchObject({ state: 'no shared state' })
+  })
+})

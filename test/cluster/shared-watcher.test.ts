@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { createSharedWatcher } from '../../src/cluster/shared-watcher.ts'
+import { SourceError } from '../../src/game/errors.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { silentLog } from '../../src/log.ts'
+import { fakeFleet, type Script, testPoll } from '../helpers/fake-fleet.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+const up = { playersOnline: 3, motd: 'hello', tickCount: { ticks: 40, at: 900 } }
+
+/** A shared watcher, and what another process says of the server. */
+async function share(scripts: Script = { status: up }) {
+  const clock = manualClock()
+  const other = fakeFleet({ survival: { status: up } }, clock)
+  const own: ServerSnapshot[] = []
+  const watcher = createSharedWatcher({
+    server: { name: 'survival', sources: {} },
+    settings: testPoll,
+    clock,
+    log: silentLog,
+    createWatcher: () => fakeFleet({ survival: scripts }, clock).watchers[0]!,
+    onPolled: (snapshot) => void own.push(snapshot),
+    onClose() {},
+  })
+  watcher.start()
+  await other.pollAll()
+  const newest = () => other.watchers[0]!.snapshot()
+  return { clock, other, watcher, own, newest }
+}
+
+describe('createSharedWatcher', () => {
+  it('shows what it receives, and nothing that it does not know before', async () => {
+    const { watcher, newest } = await share()
+    expect(watcher.snapshot()).toMatchObject({ server: 'survival', fields: {}, sources: [], polls: {} })
+    watcher.receive(newest(), 0)
+    expect(watcher.snapshot()).toBe(newest())
+    expect(watcher.isPolledHere).toBe(false)
+  })
+
+  it('shows the last snapshot of the other process until its own first poll has ended, and the other way round', async () => {
+    const { clock, other, watcher, own, newest } = await share()
+    watcher.receive(newest(), 0)
+    const received = newest()
+    watcher.own(1_000)
+    expect(watcher.snapshot()).toBe(received)
+    await clock.advance(1_000)
+    expect(watcher.isPolledHere).toBe(true)
+    expect(watcher.snapshot()).toBe(own[0])
+    await other.pollAll()
+    watcher.receive(newest(), 0)
+    expect(watcher.snapshot()).toBe(own[0])
+    watcher.disown()
+    expect(watcher.snapshot()).toBe(own[0])
+    watcher.receive(newest(), 0)
+    expect(watcher.snapshot()).toBe(newest())
+    await clock.advance(20_000)
+    expect(own).toHaveLength(1)
+  })
+
+  it.each([
+    ['up', { status: up }],
+    ['down', { status: new SourceError('refused', 'x: connection refused') }],
+  ] as const)(
+    'knows nothing of a server that was %s once nobody has polled it for as long as values count',
+    async (_, script) => {
+      const { clock, other, watcher, newest } = await share()
+      Object.assign(other.scripts.survival!, script)
+      await other.pollAll()
+      watcher.receive(newest(), 0)
+      await clock.advance(testPoll.staleAfter - 1)
+      watcher.expire()
+      expect(watcher.snapshot()).toBe(newest())
+      const seen: ServerSnapshot[] = []
+      watcher.subscribe((snapshot) => seen.push(snapshot))
+      await clock.advance(1)
+      watcher.expire()
+      watcher.expire()
+      expect(seen).toHaveLength(1)
+      expect(watcher.snapshot().up).toBeUndefined()
+      expect(watcher.snapshot().fields).toEqual({})
+      expect(watcher.snapshot().sources).toMatchObject([{ source: 'status', state: 'pending' }])
+      watcher.receive(newest(), 0)
+      expect(watcher.snapshot()).toBe(newest())
+    },
+  )
+
+  it('takes what was stored only where nothing newer was received', async () => {
+    const { clock, other, watcher, newest } = await share()
+    const old = newest()
+    await clock.advance(5_000)
+    await other.pollAll()
+    watcher.receive(old, 5_000)
+    expect(watcher.snapshot()).toBe(old)
+    watcher.receive(newest(), 0)
+    watcher.receive(old, 5_000)
+    expect(watcher.snapshot()).toBe(newest())
+    const later = await share()
+    later.watcher.receive(later.newest(), testPoll.staleAfter)
+    expect(later.watcher.snapshot().up).toBeUndefined()
+  })
+
+  it('keeps the values of the other process while they count where its own first poll fails', async () => {
+    const { clock, watcher, own, newest } = await share({ status: new SourceError('refused', 'x: connection refused') })
+    watcher.receive(newest(), 0)
+    watcher.own(0)
+    await clock.advance(0)
+    expect(own[0]).toMatchObject({ up: false, fields: newest().fields, lastContact: newest().lastContact })
+  })
+})

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { startCountedServers } from '../helpers/counted-servers.ts'
+import { openEvents } from '../helpers/event-client.ts'
+import { type ServiceProcess, startService } from '../helpers/replica-process.ts'
+import { until } from '../helpers/until.ts'
+
+const workersOf = ({ child }: ServiceProcess): readonly number[] =>
+  execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' })
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0)
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+/** On a connection of its own, which the next process in turn answers. */
+const getOnce = (url: string) => fetch(url, { headers: { connection: 'close' } })
+
+describe('WORKERS', () => {
+  it('lets several processes answer what one polls, and starts another in place of one that dies', async () => {
+    const servers = await startCountedServers(3)
+    const list = servers.addresses.map((address, index) => `  - { name: s${index}, address: "${address}" }\n`).join('')
+    const env = { WORKERS: '2', POLL_INTERVAL: '500ms', STALE_AFTER: '10s' }
+    const service = await startService('workers', `servers:\n${list}`, env)
+    const { url } = service
+    await until(() => servers.pollersSince(0).size === 3)
+    await until(async () => (await getOnce(`${url}/readyz`)).ok)
+
+    const from = { at: performance.now(), polls: servers.polls.length }
+    await until(() => performance.now() - from.at > 2_000)
+    const intervals = (performance.now() - from.at) / 500
+    // The pause between two polls is up to a tenth shorter.
+    expect((servers.polls.length - from.polls) / 3).toBeLessThan(intervals / 0.9 + 1)
+
+    const before = workersOf(service)
+    expect(before).toHaveLength(2)
+    const streams = [await openEvents(`${url}/api/v1/events`), await openEvents(`${url}/api/v1/events`)]
+    await until(() => streams.every(({ events }) => events.length >= 3))
+    await until(async () => (await service.metric('tickwarden_event_clients')) === 2)
+    const ended = new Set<number>()
+    for (const [index, stream] of streams.entries()) void stream.ended.then(() => ended.add(index))
+    const hasPlayers = async () => /"mean":\[[^\]]*\d/.test(await (await getOnce(`${url}/api/v1/history?range=1h`)).text())
+    await until(hasPlayers)
+    for (let index = 0; index < 10; index++) expect((await getOnce(`${url}/api/v1/getall`)).status).toBe(200)
+    const counted = async () => {
+      const text = await (await getOnce(`${url}/metrics`)).text()
+      return Number(/^http_request_duration_seconds_count\{method="GET",route="\/api\/v1\/getall",.*\} (\d+)$/m.exec(text)?.[1])
+    }
+    await until(async () => (await counted()) === 10)
+
+    process.kill(before[0]!, 'SIGKILL')
+    await until(() => ended.size === 1)
+    await until(() => workersOf(service).length === 2 && !workersOf(service).includes(before[0]!))
+    await until(() => (service.output().match(/ready to answer/g)?.length ?? 0) === 3)
+    for (let index = 0; index < 10; index++) {
+      expect((await getOnce(`${url}/api/v1/servers/s2/getall`)).status).toBe(200)
+      // Also of the one that has just started.
+      expect(await hasPlayers()).toBe(true)
+    }
+    expect(await counted()).toBe(10)
+    expect(ended.size).toBe(1)
+    expect((await getOnce(`${url}/v1/run`)).status).toBe(200)
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
+    expect(await (await getOnce(`${url}/probe?target=s1`)).text()).toMatch(/^probe_success 1$/m)
+    expect(await (await getOnce(`${url}/sd`)).json()).toHaveLength(3)
+
+    const after = workersOf(service)
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toBe(0)
+    await until(() => !after.some(isRunning))
+  })
+
+  it('ends with the process that polls, and with an error where they cannot listen', async () => {
+    const service = await startService('workers', undefined, { WORKERS: '2' })
+    const workers = workersOf(service)
+    service.child.kill('SIGKILL')
+    await until(() => !workers.some(isRunning))
+
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    await expect(startService('workers', undefined, { WORKERS: '2', PORT: String(port) })).rejects.toThrow(
+      `127.0.0.1:${port} is taken by another program`,
+    )
+    taken.close()
+  })
+})

@@ -1,0 +1,83 @@
+import { EventEmitter } from 'node:events'
+import { expect, it, onTestFinished } from 'vitest'
+import { createEventHub, type EventSink } from '../../src/live/hub.ts'
+import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+/** The write side of a client that takes everything at once. */
+function recordingSink() {
+  const writes: string[] = []
+  const sink = Object.assign(new EventEmitter(), {
+    writableLength: 0,
+    socket: null,
+    write: (bytes: Buffer) => writes.push(String(bytes)) > 0,
+    end() {},
+    destroy() {},
+  })
+  return { sink: sink as unknown as EventSink, writes, text: () => writes.join('') }
+}
+
+const idsOf = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+const status = (playersOnline: number) => ({ status: { playersOnline } })
+
+async function hubOf(servers: number) {
+  const clock = manualClock()
+  const scripts = Object.fromEntries(Array.from({ length: servers }, (_, index) => [`s${index}`, status(0)]))
+  const fleet = fakeFleet(scripts, clock)
+  await fleet.pollAll()
+  const hub = createEventHub(fleet, clock, 10)
+  onTestFinished(() => hub.close())
+  /** Every server has another count of players. */
+  const change = async (players: number) => {
+    for (const name of Object.keys(scripts)) fleet.scripts[name] = status(players)
+    await fleet.pollAll()
+  }
+  const connect = (options: { servers?: ReadonlySet<string>; lastId?: number } = {}) => {
+    const client = recordingSink()
+    hub.connect({ sink: client.sink, ...options })
+    return client
+  }
+  return { clock, change, connect }
+}
+
+it('sends a few events at once, and many in one write to each client within 50 ms', async () => {
+  const { clock, change, connect } = await hubOf(500)
+  const [all, some] = [connect(), connect({ servers: new Set(['s3', 's400']) })]
+  all.writes.length = 0
+  some.writes.length = 0
+  await change(1)
+  expect(all.writes).toHaveLength(20)
+  await clock.advance(50)
+  expect(all.writes).toHaveLength(21)
+  expect(idsOf(all.text())).toHaveLength(500)
+  expect(idsOf(all.text())).toEqual(idsOf(all.text()).toSorted((a, b) => a - b))
+  expect(idsOf(some.text())).toHaveLength(2)
+  await change(2)
+  expect(all.writes).toHaveLength(21)
+  await clock.advance(50)
+  expect(all.writes).toHaveLength(22)
+  expect(idsOf(all.text())).toHaveLength(1_000)
+})
+
+it('sends a single event at once again when there are no longer many', async () => {
+  const { clock, change, connect } = await hubOf(1)
+  const client = connect()
+  for (let players = 1; players < 5; players++) {
+    await clock.advance(60)
+    await change(players)
+    expect(client.text()).toContain(`"online":${players}`)
+  }
+})
+
+it('sends a client that comes while events are collected nothing twice and nothing old', async () => {
+  const { clock, change, connect } = await hubOf(100)
+  const first = connect()
+  await change(1)
+  const second = connect()
+  const resumed = connect({ lastId: idsOf(first.text()).at(99)! })
+  await clock.advance(100)
+  expect(idsOf(first.text())).toHaveLength(200)
+  expect(idsOf(second.text())).toHaveLength(100)
+  expect(second.text()).not.toContain('"online":0')
+  expect(idsOf(resumed.text())).toEqual(idsOf(first.text()).slice(100))
+})
