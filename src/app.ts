@@ -160,18 +160,15 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
-  let first: Fleet['watchers'] | undefined
-  /** Those that are watched once every list of servers has been read: one that is added later does not make the service unready. */
-  const firstWatchers = (isComplete: boolean): Fleet['watchers'] => {
-    const { watchers } = fleet
-    if (isComplete) first ??= watchers
-    return first ?? watchers
-  }
+  const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
+  /** Once every list of servers has been read: a server that is added later does not make the service unready. */
+  let first = pendingLists().length === 0 ? fleet.watchers : undefined
   const waitingFor = () => {
-    const pending = (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
+    const pending = pendingLists()
+    if (pending.length === 0) first ??= fleet.watchers
     return [
       ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
-      ...firstWatchers(pending.length === 0)
+      ...(first ?? fleet.watchers)
         .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
         .map(({ server }) => `the first poll of "${server}"`),
       ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),

@@ -1,3 +1,4 @@
+import { serverName } from '../config/kinds.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { ServerSettings } from '../game/server.ts'
@@ -39,6 +40,8 @@ function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress
  * changed cost anything.
  */
 export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
+  /** What a server has of which nothing but name and address is set. */
+  const plain = readServer(new Map(Object.entries({ name: 'plain', address: 'plain.test' })), 'target')
   let known = new Map<string, ServerSettings | DiscoveryError>()
 
   function toServer(target: string, { targets, labels }: TargetGroup): ServerSettings {
@@ -49,6 +52,11 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const named = nameLabels.map((label) => labels[label]).find((name) => name !== undefined && name !== '')
     const name = named === undefined ? place : targets.length === 1 ? named : `${named} ${place}`
     const settings = Object.entries(labels).filter(([label]) => label.startsWith(settingPrefix))
+    const plainName = serverName.parse(name)
+    const group = labels.group?.trim()
+    // Reading every setting that there is takes far longer, and most targets have none of them.
+    if (settings.length === 0 && plainName !== undefined)
+      return { ...plain, name: plainName, ...(group && { group }), sources: { ...plain.sources, status: { address } } }
     const values = new Map([
       ['name', name],
       ['address', `${address.edition === 'bedrock' ? 'bedrock://' : ''}${place}`],
