@@ -31,7 +31,8 @@ async function startReplica(redis: RedisServer, demo: DemoServer, more: Record<s
     MC_MANAGEMENT: demo.management?.url ?? '',
     MC_MANAGEMENT_SECRET: demo.management?.secret ?? '',
     POLL_INTERVAL: '500ms',
-    STALE_AFTER: '2s',
+    // Long: on a busy machine a poll may take a second.
+    STALE_AFTER: '10s',
     STATE_URL: redis.url,
     STATE_HEARTBEAT: '500ms',
     ...more,
