@@ -37,7 +37,7 @@ describe('defaults', () => {
     })
     expect(config).toMatchObject({
       log: { logLevel: 'info' },
-      http: { basePath: '', corsOrigin: '*' },
+      http: { basePath: '', trustProxy: [], corsOrigin: '*' },
       metrics: { probeConcurrency: 64, compat: [] },
       runs: { runPause: 60_000 },
     })
