@@ -471,6 +471,29 @@ describe('what lacks something', () => {
     ])
   })
 
+  it('is a part of the credentials of JMX', () => {
+    const env = { MC_SERVER: 'x', MC_JMX: 'http://x:8778/jolokia' }
+    expect(problems({ env: { ...env, MC_JMX_USER: 'u' } })).toEqual([
+      'MC_JMX_USER is set without MC_JMX_PASSWORD (or MC_JMX_PASSWORD_FILE)',
+    ])
+    expect(problems({ env: { ...env, MC_JMX_PASSWORD: 'p' } })).toEqual(['MC_JMX_PASSWORD is set without MC_JMX_USER'])
+    expect(problems({ env: { ...env, MC_JMX_USER: 'u', MC_JMX_PASSWORD: 'p' } })).toEqual([])
+  })
+
+  it('or has no effect through a proxy is a warning, because the status works', () => {
+    const via = 'socks5://127.0.0.1:1080'
+    expect(load({ env: { MC_SERVER: 'x', MC_QUERY: 'x', MC_VIA: via } }).warnings).toEqual([
+      'MC_QUERY has no effect with MC_VIA: it is read over UDP, which does not go through a proxy',
+    ])
+    const path = file(
+      `servers:\n  - { name: a, address: x, via: "${via}" }\n  - { name: b, address: x, query: x, via: "${via}" }\n`,
+    )
+    expect(load({ file: path }).warnings).toEqual([
+      expect.stringMatching(/servers\[1\]\.query has no effect with .*servers\[1\]\.via: it is read over UDP/),
+    ])
+    expect(load({ env: { MC_SERVER: 'x', MC_QUERY: 'x' } }).warnings).toEqual([])
+  })
+
   it('is not looked for where the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
