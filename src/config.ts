@@ -92,7 +92,10 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   if (isReadable) problems.push(...findMisfits(primary, first?.place))
   warnings.push(...findUnproxied(primary))
   const needsServer = first === undefined && !isDiscoveryOn(values, path)
-  if (isReadable && watches) problems.push(...findServerless(primary, needsServer ? path : undefined))
+  // An entry of the file without a server has been reported already.
+  if (isReadable && watches && first === undefined) {
+    problems.push(...findServerless(primary, needsServer ? path : undefined))
+  }
   const names = isReadable ? [primary.own.values.name] : []
   const fromFile = others.map((entry) => {
     if (entry === undefined) return undefined

@@ -494,6 +494,11 @@ describe('what lacks something', () => {
     expect(load({ env: { MC_SERVER: 'x', MC_QUERY: 'x' } }).warnings).toEqual([])
   })
 
+  it('is named once for an entry without an address', () => {
+    const path = file('servers: [{ name: a, group: b }]\n')
+    expect(problems({ file: path })).toEqual([`${path}: servers[0] has no address and no directory`])
+  })
+
   it('is not looked for where the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
