@@ -12,6 +12,18 @@ export interface ServerOptions {
   /** Name of the server in its snapshots; default `Server`. */
   readonly name?: string
   readonly group?: string
+  /** Name that the handshake carries, for a proxy that chooses the server by it; default: the host of the address. */
+  readonly hostname?: string
+  /** Version of the PROXY protocol that the game port expects. */
+  readonly proxyProtocol?: 'v1' | 'v2'
+  /** Part of the message of the day, or a `/pattern/`, by which a proxy says that the server is stopped. */
+  readonly asleepMotd?: string
+  /** `socks5://host:port` or `http://host:port`: a proxy through which the server is reached over TCP. */
+  readonly via?: string
+  /** `user:password` for the proxy. */
+  readonly viaCredentials?: string
+  /** Path of a file that holds them. */
+  readonly viaCredentialsFile?: string
   readonly rcon?: {
     /** `host` or `host:port`, port 25575 if none is given. */
     readonly address?: string

@@ -77,6 +77,18 @@ describe('WORKERS', () => {
     await until(() => !after.some(isRunning))
   })
 
+  it('passes on the X-Forwarded-Prefix of a trusted proxy, and nothing else that is called so', async () => {
+    const service = await startService('workers', undefined, { WORKERS: '2', TRUST_PROXY: 'loopback' })
+    const instance = async (prefix: string) => {
+      const reply = await fetch(`${service.url}/v1/run/nothing`, { headers: { 'x-forwarded-prefix': prefix } })
+      return ((await reply.json()) as { instance: string }).instance
+    }
+    expect(await instance('/mc')).toBe('/mc/v1/run/nothing')
+    expect(await instance('//mc')).toBe('/v1/run/nothing')
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toBe(0)
+  })
+
   it('ends with the process that polls, and with an error where they cannot listen', async () => {
     const service = await startService('workers', undefined, { WORKERS: '2' })
     const workers = workersOf(service)

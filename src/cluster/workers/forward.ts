@@ -18,9 +18,11 @@ export function registerForwarding(app: FastifyInstance, paths: readonly string[
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, socketPath: string): void {
-  const { method, url } = request
+  const { method, url, basePath = '' } = request
   // No route reads a body.
   const { 'content-length': length, 'transfer-encoding': coding, expect, ...headers } = request.headers
+  // Only the one that counts here: the other process trusts this one.
+  if (headers['x-forwarded-prefix'] !== undefined) headers['x-forwarded-prefix'] = basePath || '/'
   const forwarded = openRequest({ socketPath, method, path: url, headers: { ...headers, connection: 'close' } }, (reply) => {
     const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...kept } = reply.headers
     // Set here already, by the app.

@@ -118,6 +118,7 @@ export const query: SourceDescriptor<'query', QuerySettings> = {
   },
   cost: 'two datagrams per poll; the server renews the answer every 5 s',
   network: true,
+  udpOnly: true,
   pushes: false,
   editions: ['java'],
   discover({ properties }, _given, server) {
