@@ -11,7 +11,8 @@ import { pathOf, problemBody, problemHeaders } from '../../http/problem.ts'
 export function registerForwarding(app: FastifyInstance, paths: readonly string[], socketPath: string): void {
   const isForwarded = (path: string) => paths.some((one) => path === one || path.startsWith(`${one}/`))
   app.addHook('onRequest', (request, reply, done) => {
-    if (!isForwarded(pathOf(request.url))) return done()
+    // Decoded, as the router does it; what cannot be decoded never comes here.
+    if (!isForwarded(decodeURI(pathOf(request.url)))) return done()
     reply.hijack()
     forward(request.raw, reply.raw, socketPath)
   })
