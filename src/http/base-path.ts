@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Path under which a reverse proxy serves the app, without a slash at its end: every path in a reply begins with it. */
+    /** Path under which a reverse proxy serves the app, without a trailing slash: every path in a reply starts with it. */
     readonly basePath: string
   }
 }
 
 /**
- * Removes the base path from the URL of a request, if the reverse proxy has not done so. `originalUrl`, which Fastify reads, is the
- * URL with it in both cases.
+ * Removes the base path from the URL of a request, if the reverse proxy has not done so. `originalUrl`, which Fastify reads,
+ * always includes it.
  */
 export function removeBasePath(request: IncomingMessage & { originalUrl?: string }, basePath: string): void {
   const { url = '/' } = request
@@ -19,14 +19,14 @@ export function removeBasePath(request: IncomingMessage & { originalUrl?: string
   request.url = path
 }
 
-/** Redirects `/mc` to `/mc/`, from where the relative links of the page are right. @returns false for every other request */
+/** Redirects `/mc` to `/mc/`, because the page has relative links. @returns false for every other request */
 export function redirectToBase({ url = '/' }: IncomingMessage, response: ServerResponse, basePath: string): boolean {
   if (url !== basePath && !url.startsWith(`${basePath}?`)) return false
   response.writeHead(308, { location: `${basePath}/${url.slice(basePath.length)}`, 'content-length': 0 }).end()
   return true
 }
 
-/** Makes the base path known to the routes, and puts it in front of the paths that replies redirect to. */
+/** Makes the base path available to the routes, and adds it to the paths of redirects. */
 export function registerBasePath(app: FastifyInstance, basePath: string): void {
   app.decorate('basePath', basePath)
   if (basePath === '') return
