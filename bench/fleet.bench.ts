@@ -10,7 +10,7 @@ import type { LoadOrder, LoadResult } from './fleet/load.ts'
 import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
-/** What the service's process measures of itself. */
+/** Measurements by the process of the service. */
 interface Measured {
   readonly cpuSeconds: number
   readonly userSeconds: number
@@ -73,7 +73,7 @@ async function measureBare(child: ChildProcess, servers: readonly ServerSettings
   return bare
 }
 
-/** For the process that is measured, such as `--cpu-prof`. */
+/** Options of the measured process, such as `--cpu-prof`. */
 const nodeOptions = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
 
 interface Scenario {
@@ -155,9 +155,9 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
 const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
 
 /**
- * The whole service watching simulated servers, at several sizes: while it polls alone, and under load (scrapes, event clients and
+ * The whole service watching simulated servers, at several sizes: only polling, and under load (scrapes, event clients and
  * requests). `--servers=100,1000`, `--interval=` (ms), `--rcon=` (servers with RCON), `--events=` (clients that follow all
- * servers), `--icons=` (distinct icons of 8 kB; default half of the servers) and `--seconds=` choose what is measured.
+ * servers), `--icons=` (distinct icons of 8 kB; default half of the servers) and `--seconds=` select what is measured.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const { values } = parseArgs({

@@ -4,20 +4,20 @@ import { basePath as basePathKind } from '../config/kinds.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Of this request; undefined where none was looked for. */
+    /** Of this request; undefined if none has been determined. */
     basePath?: string
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Path under which a reverse proxy serves the app, without a slash at its end: every path in the reply begins with it. */
+    /** Path under which a reverse proxy serves the app, without a trailing slash: every path in the reply starts with it. */
     readonly basePath: string
   }
 }
 
 export interface BasePathOptions {
-  /** Path under which a reverse proxy serves the app, without a slash at its end; default: none. */
+  /** Path under which a reverse proxy serves the app, without a trailing slash; default: none. */
   readonly basePath?: string
   /** Decides whether a peer is a proxy whose `X-Forwarded-Prefix` replaces the base path; default: none is. */
   readonly isTrustedProxy?: (address: string | undefined) => boolean
@@ -26,7 +26,7 @@ export interface BasePathOptions {
 /** Characters of the longest prefix that is accepted. */
 const maxPrefix = 200
 
-/** @returns the prefix that a trusted proxy gives, else the configured one, without a slash at its end */
+/** @returns the prefix that a trusted proxy gives, else the configured one, without a trailing slash */
 export function basePathOf({ headers, socket }: IncomingMessage, { basePath = '', isTrustedProxy }: BasePathOptions): string {
   const given = headers['x-forwarded-prefix']
   if (isTrustedProxy === undefined || typeof given !== 'string' || given.length > maxPrefix) return basePath
@@ -34,8 +34,8 @@ export function basePathOf({ headers, socket }: IncomingMessage, { basePath = ''
 }
 
 /**
- * Removes the base path from the URL of a request, if the reverse proxy has not done so. `originalUrl`, which Fastify reads, is the
- * URL with it in both cases.
+ * Removes the base path from the URL of a request, if the reverse proxy has not done so. `originalUrl`, which Fastify reads,
+ * always includes it.
  */
 export function removeBasePath(request: IncomingMessage & { originalUrl?: string }, basePath: string): void {
   const { url = '/' } = request
@@ -44,14 +44,14 @@ export function removeBasePath(request: IncomingMessage & { originalUrl?: string
   request.url = path
 }
 
-/** Redirects `/mc` to `/mc/`, from where the relative links of the page are right. @returns false for every other request */
+/** Redirects `/mc` to `/mc/`, because the page has relative links. @returns false for every other request */
 export function redirectToBase({ url = '/' }: IncomingMessage, response: ServerResponse, basePath: string): boolean {
   if (url !== basePath && !url.startsWith(`${basePath}?`)) return false
   response.writeHead(308, { location: `${basePath}/${url.slice(basePath.length)}`, 'content-length': 0 }).end()
   return true
 }
 
-/** Makes the base path known to the routes, and puts it in front of the paths that replies redirect to. */
+/** Makes the base path available to the routes, and adds it to the paths of redirects. */
 export function registerBasePath(app: FastifyInstance, { basePath = '', isTrustedProxy }: BasePathOptions): void {
   app.decorateRequest('basePath', {
     getter() {

@@ -6,19 +6,19 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 export interface BearerOptions {
   readonly token: string
-  /** Setting that holds the token, named to who has none. */
+  /** Setting that holds the token, named in the error. */
   readonly env: string
-  /** What the token opens (RFC 6750, section 3). */
+  /** What the token protects (RFC 6750, section 3). */
   readonly realm: string
 }
 
 /**
- * Lets only requests with the token pass.
- * @returns throws for every other request
+ * Creates a check that accepts only requests with the token.
+ * @returns a function that throws for every other request
  * @throws RequestError UNAUTHORIZED (401)
  */
 export function createBearerCheck({ token, env, realm }: BearerOptions): (request: FastifyRequest) => void {
-  // Digests: of one length, and compared in a time that says nothing of where they differ.
+  // Digests have equal length, as timingSafeEqual() requires.
   const expected = digest(token)
   return (request) => {
     const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]

@@ -9,27 +9,27 @@ import { difference, downReason, type LiveState, stateOf, type ToState, wallOf }
 
 const maxRemembered = 1_000
 const heartbeatMs = 15_000
-/** Bytes that may wait for one client before it is dropped. */
-const maxWaiting = 256 * 1024
-/** Bytes up to which snapshots and missed events are written to a client before it has taken some of them. */
+/** Unsent bytes after which a client is dropped. */
+const maxUnsent = 256 * 1024
+/** Unsent bytes after which snapshots and missed events wait until the client has read some of them. */
 const maxBurst = 64 * 1024
-/** Events in `batchMs` that are sent one by one. More are collected, and sent to each client in one write. */
+/** Events within `batchMs` that are sent one by one. Further ones are collected and sent to each client in one write. */
 const maxSingle = 20
 const batchMs = 50
 const heartbeat = Buffer.from(':\n\n')
 
-/** The write side of a reply; what `ServerResponse` has of it. */
+/** The part of `ServerResponse` that is used to write events. */
 export type EventSink = Pick<ServerResponse, 'write' | 'end' | 'destroy' | 'writableLength' | 'once' | 'socket'>
 
 export interface ClientOptions {
   readonly sink: EventSink
-  /** Names of the servers whose events are sent; default all. */
+  /** Names of the servers whose events are sent; default: all. */
   readonly servers?: ReadonlySet<string>
-  /** Id of the last event that the client has seen. */
+  /** Id of the last event that the client received. */
   readonly lastId?: number
 }
 
-/** What the exporter reads of the event clients. */
+/** Metrics of the event clients. */
 export interface EventMetrics {
   readonly clients: number
   readonly dropped: number
@@ -37,16 +37,16 @@ export interface EventMetrics {
 
 export interface EventHub {
   readonly isFull: boolean
-  /** Event clients at once. */
+  /** Maximum number of clients. */
   readonly maxClients: number
-  /** Sends the state of each server, or what the client missed, then every event. */
+  /** Sends the state of each server, or the events that the client missed, then every new event. */
   connect(client: ClientOptions): void
   metrics(): EventMetrics
   /** Ends all streams. */
   close(): void
 }
 
-/** The event clients of several hubs together. */
+/** The sum of the metrics of several hubs. */
 export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): EventMetrics {
   const all = hubs.map((hub) => hub.metrics())
   return {
@@ -62,7 +62,7 @@ interface Client {
   end(): void
 }
 
-/** Encoded when it is sent for the first time: while no client follows, hardly ever. */
+/** Encoded when it is first sent, which is rare while there are no clients. */
 class EncodedEvent implements LiveEvent {
   readonly id: number
   readonly server: string
@@ -85,23 +85,23 @@ const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls
 interface Published {
   readonly state: LiveState
   readonly at: number
-  /** The last full player list; kept while the list is unknown. */
+  /** The last full player list, kept while the list is unknown. */
   readonly players: LiveState['players']
 }
 
 export interface EventHubOptions {
-  /** What is sent of a snapshot; default: the state. */
+  /** Converts a snapshot into what is sent; default: the state. */
   readonly toState?: ToState
   /**
-   * Also sends `servers`, the names of all that follow as snapshots, before these, and `removed` for a server that is no longer
-   * watched. Without it such a server only becomes unknown. Default false.
+   * Also sends `servers`, the names of all servers, before their snapshots, and `removed` for a server that is no longer watched.
+   * Otherwise such a server only becomes unknown. Default: false.
    */
   readonly listsServers?: boolean
 }
 
 /**
  * Turns snapshots into events. Each event is encoded once, and the same bytes go to all clients.
- * @param maxClients clients at once
+ * @param maxClients maximum number of clients
  */
 export function createEventHub(
   fleet: Fleet,
@@ -118,7 +118,7 @@ export function createEventHub(
   let batch: LiveEvent[] = []
   let batchBytes = 0
   let cancelFlush = () => {}
-  /** End of the time in which events are counted, and how many there were in it. */
+  /** End of the time window in which events are counted, and their number. */
   let windowEnd = Number.NEGATIVE_INFINITY
   let inWindow = 0
 
@@ -142,13 +142,13 @@ export function createEventHub(
     else if (batch.length === 1) cancelFlush = clock.after(windowEnd - now, flush)
   }
 
-  /** @param events those of the window before that were collected: after many of them the next ones are collected too */
+  /** @param events those collected in the previous window: after many of them the next ones are collected too */
   function openWindow(now: number, events: number): void {
     windowEnd = now + batchMs
     inWindow = events
   }
 
-  /** Sends what was collected. */
+  /** Sends the collected events. */
   function flush(): void {
     if (batch.length === 0) return
     const events = batch
@@ -187,7 +187,7 @@ export function createEventHub(
     for (const player of joined) publish(server, 'join', { at, player })
   }
 
-  /** What clients have been sent of the server so far. */
+  /** What has been sent of the server so far. */
   const publishedOf = (server: string): Published =>
     published.get(server) ?? { state: unknownState, at: Math.round(clock.wall()), players: null }
 
@@ -212,7 +212,7 @@ export function createEventHub(
       yield encode(id, 'servers', { at: Math.round(clock.wall()), servers: [...servers] })
     }
     for (const server of servers) {
-      // Removed while the client was sent the others.
+      // Removed while the others were being sent.
       if (!published.has(server)) continue
       id = log.nextId()
       sent.add(server)
@@ -231,13 +231,13 @@ export function createEventHub(
   }
 
   function connect({ sink, servers, lastId }: ClientOptions): void {
-    // What is collected is older than what the client is sent first.
+    // The collected events are older than what the client receives first.
     flush()
     const wanted = servers ?? new Set(fleet.watchers.map(({ server }) => server))
     const resumes = lastId !== undefined && log.has(lastId)
     const sent = new Set<string>()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
-    /** What is written before the client follows the events; undefined when it does. */
+    /** What is written before new events; undefined once that is done. */
     let backlog: Generator<Buffer> | undefined = resumes ? missed(lastId, isWanted) : snapshots(wanted, sent)
     let waitsSince = -1
 
@@ -249,10 +249,10 @@ export function createEventHub(
     const leave = () => void clients.delete(client)
     const write = (bytes: Buffer) => {
       sink.write(bytes)
-      if (sink.writableLength > maxWaiting) drop()
+      if (sink.writableLength > maxUnsent) drop()
     }
     const pump = () => {
-      // As above: the backlog goes on with the newest states.
+      // As above: the backlog continues with the newest states.
       flush()
       while (backlog !== undefined && clients.has(client)) {
         if (sink.writableLength > maxBurst) {
@@ -272,7 +272,7 @@ export function createEventHub(
         }
         const own = events.filter((event) => {
           if (!isWanted(event)) return false
-          // What is still to come in the backlog holds this event, or the state after it, but nothing of a server that was added since.
+          // The rest of the backlog contains this event or the state after it, but nothing of a server that was added since.
           const isAhead = sent.has(event.server) || !wanted.has(event.server) || !published.has(event.server)
           return backlog === undefined || (!resumes && isAhead)
         })

@@ -3,13 +3,13 @@ import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
 import type { CardHistory, FleetPage, ServerDetails, Session } from './view/types.ts'
 
-/** What the page shows of the past. */
+/** The history that the page shows. */
 export interface PagePast {
   card(server: string): CardHistory
   record(server: string): NonNullable<ServerDetails['record']> | undefined
   /** Newest first. */
   sessions(server: string): readonly Session[]
-  /** Most players of all servers at once since midnight UTC. */
+  /** Maximum number of players on all servers since midnight UTC. */
   peakToday(): NonNullable<FleetPage['peak']> | undefined
   close(): void
 }
@@ -20,7 +20,7 @@ const shownDays = 90
 /** Points of the curve of a day. */
 const points = 96
 
-/** Each two quarters of an hour as one half: the mean of what is known. */
+/** Joins quarters of an hour to half hours: the mean of the known values. */
 const halves = (quarters: readonly (number | null)[]): readonly (number | null)[] =>
   Array.from({ length: quarters.length / 2 }, (_, index) => {
     const known = quarters.slice(2 * index, 2 * index + 2).filter((value) => value !== null)
@@ -31,7 +31,7 @@ type Peak = NonNullable<FleetPage['peak']>
 
 const dayOf = (at: number): number => Math.floor(at / dayMs)
 
-/** The most players of all servers at once on the day of `now`, as it was recorded. One server a turn of the event loop. */
+/** The recorded maximum number of players on all servers on the day of `now`. Reads one server per turn of the event loop. */
 async function recordedPeak(fleet: Fleet, history: History, now: number, isClosed: () => boolean): Promise<Peak | undefined> {
   const totals = new Map<number, number>()
   for (const { server } of fleet.watchers) {
@@ -48,7 +48,7 @@ async function recordedPeak(fleet: Fleet, history: History, now: number, isClose
   return peak
 }
 
-/** The past of the servers from their history, and the peak of all of them from their snapshots. */
+/** Reads the past of the servers from their history, and the total peak from their snapshots. */
 export function createPagePast(fleet: Fleet, history: History, clock: Clock): PagePast {
   const online = new Map<string, number>()
   let total = 0

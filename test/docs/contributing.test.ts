@@ -34,7 +34,7 @@ const filledIn = (page: string, values: Readonly<Record<string, string>>): reado
 const singular = { projects: 'project', kcomebacks: 'comeback' } as const
 const plural = { projects: 'projects', kcomebacks: 'comebacks' } as const
 
-// What the guide says is done with a metric, and nothing else.
+// Only the steps of the guide.
 const toy = vi.hoisted(
   (): ServerFamily => ({
     name: 'minecraft_toys',
@@ -90,7 +90,7 @@ describe('the files that a guide names are those of every sibling:', () => {
   })
 })
 
-it('a metric in the list of families is served and documented, as its guide says', async () => {
+it('a metric in the list of families is served and documented, as described in its guide', async () => {
   const { codes } = readPage('docs/contributing/metric.md')
   expect(codes).toContain('exporter/families/index.ts')
   const script = fixedFleet()
@@ -108,12 +108,12 @@ it('a metric in the list of families is served and documented, as its guide says
 })
 
 // test/compose.test.ts compares compose.yaml.
-it.each(allSettings)('the setting $env is in --help and in the page of settings, as its guide says', (setting) => {
+it.each(allSettings)('the setting $env is in --help and in the page of settings, as described in its guide', (setting) => {
   expect(settingsHelp()).toContain(`  ${setting.env} `)
   for (const name of environmentOf(setting)) expect(read('docs/settings.md')).toContain(`\`${name}\``)
 })
 
-it.each(eraNames)('the era %s is in the demo server, as the guide to game versions says', (era) => {
+it.each(eraNames)('the era %s is in the demo server, as described in the guide to game versions', (era) => {
   expect(readPage('docs/contributing/game-version.md').codes).toContain('src/game/demo/eras.ts')
   expect(demoFlags.find(({ flag }) => flag.startsWith('--era'))?.meaning).toContain(era)
 })

@@ -20,7 +20,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** @param upstream what nginx replaces `/mc/` by, or nothing where it passes the path on as it is */
+/** @param upstream replacement of nginx for `/mc/`, or nothing to forward the path unchanged */
 const nginxConfig = (folder: string, port: number, service: string, upstream: string) => `
 daemon off; pid ${folder}/pid; error_log stderr;
 events {}
@@ -69,7 +69,7 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
     const get = (path: string, init?: RequestInit) => fetch(`${roots.get(name)}${path}`, { redirect: 'manual', ...init })
     const json = async (path: string): Promise<unknown> => (await get(path, { headers: { accept: 'application/json' } })).json()
 
-    it('shows a page whose links, scripts and pictures are found', async () => {
+    it('serves a page with working links, scripts and pictures', async () => {
       expect((await get('/mc')).headers.get('location')).toMatch(/\/mc\/$/)
       for (const path of ['/mc/', '/mc/servers/demo', '/mc/docs', '/mc/docs/']) {
         const reply = await get(path, { headers: { accept: 'text/html' } })
@@ -114,7 +114,7 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
     })
   })
 
-  it('answers without the prefix too, for a client beside it', async () => {
+  it('answers without the prefix too, for a client that does not use the proxy', async () => {
     expect((await fetch(`${service.url}/metrics`)).status).toBe(200)
     expect((await fetch(`${service.url}/mcx/metrics`)).status).toBe(404)
   })

@@ -4,7 +4,7 @@ import { createEventHub, type EventSink } from '../../src/live/hub.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
-/** The write side of a client that takes everything at once. */
+/** The write side of a client that reads everything at once. */
 function recordingSink() {
   const writes: string[] = []
   const sink = Object.assign(new EventEmitter(), {
@@ -27,7 +27,7 @@ async function hubOf(servers: number) {
   await fleet.pollAll()
   const hub = createEventHub(fleet, clock, 10)
   onTestFinished(() => hub.close())
-  /** Every server has another count of players. */
+  /** Every server has a different number of players. */
   const change = async (players: number) => {
     for (const name of Object.keys(scripts)) fleet.scripts[name] = status(players)
     await fleet.pollAll()
@@ -59,7 +59,7 @@ it('sends a few events at once, and many in one write to each client within 50 m
   expect(idsOf(all.text())).toHaveLength(1_000)
 })
 
-it('sends a single event at once again when there are no longer many', async () => {
+it('sends a single event at once again when events are rare', async () => {
   const { clock, change, connect } = await hubOf(1)
   const client = connect()
   for (let players = 1; players < 5; players++) {
@@ -69,7 +69,7 @@ it('sends a single event at once again when there are no longer many', async () 
   }
 })
 
-it('sends a client that comes while events are collected nothing twice and nothing old', async () => {
+it('sends no duplicate and no old event to a client that connects while events are collected', async () => {
   const { clock, change, connect } = await hubOf(100)
   const first = connect()
   await change(1)
