@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
 import { registerForwarding } from './cluster/workers/forward.ts'
 import type { Workers } from './cluster/workers/primary.ts'
+import { type CurrentTokens, createTokens } from './config/tokens.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import { runPath } from './data/run-routes.ts'
@@ -31,6 +32,8 @@ import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
   readonly config: Config
+  /** Default: those of the configuration, for as long as the service runs. */
+  readonly tokens?: Pick<CurrentTokens, 'current'>
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   /** Where the servers come from, for the API and the metrics. */
@@ -81,6 +84,7 @@ const addUp = (own: EventMetrics, others: EventMetrics = { clients: 0, dropped: 
 export async function buildApp(options: AppOptions) {
   const {
     config,
+    tokens = createTokens(config),
     fleet,
     logger,
     log = logger,
@@ -109,6 +113,7 @@ export async function buildApp(options: AppOptions) {
   const requests = (worker ?? workers)?.requests
   const data = await createDataService({
     config: { host, data: config.data, runs, scripts },
+    runToken: () => tokens.current().runs,
     ...{ clock, log, runsSchedule: !isWorker, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
@@ -135,6 +140,7 @@ export async function buildApp(options: AppOptions) {
   registerExporter(app, {
     fleet,
     config: { metrics: config.metrics, poll: config.poll },
+    metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => addUp(allEvents.metrics(), workers?.eventMetrics()), historyBytes: () => history.bytes() },

@@ -67,7 +67,7 @@ async function runServe(command: Command): Promise<void> {
     const { serve } = await import('./commands/serve.ts')
     const service = await serve(config, logger, () => load(config.file))
     process.on('SIGHUP', () => {
-      logger.info('SIGHUP: reading the servers again')
+      logger.info('SIGHUP: reading the configuration again')
       void service.reload()
     })
     closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
