@@ -18,6 +18,7 @@ import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
+import { createProxyCheck } from './http/trusted-proxies.ts'
 import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
@@ -91,10 +92,14 @@ export async function buildApp(options: AppOptions) {
     workers,
     worker,
   } = options
-  const { corsOrigin, basePath } = config.http
+  const { corsOrigin, basePath, trustProxy } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
-  const app = createHttpApp({ logger, corsOrigin, basePath, isDemo, ...(metricsListen && { hintFor: mainHint }) })
+  const app = createHttpApp({
+    ...{ logger, corsOrigin, basePath, isDemo },
+    ...(trustProxy.length > 0 && { isTrustedProxy: createProxyCheck(trustProxy) }),
+    ...(metricsListen && { hintFor: mainHint }),
+  })
   const metricsApp = metricsListen && (createHttpApp({ logger, corsOrigin, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())

@@ -125,7 +125,10 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
       return explained(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
     await app.listen({ path: socketPath, listenTextResolver: () => 'The process that polls the servers is ready.' })
     const { history } = app.parts
-    workers = createWorkers({ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger })
+    workers = createWorkers({
+      ...{ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger },
+      ...(discovery && { discovery }),
+    })
     const url = await startWorkers(workers)
     logger.info(`${describe(url)}; ${workerCount} processes answer`)
     return url

@@ -2,7 +2,7 @@ import { maxHeaderSize } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { invalidParameter, notFound } from '../errors.ts'
-import { registerBasePath } from './base-path.ts'
+import { type BasePathOptions, registerBasePath } from './base-path.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { createDirectReplies } from './direct.ts'
@@ -11,11 +11,9 @@ import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
 import { malformedQuery, pathOf, sendProblem } from './problem.ts'
 import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './server.ts'
 
-export interface HttpAppOptions {
+export interface HttpAppOptions extends BasePathOptions {
   readonly logger: FastifyBaseLogger
   readonly corsOrigin: string
-  /** Path under which a reverse proxy serves the app, without a slash at its end; default: none. */
-  readonly basePath?: string
   /** What to tell a client that requested an unknown path; default, and where undefined: that /docs lists every route. */
   readonly hintFor?: (path: string) => string | undefined
   readonly limits?: TimeLimits
@@ -29,8 +27,8 @@ export function createHttpApp({
   corsOrigin,
   hintFor,
   limits = timeLimits,
-  basePath = '',
   isDemo = false,
+  ...basePaths
 }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
   const direct = createDirectReplies(logger, crossOrigin)
@@ -43,11 +41,13 @@ export function createHttpApp({
     // A name of any length is an unknown name, not an error of its own; Node limits the URL.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
+    // Of the scheme and the host that links to this service begin with.
+    trustProxy: basePaths.isTrustedProxy ?? false,
     frameworkErrors: invalidPath,
-    ...createServerFactory(direct.answer, limits, { basePath, isDemo }),
+    ...createServerFactory(direct.answer, limits, { ...basePaths, isDemo }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
-  registerBasePath(app as unknown as FastifyInstance, basePath)
+  registerBasePath(app as unknown as FastifyInstance, basePaths)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   app.setValidatorCompiler(compileQuery)
   // Replies are prepared bytes: their schemas only describe them.
@@ -57,7 +57,7 @@ export function createHttpApp({
   // Before the body, which nothing here reads, would be parsed.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) {
-      const hint = hintFor?.(pathOf(request.url)) ?? `${basePath}/docs lists every route`
+      const hint = hintFor?.(pathOf(request.url)) ?? `${request.basePath}/docs lists every route`
       done(notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${hint}.`))
     } else done()
   })

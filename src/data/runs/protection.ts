@@ -10,7 +10,15 @@ const isLoopback = (host: string): boolean =>
   /^localhost\.?$/i.test(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 
 /** What proxies add: the request may come from anywhere. */
-const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'] as const
+const proxyHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+  'x-real-ip',
+] as const
 
 /** Why a request is not one that a person or program on this machine made itself; undefined if it is. */
 function foreignPart({ headers }: FastifyRequest): string | undefined {
