@@ -134,6 +134,19 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(owner.lines.filter((line) => line.includes('cannot be used: it is full'))).toHaveLength(1)
   })
 
+  it('uses no other database than its own, and says once that there is none', async () => {
+    const redis = await startRedis()
+    const replica = await startReplica(redis, await startDemo(), { STATE_URL: `${redis.url}/99` })
+    const problems = () => replica.lines.filter((line) => line.includes('The shared state at'))
+    await until(() => problems().length > 0)
+    // Several attempts to join.
+    const from = performance.now()
+    await until(() => performance.now() - from > 1_500)
+    expect(problems()).toEqual([expect.stringContaining('it has no such database: change the number at the end of STATE_URL')])
+    expect(redis.cli('dbsize')).toBe('0')
+    expect((await fetch(`${replica.url}/readyz`)).status).toBe(503)
+  })
+
   it('ignores what it cannot read, and says so once', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const replica = await startReplica(redis, demo)
