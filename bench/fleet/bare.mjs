@@ -2,8 +2,8 @@
 // handshake and the requests, reads the status and the pong, and closes; nothing is decoded or recorded.
 import { once } from 'node:events'
 import net from 'node:net'
-import { encodeHello } from '../../dist/src/game/sources/status/java-ping.js'
 import { encodePing } from '../../dist/src/game/protocol/status.js'
+import { encodeHello } from '../../dist/src/game/sources/status/java-ping.js'
 
 const [{ servers, interval }] = await once(process, 'message')
 const ping = encodePing(1n)
