@@ -23,8 +23,8 @@ import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
 
 /**
- * The query protocol (UDP): the full list of names, plugins and map. Each poll asks for a token of its own: the game gives it to
- * one address and port, and a socket that is closed after the poll leaves nothing behind.
+ * The query protocol (UDP): the full list of names, plugins and map. Each poll uses a new socket and requests a new token, which is
+ * valid only for that socket's address and port.
  */
 export function createQuerySource(address: HostPort, context: SourceContext): Source {
   const { clock, network = systemNetwork } = context
@@ -78,7 +78,7 @@ function toFields({ edition, motd, version, software, plugins, map, online, max,
     ...(map !== undefined && { map, levelName: map }),
     ...(online !== undefined && { playersOnline: online }),
     ...(max !== undefined && { playersMax: max }),
-    // A list that is cut short, or that hides some of the players, is no better than a sample.
+    // If the list is truncated or some players are hidden, it is only a sample.
     ...(complete && { players: { players: names.map((name) => ({ name })), complete: names.length >= (online ?? 0) } }),
   }
 }

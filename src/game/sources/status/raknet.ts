@@ -11,8 +11,8 @@ import { exchange, withUdpSocket } from '../udp.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 
 /**
- * The status of a Bedrock server that is reached by RakNet: its unconnected ping over UDP.
- * @throws SourceError from the function returned
+ * Reads the status of a Bedrock server by RakNet, with an unconnected ping over UDP.
+ * @returns a function that throws SourceError
  */
 export function createRakNetReader(
   { host, port }: HostPort,
@@ -28,7 +28,7 @@ export function createRakNetReader(
     const datagram = await withUdpSocket(address, port, signal, (socket) =>
       exchange(socket, {
         encodeRequest: () => encodeUnconnectedPing(BigInt(sent.push(clock.now()))),
-        // The first datagram counts, whatever it holds: nobody else can send one to this socket.
+        // Any datagram is the reply, since a connected socket receives only those of the server.
         isReply: () => true,
         clock,
         signal,
@@ -37,7 +37,7 @@ export function createRakNetReader(
     const received = clock.now()
     const { time, status } = decodeUnconnectedPong(datagram)
     phases?.end('first_byte')
-    // Of a ping that was sent again the pong says which one it answers.
+    // If the ping was sent more than once, the pong contains the time of its ping.
     const sentAt = sent[Number(time) - 1] ?? sent.at(-1) ?? received
     return {
       ...toBedrockFields(status),

@@ -7,10 +7,10 @@ import { createIconPool } from './icon-pool.ts'
 const icons = createIconPool()
 
 /**
- * Reads the status replies of one server. A server on which nothing happens sends the same bytes again, which are then not parsed
- * (`npm run bench -- status`); only their digest is kept, because the bytes of thousands of servers would take the most memory of
- * all. Icons are shared by all servers, and stay the same Buffer while they have the same bytes.
- * @returns throws ProtocolError
+ * Parses the status replies of one server. An idle server sends the same bytes again, which are not parsed again
+ * (`npm run bench -- status`). Only a digest is kept, to save memory for thousands of servers. Icons are shared by all servers, and
+ * stay the same Buffer as long as the bytes are the same.
+ * @returns a function that throws ProtocolError
  */
 export function createReplyReader(): (frame: Frame) => StatusReply {
   let last: { readonly digest: string; readonly reply: StatusReply } | undefined
