@@ -46,16 +46,16 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   const config = loadConfig({ env: { PORT: '0', POLL_INTERVAL: '1h', DISCOVERY_FILE_SD: file } })
   const service = await serve(config, pino({ level: 'silent' }))
   const names = async () => new Set((await (await fetch(`${service.url}/api/v1/servers`)).json()) as readonly string[])
-  const settled = () => new Promise((resolve) => setTimeout(resolve, quick ? 100 : 10 * second))
+  const waitForService = () => new Promise((resolve) => setTimeout(resolve, quick ? 100 : 10 * second))
   try {
     // Wait until every server has been polled once, because snapshots take memory.
-    while (!quick && (await fetch(`${service.url}/readyz`)).status !== 200) await settled()
+    while (!quick && (await fetch(`${service.url}/readyz`)).status !== 200) await waitForService()
     // Code that runs for the first time also takes memory.
     for (let round = 1; round <= turns; round++) {
       write(round)
       await new Promise((resolve) => setTimeout(resolve, quick ? 100 : second))
     }
-    await settled()
+    await waitForService()
     const before = heapMB()
     const delay = monitorEventLoopDelay({ resolution: 5 })
     const cpuBefore = process.cpuUsage()
@@ -77,7 +77,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     delay.disable()
     const { user, system } = process.cpuUsage(cpuBefore)
     const elapsed = performance.now() - started
-    await settled()
+    await waitForService()
     const after = heapMB()
     const sorted = latencies.toSorted((a, b) => a - b)
     const at = (part: number) => (sorted[Math.floor(part * (sorted.length - 1))] ?? 0).toFixed(0)

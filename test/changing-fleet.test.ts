@@ -47,8 +47,8 @@ const pageData = async ({ get }: TestApp) => {
   }
 }
 
-describe('servers that come and go', () => {
-  it('are in the API as soon as they are watched, and no longer than that', async () => {
+describe('servers that are added and removed', () => {
+  it('are in the API only while they are watched', async () => {
     const service = await start()
     const { get } = service
     expect(await json(get('/api/v1/servers'))).toEqual(['a', 'b'])
@@ -66,7 +66,7 @@ describe('servers that come and go', () => {
     expect((await get('/api/v1/getall')).status).toBe(503)
   })
 
-  it('have names that the API takes in every encoding', async () => {
+  it('have names that the API accepts in every encoding', async () => {
     const service = await buildTestApp({ scripts: { 'a b/%é': up(1), plain: up(2) } })
     for (const name of ['a%20b%2F%25%C3%A9', 'a%20b%2f%25%c3%a9', 'plain', '%70lain'])
       expect((await service.get(`/api/v1/servers/${name}/getall`)).status, name).toBe(200)
@@ -90,7 +90,7 @@ describe('servers that come and go', () => {
     expect((await service.get('/probe?target=b')).status).not.toBe(200)
   })
 
-  it('are on the page, which is made anew for them', async () => {
+  it('are on the page, which is rendered again', async () => {
     const service = await start()
     const shown = async () => (await pageData(service)).servers.map(({ name, group, address }) => [name, group, address])
     expect(await shown()).toEqual([
@@ -106,7 +106,7 @@ describe('servers that come and go', () => {
     expect((await service.get('/servers/c')).status).toBe(200)
   })
 
-  it('are told to the clients of the events', async () => {
+  it('are sent to event clients', async () => {
     const service = await start()
     const client = await openEvents(`${service.url}/api/v1/events`)
     onTestFinished(() => client.close())
@@ -126,7 +126,7 @@ describe('servers that come and go', () => {
     expect(later.events.map(({ data }) => data.server)).toEqual(['b', 'c'])
   })
 
-  it('are told to the page with all that a card shows', async () => {
+  it('are sent to the page with everything that a card shows', async () => {
     const service = await start()
     const client = await openEvents(`${service.url}/page/events`)
     onTestFinished(() => client.close())
@@ -145,14 +145,14 @@ describe('servers that come and go', () => {
     ])
   })
 
-  it('do not make a service that was ready unready', async () => {
+  it('do not make a ready service unready', async () => {
     const service = await start()
     service.fleet.update([server('a'), server('c')])
     expect((await service.get('/readyz')).status).toBe(200)
   })
 })
 
-it('writes the history of a server that is removed, and goes on with it when the server returns', async () => {
+it('writes the history of a removed server, and continues it when the server returns', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-changing-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const service = await start({ HISTORY_DIR: folder })

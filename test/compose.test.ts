@@ -38,7 +38,7 @@ describe('compose.yaml', () => {
     expect(validate({ services: { tickwarden: { restarts: 'always' } } })).toBe(false)
   })
 
-  it('passes every setting from the environment, but for those that belong to the container', () => {
+  it('passes every setting from the environment, except those that belong to the container', () => {
     const names = allSettings.flatMap(environmentOf)
     const { HOST, PORT, HISTORY_DIR, ...passed } = tickwarden?.environment ?? {}
     expect({ HOST, PORT, HISTORY_DIR }).toEqual({ HOST: '0.0.0.0', PORT: '8080', HISTORY_DIR: '/history' })
@@ -69,12 +69,12 @@ describe('the image', () => {
     .filter((line) => line !== '' && !line.startsWith('#'))
   const included = rules.filter((rule) => rule.startsWith('!')).map((rule) => rule.slice(1))
 
-  it('is built from a list of what goes in', () => {
+  it('is built from a list of files', () => {
     expect(rules[0]).toBe('*')
     expect(rules.slice(1).every((rule) => rule.startsWith('!'))).toBe(true)
   })
 
-  it('builds from that alone, and copies what runs', () => {
+  it('builds only from those, and copies the files needed at run time', () => {
     const folder = mkdtempSync(join(tmpdir(), 'image-'))
     for (const path of included) cpSync(join(root, path), join(folder, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest'
 const root = resolve(import.meta.dirname, '..')
 
 interface Imported {
-  /** Of the file that imports, from the project's root. */
+  /** Path of the importing file, relative to the root of the project. */
   readonly file: string
-  /** A path from the root for the project's own files, else the package name. */
+  /** Path relative to the root for files of the project, else the package name. */
   readonly target: string
   readonly own: boolean
 }
@@ -53,12 +53,12 @@ describe('the import rules', () => {
     expect(imports.length).toBeGreaterThan(files.length)
   })
 
-  it('game/protocol imports nothing of the project but itself', () => {
+  it('game/protocol imports nothing else of the project', () => {
     const inside = within('src/game/protocol')
     expect(shown(imports.filter(({ file, target, own }) => inside(file) && own && !inside(target)))).toEqual([])
   })
 
-  it('game knows nothing of what is served, nor of fastify and prom-client', () => {
+  it('game does not import the served parts, fastify and prom-client', () => {
     const forbidden = within(
       'src/status-api',
       'src/data',
@@ -75,12 +75,12 @@ describe('the import rules', () => {
     expect(shown(imports.filter(({ file, target }) => within('src/game')(file) && forbidden(target)))).toEqual([])
   })
 
-  it('game takes of the configuration only what a setting is', () => {
+  it('game imports only the definition of a setting from the configuration', () => {
     const taken = imports.filter(({ file, target }) => within('src/game')(file) && within('src/config', 'src/config.ts')(target))
     expect([...new Set(taken.map(({ target }) => target))].sort()).toEqual(['src/config/kinds.ts', 'src/config/setting.ts'])
   })
 
-  it('the faces never import each other, but web imports history and live', () => {
+  it('the served parts never import each other, except that web imports history and live', () => {
     const parts = ['src/status-api', 'exporter', 'src/data', 'src/history', 'src/live', 'src/web', 'src/cluster']
     const isAllowed = (from: string, to: string) => from === 'src/web' && ['src/history', 'src/live'].includes(to)
     const crossing = imports.filter(({ file, target, own }) => {

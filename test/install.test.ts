@@ -15,7 +15,7 @@ type Version = (typeof versions)[number]
 
 const binaryOf = (version: Version): string => join(root, 'test', 'nodes', 'node_modules', version, 'bin', 'node')
 
-/** As in a shell: with the variables of `npm test` the npm inside would work on this project. */
+/** As in a shell: with the variables of `npm test`, npm would operate on this project. */
 const environment = (node: string) => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(npm_(?!config)|VITEST|NODE_ENV|INIT_CWD|TEST)/.test(name)),
@@ -123,7 +123,7 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
   })
 })
 
-/** What a user of the library would write. */
+/** Typical code of a user of the library. */
 const consumer = `
 import { readStatus, SourceError, watch } from 'tickwarden'
 
@@ -148,7 +148,7 @@ console.log(JSON.stringify({ version: status.version, max: status.playersMax, re
 `
 const expected = { version: '1.21.11', max: 20, refused: 'refused', aborted: 'mine', hasTickTime: true, up: true, after: 0 }
 
-/** Runs it against the demo server that printed `demo`; it must also end by itself. */
+/** Runs it with the demo server that printed `demo`; it must also end by itself. */
 async function runConsumer(folder: string, script: string, demo: string): Promise<unknown> {
   const [address, rcon, password] = ['MC_SERVER', 'MC_RCON', 'MC_RCON_PASSWORD'].map(
     (name) => new RegExp(`${name}=(\\S+)`).exec(demo)?.[1] ?? '',

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
-it('the package holds what runs and what is read, and nothing of how it was made', () => {
+it('the package has the files needed at run time and the documentation, but no sources', () => {
   const [packed] = JSON.parse(
     execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: 'pipe' }),
   ) as [{ readonly files: readonly { readonly path: string }[] }]

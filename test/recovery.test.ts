@@ -62,7 +62,7 @@ it('shows a server up in the metrics and in the API as soon as an event reaches 
   expect(headers['x-snapshot-age']).toBe('0.000')
 })
 
-it('lists the commands that rest in /sources', async () => {
+it('lists paused commands in /sources', async () => {
   const { clock, get } = await serve()
   await clock.advance(1_000)
   const { sources } = (await get('/api/v1/sources')).json()

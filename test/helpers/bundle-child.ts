@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..')
  */
 export async function bundleChild(file: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-bundle-'))
-  // The name and version of the package are read from above the code.
+  // The name and version of the package are read from a parent folder of the code.
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   const outfile = join(folder, `${parse(file).name}.mjs`)
   await build({

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A self-signed certificate for localhost and 127.0.0.1 in a folder of its own. */
+/** A self-signed certificate for localhost and 127.0.0.1 in a temporary folder. */
 export function selfSigned() {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-tls-'))
   const [keyFile, certFile, keystore] = ['key.pem', 'cert.pem', 'keystore.p12'].map((name) => join(folder, name)) as [

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { createFrameReader, encodeFrame } from '../../src/game/protocol/frames.ts'
 import { decodeHandshake, encodeStatus } from './status-packets.ts'
 
-/** Who polls: the host name that is sent in the handshake. */
+/** The poller: the host name in the handshake. */
 export interface Poll {
   readonly server: number
   readonly by: string
@@ -27,7 +27,7 @@ const json = JSON.stringify({
 })
 const pong = 1
 
-/** Game servers, each at a loopback address of its own, that count by whom they are polled. */
+/** Game servers, each at a separate loopback address, that count their polls by poller. */
 export async function startCountedServers(count: number): Promise<CountedServers> {
   const polls: Poll[] = []
   const newest = new Map<number, Poll>()

@@ -56,7 +56,7 @@ export interface DataService {
   close(): Promise<void>
 }
 
-/** The whole service on a real port, its data in a folder of its own; undefined: that file is missing. */
+/** The whole service on a real port, its data in a temporary folder; undefined: that file is missing. */
 export async function startDataService(
   files: { projects?: string | undefined; kcomebacks?: string | undefined },
   { clock = systemClock, env = {} }: { clock?: Clock; env?: Record<string, string> } = {},

@@ -30,7 +30,7 @@ export interface DemoFleet {
   readonly servers: Readonly<Record<DemoName, DemoServer>>
   readonly url: string
   readonly app: App
-  /** Closes the service alone, and opens it again on the same port. */
+  /** Closes only the service, and starts it again on the same port. */
   stopService(): Promise<void>
   startService(): Promise<void>
   close(): Promise<void>

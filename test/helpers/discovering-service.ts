@@ -41,7 +41,7 @@ export interface DiscoveringOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The whole service on a free port, whose servers come from wherever the settings say. Nothing answers at their addresses. */
+/** The whole service on a free port, with the servers of the settings. Connections to their addresses are refused. */
 export async function startDiscovering({
   folder = temporaryFolder(),
   yaml,

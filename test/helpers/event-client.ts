@@ -9,13 +9,13 @@ export interface ReceivedEvent {
 export interface EventClient {
   readonly response: IncomingMessage
   readonly events: ReceivedEvent[]
-  /** Everything received, as it came. */
+  /** Everything received, unparsed. */
   text(): string
   readonly ended: Promise<void>
   close(): void
 }
 
-/** A client of an event stream that collects what it is sent. */
+/** A client that collects the events of a stream. */
 export async function openEvents(url: string, headers: Record<string, string> = {}): Promise<EventClient> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers, agent: false }, resolve).on('error', reject)

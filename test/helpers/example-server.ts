@@ -1,6 +1,6 @@
 import type { Script } from './fake-fleet.ts'
 
-/** A server of which everything that the status API speaks of is known. */
+/** A server with a value for every field of the status API. */
 export const exampleServer: Script = {
   status: {
     version: '1.21.11',
@@ -28,5 +28,5 @@ export const exampleServer: Script = {
   directory: { defaultGameMode: 'ADVENTURE', loader: 'Fabric', loaderVersion: '0.18.4' },
 }
 
-/** A server that tells nothing but that it is there. */
+/** A server that answers without values. */
 export const silentServer: Script = { status: {} }

@@ -6,20 +6,23 @@ import type { PollSettings } from '../../src/game/server.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
 import { silentLog } from '../../src/log.ts'
 
-/** What each source of a server gives at its next polls: fields, or the error it fails with. */
+/** The result of the next polls of each source: fields, or the error it fails with. */
 export type Script = Partial<Record<SourceName, Partial<Fields> | SourceError>>
 
 export const testPoll: PollSettings = { interval: 5_000, timeout: 3_000, staleAfter: 15_000 }
 
 export interface FakeFleet extends Fleet {
-  /** What the sources say from the next poll on; change it in place. */
+  /** The results of the sources from the next poll on; change it in place. */
   readonly scripts: Record<string, Script>
   pollAll(): Promise<void>
 }
 
 const bedrockAddress = { edition: 'bedrock', host: 'bedrock.test', port: 19_132 } as const
 
-/** A real fleet of real watchers, the first one the primary, whose sources say what the scripts say. Those called `bedrock...` are of that edition. */
+/**
+ * A real fleet of real watchers with scripted sources; the first server is the primary. Servers named `bedrock...` have that
+ * edition.
+ */
 export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFleet {
   const fleet = createFleet({
     servers: Object.keys(scripts).map((name) => ({
@@ -37,10 +40,10 @@ export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFl
           name,
           target: `${server}.test:${name}`,
           async poll() {
-            const said = scripts[server]?.[name]
-            if (said === undefined || said instanceof SourceError)
-              throw said ?? new SourceError('internal', `${server}: no script for ${name}`)
-            return { source: name, at: clock.now(), fields: said }
+            const result = scripts[server]?.[name]
+            if (result === undefined || result instanceof SourceError)
+              throw result ?? new SourceError('internal', `${server}: no script for ${name}`)
+            return { source: name, at: clock.now(), fields: result }
           },
           close() {},
         }
@@ -50,7 +53,7 @@ export function fakeFleet(scripts: Record<string, Script>, clock: Clock): FakeFl
       return { list: () => (Object.keys(scripts[server] ?? {}) as SourceName[]).map(sourceOf), close() {} }
     },
   })
-  // Not spread: its getters read what is watched now.
+  // Not spread: its getters read the current servers.
   return Object.assign(fleet, {
     scripts,
     async pollAll() {

@@ -1,14 +1,14 @@
 import { type Clock, systemClock } from '../../src/clock.ts'
 
 export interface FastClock extends Clock {
-  /** Ends the requests under way: their deadlines come when a test says so, not because the machine is busy. */
+  /** Ends the running requests, so that their deadlines do not depend on the load of the machine. */
   expire(): void
 }
 
-/** What an upstream has for one answer, milliseconds. */
+/** Timeout of a request to an upstream, milliseconds. */
 const deadline = 15_000
 
-/** Time that runs `times` as fast as it does, from a wall time on: for what waits for seconds in earnest. */
+/** A clock that runs `times` as fast as real time, from a wall time on, for code that waits for seconds. */
 export function fastClock(wall: number, times: number): FastClock {
   const start = systemClock.now()
   const passed = () => (systemClock.now() - start) * times
@@ -17,7 +17,7 @@ export function fastClock(wall: number, times: number): FastClock {
     now: passed,
     wall: () => Math.floor(wall + passed()),
     after(delay, action) {
-      // A timer may fire a part of a millisecond early, which is much on this clock.
+      // A timer may fire a fraction of a millisecond early, which is a long time on this clock.
       if (delay !== deadline) return systemClock.after(Math.ceil(delay / times) + 1, action)
       deadlines.add(action)
       return () => void deadlines.delete(action)

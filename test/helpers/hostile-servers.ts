@@ -10,7 +10,7 @@ export interface HostileServer extends AsyncDisposable {
   readonly accepted: () => number
 }
 
-/** A TCP server on loopback that treats each connection as `behave` says; everything ends with the test. */
+/** A TCP server on loopback that passes each connection to `behave`; everything ends with the test. */
 export async function hostileServer(behave: (socket: net.Socket) => void, port = 0): Promise<HostileServer> {
   const sockets = new Set<net.Socket>()
   let accepted = 0
@@ -19,7 +19,7 @@ export async function hostileServer(behave: (socket: net.Socket) => void, port =
     sockets.add(socket)
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
-    // A client that goes away ends its side; the socket counts as open until then.
+    // The socket counts as open until the client ends its side.
     socket.on('end', () => socket.destroy())
     behave(socket)
   })
@@ -37,7 +37,7 @@ export async function hostileServer(behave: (socket: net.Socket) => void, port =
   }
 }
 
-/** Writes `chunk` for as long as the client takes it. */
+/** Writes `chunk` for as long as the client reads it. */
 function stream(socket: net.Socket, chunk: Buffer): void {
   const more = () => {
     while (!socket.destroyed && socket.write(chunk));
@@ -53,9 +53,9 @@ const onRequest = (answer: (socket: net.Socket) => void) => (socket: net.Socket)
 const answer = (bytes: Buffer) => onRequest((socket) => void socket.write(bytes))
 const status = (json: string) => answer(encodeStatus(json))
 
-/** The ways in which servers misbehave, each with the error it is to give. */
+/** Kinds of misbehaving servers, each with the expected error. */
 export const hostile: Readonly<Record<string, { readonly behave: (socket: net.Socket) => void; readonly code: string }>> = {
-  'says nothing': { behave: (socket) => void socket.resume(), code: 'timeout' },
+  'sends nothing': { behave: (socket) => void socket.resume(), code: 'timeout' },
   'sends one byte a second': {
     behave(socket) {
       const timer = setInterval(() => socket.write(Buffer.from([0x7f])), 1_000)

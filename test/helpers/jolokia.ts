@@ -39,7 +39,7 @@ export interface JavaServer extends AsyncDisposable {
 }
 
 /**
- * A JVM with the real agent, and the bean of a Minecraft server as test/helpers/java/TickServer.java describes it.
+ * A JVM with the real agent, and the bean of a Minecraft server as described in test/helpers/java/TickServer.java.
  * @param options further options of the agent, such as `user=...,password=...`
  */
 export async function startJavaServer(bean: 'full' | 'young' | 'none', options = ''): Promise<JavaServer> {

@@ -1,6 +1,6 @@
 import type { Log } from '../../src/log.ts'
 
-/** A log that keeps its lines, each as `level: message`. */
+/** A log that collects its lines as `level: message`. */
 export function collectLog(): Log & { readonly lines: readonly string[] } {
   const lines: string[] = []
   const through =

@@ -1,21 +1,21 @@
 import net from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** What a line does to the bytes that come from the server; counts are of each connection. */
+/** The fault of a line in the direction from the server; counts are per connection. */
 export type Fault =
   | 'none'
   | 'reset'
-  /** Holds everything back; it arrives once the fault is over. */
+  /** Holds all bytes back until the fault is over. */
   | 'silent'
   | { readonly stallAfter: number }
-  /** Ends the connection after so many bytes. */
+  /** Closes the connection after this many bytes. */
   | { readonly cutAfter: number }
   | { readonly latencyMs: number }
   | { readonly sliceBytes: number; readonly everyMs: number }
 
 export interface LossyLine {
   readonly port: number
-  /** Applies at once, also to connections that are open. */
+  /** Applies at once, also to open connections. */
   fault: Fault
   /** Connections so far. */
   readonly accepted: number
@@ -35,7 +35,7 @@ interface Connection {
   held: Buffer[]
 }
 
-/** A TCP line to a port of this machine whose fault can be changed, as toxiproxy has them. It ends with the test. */
+/** A TCP proxy to a local port with a configurable fault, like toxiproxy. It ends with the test. */
 export async function createLossyLine(port: number): Promise<LossyLine> {
   const connections = new Set<Connection>()
   const timers = new Set<NodeJS.Timeout>()
@@ -56,8 +56,8 @@ export async function createLossyLine(port: number): Promise<LossyLine> {
     if (!connection.client.destroyed) connection.client.write(bytes)
   }
 
-  function passUpTo(connection: Connection, bytes: Buffer, most: number): Buffer {
-    const fits = Math.max(0, most - connection.passed)
+  function passUpTo(connection: Connection, bytes: Buffer, maxBytes: number): Buffer {
+    const fits = Math.max(0, maxBytes - connection.passed)
     if (fits > 0) pass(connection, bytes.subarray(0, fits))
     return bytes.subarray(fits)
   }
@@ -79,7 +79,7 @@ export async function createLossyLine(port: number): Promise<LossyLine> {
     }
   }
 
-  /** The next slice of what is held back, and the others after it. */
+  /** Sends the next slice of the held-back bytes, then the rest. */
   function sendSlice(connection: Connection, size: number, everyMs: number): void {
     const [first, ...rest] = connection.held
     if (first === undefined) return

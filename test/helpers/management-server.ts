@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 export const alice = { name: 'Alice', id: 'ec561538-f3fd-461d-aff5-086b22154bce' }
 export const bob = { name: 'Bob', id: '61699b2e-d327-4a01-9f1e-0ea8c3f06bc6' }
 
-/** What a server of 1.21.9 or later answers, by method; a function is called, a missing one is unknown there. */
+/** The results of a server of 1.21.9 or later by method; a function is called, a missing method is unknown. */
 export const answers = (): Record<string, unknown> => ({
   'minecraft:players': [alice],
   'minecraft:server/status': { started: true, players: [alice], version: { name: '1.21.11', protocol: 774 } },
@@ -27,7 +27,7 @@ export interface ManagementServer {
   results: Record<string, unknown>
   /** Called methods, in order. */
   readonly called: string[]
-  /** Upgrade requests seen, and the authorization each brought. */
+  /** The upgrade requests received, with their authorization. */
   readonly authorizations: (string | undefined)[]
   readonly sockets: ReadonlySet<WebSocket>
   notify(method: string, params?: unknown): void

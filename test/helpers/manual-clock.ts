@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/clock.ts'
 
 export interface ManualClock extends Clock {
-  /** Moves time on, running each timer at its time and letting what it started settle. */
+  /** Advances time, runs each timer at its time and then the promises that it resolved. */
   advance(milliseconds: number): Promise<void>
   readonly pending: number
 }
 
-const settle = async () => {
+const runMicrotasks = async () => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve()
 }
 
@@ -25,17 +25,17 @@ export function manualClock(start = 1_000): ManualClock {
     },
     async advance(milliseconds) {
       const end = now + milliseconds
-      await settle()
+      await runMicrotasks()
       for (;;) {
         const [next] = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
         if (next === undefined) break
         timers = timers.filter((timer) => timer !== next)
         now = Math.max(now, next.at)
         next.action()
-        await settle()
+        await runMicrotasks()
       }
       now = end
-      await settle()
+      await runMicrotasks()
     },
     get pending() {
       return timers.length

@@ -47,7 +47,7 @@ export const jmx: Partial<Fields> = {
   jvmThreads: 87,
 }
 
-/** One server of each kind, among them odd ones; fixed, so that the exposition of it is a golden file. */
+/** One server of each kind, including unusual ones; fixed, so that its exposition can be a golden file. */
 export const fixedFleet = (): Script => ({
   survival: { status, rcon, jmx, directory },
   'lobby "EU" \\ Größe': {

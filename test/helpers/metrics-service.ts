@@ -47,7 +47,7 @@ export interface Series {
   readonly value: number
 }
 
-/** The samples of an exposition. Throws on a line that is none. */
+/** The samples of an exposition. @throws Error for any other line */
 export function parseSamples(text: string): readonly Series[] {
   return text
     .split('\n')

@@ -8,7 +8,7 @@ const version = '2026.08.28-26.2'
 const minJava = 25
 const folder = join(import.meta.dirname, '..', 'peers', 'minestom')
 const jars = join(folder, version)
-/** Where Debian's packages and those of Adoptium put them. */
+/** The folders used by packages of Debian and Adoptium. */
 const jvms = '/usr/lib/jvm'
 
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -31,7 +31,7 @@ function findJava(): string | undefined {
 
 const java = findJava()
 
-/** True where Minestom can run here. */
+/** Whether Minestom can run on this machine. */
 export const canRunMinestom = (): boolean =>
   isSupported(java !== undefined && isInstalled('mvn'), `Minestom needs Java ${minJava} and Maven`)
 

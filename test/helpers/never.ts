@@ -1,2 +1,2 @@
-/** The signal of a poll without a deadline: it ends by itself, or the test's own time limit ends it. */
+/** The signal of a poll without a deadline: it ends by itself, or at the test timeout. */
 export const never = (): AbortSignal => new AbortController().signal

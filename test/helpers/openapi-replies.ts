@@ -42,7 +42,7 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object }
 }
 
-/** A request that the description allows, or that it says is an error. */
+/** A request that is valid according to the description, or documented as an error. */
 export interface Call {
   readonly path: string
   readonly base: string
@@ -70,7 +70,7 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** The list of projects names no repository, and the wiki is on this machine. */
+/** The list of projects has no repository, and the wiki is local. */
 async function startRunServices(): Promise<readonly TestApp[]> {
   const reddit = await startFakeReddit()
   onTestFinished(() => reddit.close())
@@ -98,7 +98,7 @@ async function startRunServices(): Promise<readonly TestApp[]> {
   return services
 }
 
-/** Services in every state that the description knows, with the document of the first one. */
+/** Services in every documented state, with the document of the first one. */
 export async function startServices(): Promise<Services> {
   const empty = await temporaryFolder()
   const services = [
@@ -110,7 +110,7 @@ export async function startServices(): Promise<Services> {
   return { services, runServices: await startRunServices(), document }
 }
 
-/** Calls of every route: as described, of another server, with a wrong value; of a favicon also in its other forms. */
+/** Calls of every route: valid, for another server, with an invalid value; the favicon also in its other forms. */
 export function callsOf({ services, runServices, document }: Services): readonly Call[] {
   const paths = Object.entries(document.paths)
   const runPaths = paths.filter(([path]) => path.startsWith('/v1/run'))

@@ -78,7 +78,7 @@ const squid = require('flying-squid').createMCServer({
 await new Promise((resolve) => squid._server.on('listening', resolve))
 ports['flying-squid'] = squid._server.socketServer.address().port
 
-/** bedrock-protocol takes 0 for its default port. */
+/** bedrock-protocol treats 0 as its default port. */
 async function freeUdpPort() {
   const socket = createSocket('udp4').bind(0, '127.0.0.1')
   await new Promise((resolve) => socket.once('listening', resolve))
@@ -94,7 +94,7 @@ const bedrock = require('bedrock-protocol').createServer({
   version: '1.26.45',
   offline: true,
   maxPlayers: 12,
-  // In JavaScript: the other ones are native.
+  // The JavaScript implementation: the others are native.
   raknetBackend: 'jsp-raknet',
   motd: { motd: '§6Bedrock§r peer', levelName: 'Peer level' },
 })

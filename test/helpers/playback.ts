@@ -23,7 +23,7 @@ function answersOf(folder: string, protocol: string): ReadonlyMap<string, readon
 }
 
 export interface Playback {
-  /** What a server is configured with to be read from the recording. */
+  /** The settings of a server to read it from the recording. */
   readonly sources: GivenSources
   close(): Promise<void>
 }
@@ -70,7 +70,7 @@ const playRcon = (answers: Answers) =>
     })
   })
 
-/** A UDP socket that gives each datagram to `answer`, and sends back what that returns. */
+/** A UDP socket that passes each datagram to `answer`, and sends the result back. */
 async function listenUdp(answer: (datagram: Buffer) => readonly Buffer[]) {
   const socket = createSocket('udp4')
   socket.on('message', (datagram, { address, port }) => {
@@ -102,8 +102,8 @@ async function playManagement(answers: Answers): Promise<WebSocketServer> {
 }
 
 /**
- * Servers that answer as a recorded one did, to be read by any client.
- * @param folder what `tickwarden record` wrote
+ * Servers that replay the answers of a recorded server to any client.
+ * @param folder written by `tickwarden record`
  */
 export async function playBack(folder: string): Promise<Playback> {
   const ends: (() => unknown)[] = []

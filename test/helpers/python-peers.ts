@@ -14,7 +14,7 @@ export type PythonPeers = { readonly python: string } | { readonly reason: strin
 
 /**
  * Installs the packages once, and again when the requirements change. Test files that run at the same time wait for each other.
- * @throws Error where that fails and REQUIRE_TOOLS=1 is set, as in CI
+ * @throws Error if that fails and REQUIRE_TOOLS=1 is set, as in CI
  */
 export async function ensurePythonPeers(): Promise<PythonPeers> {
   const release = await lock(requirements, { retries: { forever: true, minTimeout: 100, maxTimeout: 100 } })

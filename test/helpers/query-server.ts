@@ -11,7 +11,7 @@ export interface QueryAnswers {
   gameId?: string
 }
 
-/** The full stat as the game writes it, values in the order that it has. */
+/** The full stat as the game writes it, with the values in its order. */
 export function fullStat(
   session: Buffer,
   { hostname, version, plugins, map, names, online = names.length, gameId = 'MINECRAFT' }: QueryAnswers,
@@ -42,7 +42,7 @@ export function fullStat(
   ])
 }
 
-/** A query server as the game has it: a token per peer, no reply to a wrong one. `lose` drops the next datagrams. */
+/** A query server like that of the game: a token per peer, no reply to a wrong one. `lose` drops the next datagrams. */
 export async function queryServer(given: Partial<QueryAnswers> = {}) {
   const socket = createSocket('udp4')
   const answers: QueryAnswers = {

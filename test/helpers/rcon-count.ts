@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { acceptLogin, listenRconPeer, packet } from './rcon-peer.ts'
 
-/** An RCON server that counts logins and answers every command with nothing. */
+/** An RCON server that counts logins and answers every command with an empty text. */
 export async function createRconServerCount() {
   const peer = await listenRconPeer(({ socket, id }) => void socket.write(packet(id, 0, '')), acceptLogin)
   onTestFinished(() => peer.close())

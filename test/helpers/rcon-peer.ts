@@ -19,7 +19,7 @@ export interface Request {
   readonly body: string
 }
 
-/** A packet as a peer sends it; `length` lies. */
+/** A packet of a peer; `length` overrides the real length. */
 export function packet(id: number, type: number, body: string | Buffer, length?: number): Buffer {
   const text = Buffer.from(body)
   const bytes = Buffer.alloc(14 + text.length)
@@ -34,8 +34,9 @@ export function packet(id: number, type: number, body: string | Buffer, length?:
 export const acceptLogin = ({ socket, id }: Request): void => void socket.write(packet(id, 2, ''))
 
 /**
- * An RCON server whose answers are the test's. It reads as the game does: one packet in one read, or the connection ends.
- * @param onRequest told every packet but a login's
+ * An RCON server with answers of the test. Like the game, it requires each packet to arrive in one read, or closes the
+ * connection.
+ * @param onRequest called with every packet except logins
  */
 export async function listenRconPeer(
   onRequest: (request: Request) => void,

@@ -10,13 +10,13 @@ export interface RedisServer {
   readonly process: ChildProcess
   /** kill -9. */
   kill(): Promise<void>
-  /** Again at the same port, without its data. */
+  /** Starts again on the same port, without its data. */
   restart(...options: readonly string[]): Promise<void>
   /** Runs a command through redis-cli. @returns what it prints */
   cli(...command: readonly string[]): string
 }
 
-/** A real redis-server that keeps nothing, until the test ends. @param options of its command line, such as `--requirepass x` */
+/** A real redis-server without persistence, until the test ends. @param options of its command line, such as `--requirepass x` */
 export async function startRedis(...options: readonly string[]): Promise<RedisServer> {
   const port = await freePort()
   let child: ChildProcess

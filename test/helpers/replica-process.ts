@@ -14,11 +14,14 @@ export interface ServiceProcess {
   readonly exit: Promise<number | null>
   get(path: string): Promise<Response>
   json<T>(path: string): Promise<T>
-  /** The value of a metric without labels; undefined where it is absent. */
+  /** The value of a metric without labels; undefined if it is absent. */
   metric(name: string): Promise<number | undefined>
 }
 
-/** The built service as a process of its own, listening on a free port, until the test ends. @param config of a file; absent: no file */
+/**
+ * The built service as a separate process, listening on a free port, until the test ends. @param config of a file; absent: no
+ * file
+ */
 export async function startService(
   name: string,
   config: string | undefined,

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { recordSkip } from './skips.ts'
 
 /**
- * True when the program is installed. A test without its tool is skipped (`it.skipIf(!hasTool('promtool'))`),
- * but where REQUIRE_TOOLS=1 is set, as in CI, a missing tool is a failure.
+ * True if the program is installed. A test without its tool is skipped (`it.skipIf(!hasTool('promtool'))`), but if
+ * REQUIRE_TOOLS=1 is set, as in CI, a missing tool is a failure.
  */
 export function hasTool(program: string): boolean {
   return isPossible(isInstalled(program), `${program} is not installed`)
 }
 
-/** True when the program is installed, for what works without it too. */
+/** True if the program is installed, for tests that also work without it. */
 export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** The same for a module of the system's Python. */
@@ -29,7 +29,7 @@ function isPossible(condition: boolean, problem: string): boolean {
   return condition
 }
 
-/** For what a machine cannot have: a missing one skips the tests whatever REQUIRE_TOOLS says. */
+/** For features that a machine may not support: without them the tests are skipped, even if REQUIRE_TOOLS=1 is set. */
 export function isSupported(condition: boolean, problem: string): boolean {
   if (!condition) recordSkip(problem, true)
   return condition

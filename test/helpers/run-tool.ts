@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { until } from './until.ts'
 
-/** A TCP port of this machine that nothing listens on. */
+/** A local TCP port that is not in use. */
 export async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -34,7 +34,7 @@ export async function runTool(program: string, args: readonly string[], port: nu
   })
   return {
     async [Symbol.asyncDispose]() {
-      // Not SIGTERM: tinyproxy loses one that arrives just before it waits for connections, and runs on.
+      // Not SIGTERM: tinyproxy misses one that arrives just before it waits for connections, and keeps running.
       child.kill('SIGKILL')
       await exited
     },

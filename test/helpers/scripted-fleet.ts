@@ -9,15 +9,15 @@ import type { ServerSettings } from '../../src/game/server.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
 import { silentLog } from '../../src/log.ts'
 
-/** What a source does when it is polled: the fields it reads, the error it throws, or neither for ever. */
+/** The result of a poll of a source: fields, an error, or a poll that never ends. */
 export type Answer = Partial<Fields> | SourceError | 'never'
 
-/** By server, then by source; asked anew for each poll, so a test may change it. */
+/** By server, then by source; read on each poll, so that a test may change it. */
 export type Script = Record<string, Partial<Record<SourceName, Answer>>>
 
 export const addressOf = (index: number) => ({ host: '127.0.0.1', port: 25_600 + index, edition: 'java' as const })
 
-/** A fleet whose sources answer what the script says; everything else of it is real. */
+/** A fleet with scripted sources; everything else is real. */
 export function scriptedFleet(script: Script, clock: Clock, servers?: readonly ServerSettings[]): Fleet {
   const { poll } = loadConfig({ env: {} })
   return createFleet({

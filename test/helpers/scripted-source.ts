@@ -6,13 +6,13 @@ import type { ManualClock } from './manual-clock.ts'
 type Answer = Partial<Fields> | Error | 'silent' | ((signal: AbortSignal) => Promise<Partial<Fields>>)
 
 export interface ScriptedSource extends Source {
-  /** What the next polls get. */
+  /** The result of the next polls. */
   answer: Answer
   readonly polledAt: number[]
   closed: boolean
 }
 
-/** A source that answers what the test says: fields, an error, or nothing at all, whatever its signal says. */
+/** A scripted source: returns fields, throws an error, or never ends, ignoring its signal. */
 export function scriptedSource(name: SourceName, clock: ManualClock, answer: Answer = {}): ScriptedSource {
   const source: ScriptedSource = {
     name,

@@ -42,13 +42,13 @@ it.each([
     `${helpers}\nit.skipIf(!hasTool('no-such-program'))('a', () => {})`,
     'no-such-program is not installed',
   ],
-])('fails the run with REQUIRE_TOOLS=1 where a test is skipped %s', (_, text, reason) => {
+])('fails the run with REQUIRE_TOOLS=1 if a test is skipped %s', (_, text, reason) => {
   const { status, output } = run(text, strict)
   expect(status).toBe(1)
   expect(output).toContain(reason)
 })
 
-it('does not fail it for what a machine cannot have, nor where tests are chosen by name', () => {
+it('does not fail it for unsupported features, nor if tests are filtered by name', () => {
   const { status, output } = run(`${helpers}\nit.skipIf(!isSupported(false, 'no such system'))('a', () => {})`, strict)
   expect([status, output]).toEqual([0, expect.stringContaining('a.test.ts > a: no such system')])
   const chosen = run(`it.skip('a', () => {})`, strict, ['--testNamePattern', 'runs'])

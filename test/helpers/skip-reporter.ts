@@ -2,11 +2,11 @@ import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
 import { readSkips } from './skips.ts'
 
 /**
- * Lists the skipped tests at the end of a run, with the reason of each. Where REQUIRE_TOOLS=1 is set, as in CI, they fail the run,
- * except in a file whose skips are for what a machine cannot have.
+ * Lists the skipped tests at the end of a run, with the reason of each. If REQUIRE_TOOLS=1 is set, as in CI, they fail the run,
+ * except in a file whose skips are for features that a machine may not support.
  */
 export default class SkipReporter implements Reporter {
-  /** True: tests were left out because somebody asked for others. */
+  /** True if tests were filtered by name or path. */
   #isFiltered = false
 
   onInit({ config }: Vitest): void {

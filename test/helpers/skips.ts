@@ -6,18 +6,18 @@ interface Skip {
   /** Path of the test file. */
   readonly file: string
   readonly reason: string
-  /** True: it is for what a machine cannot have. */
+  /** True if it is for a feature that a machine may not support. */
   readonly isAllowed: boolean
 }
 
 /** Why tests of a file are skipped. */
 export interface Skips {
   readonly text: string
-  /** True where every reason is for what a machine cannot have. */
+  /** True if every reason is for a feature that a machine may not support. */
   readonly isAllowed: boolean
 }
 
-/** Test files run in processes of their own: this file brings their reasons to the reporter. */
+/** Test files run in separate processes: this file passes their reasons to the reporter. */
 const recorded = () => join(tmpdir(), 'skipped.jsonl')
 
 declare global {

@@ -1,6 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The test files that take over two seconds or start servers of other people, without `test/` and `.test.ts`; `*` is part of a name. */
+/**
+ * The test files that take over two seconds or start third-party servers, without `test/` and `.test.ts`; `*` is part of a name.
+ */
 const names = [
   '*.browser',
   '*/*.browser',
@@ -63,13 +65,13 @@ const names = [
   'web/pictures/routes',
 ]
 
-/** Left out of `npm run test:quick`. */
+/** Skipped by `npm run test:quick`. */
 export const slowFiles: readonly string[] = names.map((name) => `test/${name}.test.ts`)
 
 const patterns = slowFiles.map((glob) => new RegExp(`/${glob.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`))
 const isSlow = ({ moduleId }: TestSpecification): boolean => patterns.some((pattern) => pattern.test(moduleId))
 
-/** Starts the slow files first, so that no worker is left alone with one at the end. */
+/** Starts the slow files first, so that no worker runs one alone at the end. */
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

@@ -1,7 +1,7 @@
 import { encodeFrame, encodeString, type Frame, readString, readVarInt } from '../../src/game/protocol/frames.ts'
 import { type Handshake, packetIds } from '../../src/game/protocol/status.ts'
 
-/** What a client said first. */
+/** The handshake of a client. */
 export function decodeHandshake({ body }: Frame): Handshake {
   const protocol = readVarInt(body, 0)!
   const host = readString(body, protocol.next)

@@ -17,15 +17,15 @@ export interface TestAppOptions {
   /** By server name, the first one the primary. */
   readonly scripts: Record<string, Script>
   readonly env?: Readonly<Record<string, string>>
-  /** Poll every server once before the test goes on; default yes. */
+  /** Whether every server is polled once before the test continues; default true. */
   readonly polled?: boolean
 }
 
-/** The whole service listening on a free port, watching servers that follow a script, on a clock moved by hand. */
+/** The whole service listening on a free port, watching servers that follow a script, with a manual clock. */
 export async function buildTestApp({ scripts, env = {}, polled = true }: TestAppOptions): Promise<TestApp> {
   const clock = manualClock()
   const fleet = fakeFleet(scripts, clock)
-  // The fleet is handed over, so that none is configured.
+  // The fleet is passed in, so that none is configured.
   const config = loadConfig({ env, watches: false })
   const app = await buildApp({ config, fleet, clock, logger: pino({ level: 'silent' }) })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

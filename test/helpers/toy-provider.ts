@@ -1,7 +1,7 @@
 import { list, serverName, text } from '../../src/config/kinds.ts'
 import { DiscoveryError, defineProvider } from '../../src/discovery/provider.ts'
 
-/** A provider that nothing but the list knows. Without its right token it fails. */
+/** A provider that is only registered in the list. Without the correct token it fails. */
 export const toyProvider = defineProvider({
   name: 'toy',
   title: 'toys',

@@ -8,7 +8,7 @@ interface ToySettings {
   readonly token: string
 }
 
-/** A source that nothing but the list knows. Where its token is `wrong`, it fails. */
+/** A source that is only registered in the list. It fails if its token is `wrong`. */
 export const toy: SourceDescriptor<'toy', ToySettings> = {
   name: 'toy',
   title: 'Toy',

@@ -1,4 +1,4 @@
-/** Waits until the condition holds, looking again every few milliseconds; the test's own time limit ends a vain wait. */
+/** Waits until the condition is true, checking every few milliseconds; the test timeout limits the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -30,24 +30,24 @@ it('scales again after a failure', async () => {
   const { get } = await buildTestApp({ scripts: { Server: { status: { favicon } } } })
   await get('/api/v1/favicon')
   failures.push(timeout)
-  const ask = async () => (await get('/api/v1/favicon?size=32', { accept: 'image/png' })).status
-  expect([await ask(), await ask()]).toEqual([500, 200])
+  const getIcon = async () => (await get('/api/v1/favicon?size=32', { accept: 'image/png' })).status
+  expect([await getIcon(), await getIcon()]).toEqual([500, 200])
 })
 
 it('decodes an icon again with the next snapshot after a timeout', async () => {
   const { get, fleet } = await buildTestApp({ scripts: { Server: { status: { favicon } } } })
   failures.push(timeout)
-  const ask = async () => (await get('/api/v1/favicon')).headers.get('x-favicon')
-  expect([await ask(), await ask()]).toEqual(['default', 'default'])
+  const getIcon = async () => (await get('/api/v1/favicon')).headers.get('x-favicon')
+  expect([await getIcon(), await getIcon()]).toEqual(['default', 'default'])
   await fleet.pollAll()
-  expect(await ask()).toBeNull()
+  expect(await getIcon()).toBeNull()
 })
 
 it('does not decode again what is not a picture', async () => {
   const { get, fleet } = await buildTestApp({ scripts: { Server: { status: { favicon } } } })
   failures.push('pngload_buffer: libspng read error')
-  const ask = async () => (await get('/api/v1/favicon')).headers.get('x-favicon')
-  expect(await ask()).toBe('default')
+  const getIcon = async () => (await get('/api/v1/favicon')).headers.get('x-favicon')
+  expect(await getIcon()).toBe('default')
   await fleet.pollAll()
-  expect(await ask()).toBe('default')
+  expect(await getIcon()).toBe('default')
 })

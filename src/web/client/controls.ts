@@ -27,8 +27,8 @@ export function createControls(onChange: () => void) {
   search.value = parameters.get('q') ?? ''
   if (parameters.has('sort')) sort.value = parameters.get('sort') ?? ''
   if (sort.selectedIndex < 0) sort.selectedIndex = 0
-  const asked = parameters.get('state') as Filter | null
-  if (asked !== null && healthNames.includes(asked as HealthName)) filter = asked
+  const requested = parameters.get('state') as Filter | null
+  if (requested !== null && healthNames.includes(requested as HealthName)) filter = requested
 
   /** The address can be shared, and the browser's back button restores the view. */
   function remember(): void {

@@ -54,7 +54,7 @@ const fixed = (value: number): string => value.toFixed(1)
 export function drawChart({ server, values, width, height, theme }: ChartOptions): string {
   const names = Object.keys(values.series) as SeriesName[]
   const all = names.flatMap((name) => values.series[name]?.max ?? [])
-  const highest = all.reduce<number>((most, value) => Math.max(most, value ?? 0), 0)
+  const highest = all.reduce<number>((max, value) => Math.max(max, value ?? 0), 0)
   const plot = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom }
   // Leaves room for the label of the highest value.
   const wanted = Math.max(highest * (1 + 14 / plot.height), 1)

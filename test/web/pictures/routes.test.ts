@@ -264,10 +264,10 @@ describe('heads from HEADS_URL', () => {
       await new Promise<void>((resolve) => waiting.push(resolve))
       return { body: red }
     })
-    const ask = (index: number) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`)
-    const slow = [0, 1, 2, 3].map(ask)
+    const getHead = (index: number) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`)
+    const slow = [0, 1, 2, 3].map(getHead)
     await until(() => requested.length === 4)
-    expect((await ask(4)).status).toBe(200)
+    expect((await getHead(4)).status).toBe(200)
     expect(requested).toHaveLength(4)
     for (const go of waiting) go()
     for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
