@@ -13,7 +13,7 @@ import { endWithParent, nextMessage, waitUntil } from './wait.ts'
 
 interface Effort {
   readonly warmUps: number
-  /** Many and short, in turns: other work on the machine comes and goes. */
+  /** Many short turns, because the load of the machine changes. */
   readonly rounds: number
   readonly seconds: number
 }
@@ -26,16 +26,16 @@ const connections = 64
 
 const pins = isInstalled('taskset') && availableParallelism() > 1
 
-/** The command on one processor: the servers share one, the load has the other, so that they never push each other aside. */
+/** Runs the command on one processor: the servers share one, the load generator has the other, so that they do not compete. */
 const pinned = (processor: 0 | 1, command: string, args: readonly string[]): [string, string[]] =>
   pins ? ['taskset', ['-c', String(processor), command, ...args]] : [command, [...args]]
 
-/** What `demo-server.ts` sends. */
+/** The message that `demo-server.ts` sends. */
 type DemoMessage = Pick<DemoServer, 'address' | 'rcon' | 'query' | 'management'>
 
 type Settings = Readonly<Record<string, string>>
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 interface Contestant {
   readonly url: string
   readonly pid: number
@@ -45,11 +45,11 @@ interface Contestant {
 interface Result {
   /** Requests per second. */
   readonly rate: number
-  /** CPU microseconds of the server per request: unlike the rate, hardly changed by what else the machine does. */
+  /** CPU microseconds of the server per request: unlike the rate, almost independent of other load on the machine. */
   readonly cost: number
 }
 
-/** CPU seconds that a process has used; not known but on Linux, which counts in hundredths. */
+/** CPU seconds used by a process; only on Linux, with a resolution of 10 ms. */
 async function cpu(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const [user, system] = text.slice(text.lastIndexOf(')')).split(' ').slice(12, 14).map(Number)
@@ -58,7 +58,7 @@ async function cpu(pid: number): Promise<number> {
 
 const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js')
 
-/** A demo server in a process of its own; the settings under which the service watches it with all its sources. */
+/** A demo server in a separate process, and the settings to watch it with all its sources. */
 async function startDemo(): Promise<{ readonly settings: Settings; end(): void }> {
   const child = endWithParent(fork(join(import.meta.dirname, 'demo-server.ts')))
   const { address, rcon, query, management } = await nextMessage<DemoMessage>(child)
@@ -75,7 +75,7 @@ async function startDemo(): Promise<{ readonly settings: Settings; end(): void }
   }
 }
 
-/** The whole service, which watches a demo server with all sources. */
+/** The whole service, watching a demo server with all sources. */
 async function startService(path: string, more: Settings): Promise<Contestant> {
   const demo = await startDemo()
   const command = pinned(0, process.execPath, [main])
@@ -93,7 +93,7 @@ async function startService(path: string, more: Settings): Promise<Contestant> {
   try {
     await waitUntil('the service to listen', async () => address.test(output))
     const url = `${address.exec(output)?.[1]}${path}`
-    // The first poll, and loading the data, take a moment.
+    // The first poll and loading the data take a moment.
     await waitUntil(`a reply of ${path}`, async () => (await fetch(url)).ok)
     return { url, pid: child.pid ?? 0, end }
   } catch (error) {
@@ -102,7 +102,7 @@ async function startService(path: string, more: Settings): Promise<Contestant> {
   }
 }
 
-/** A bare node:http server that sends what another one replies. */
+/** A bare node:http server that sends the same reply as another server. */
 async function startBare(like: string): Promise<Contestant> {
   const command = pinned(0, process.execPath, [join(import.meta.dirname, 'bare-server.mjs')])
   const child = endWithParent(spawn(...command, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }))
@@ -113,7 +113,7 @@ async function startBare(like: string): Promise<Contestant> {
   return { url: `http://127.0.0.1:${port}/`, pid: child.pid ?? 0, end: () => child.disconnect() }
 }
 
-/** Requests per second with wrk, which costs less than the servers do. */
+/** Requests per second with wrk, which uses less CPU than the servers. */
 async function wrk(url: string, seconds: number): Promise<number> {
   const command = pinned(1, 'wrk', ['-t1', `-c${connections}`, `-d${Math.ceil(seconds)}s`, url])
   const { stdout } = await promisify(execFile)(...command, { timeout: 30_000 })
@@ -121,7 +121,7 @@ async function wrk(url: string, seconds: number): Promise<number> {
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
 }
 
-/** The same with undici: here the client is the slower part, so that the ratio comes out nearer to 1. */
+/** The same with undici: the client is slower than the server, so that the ratio is closer to 1. */
 async function loop(url: string, seconds: number): Promise<number> {
   const { origin, pathname, search } = new URL(url)
   const pool = new Pool(origin, { connections, headersTimeout: 30_000, bodyTimeout: 30_000 })
@@ -141,9 +141,9 @@ async function loop(url: string, seconds: number): Promise<number> {
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /**
- * Prints what GET of a path takes of the whole service, as a ratio of a bare node:http server that sends the same bytes.
- * @param goal the least ratio that is wanted
- * @param settings of the service, besides those for its demo server
+ * Prints the cost of GET of a path in the whole service, relative to a bare node:http server that sends the same bytes.
+ * @param goal the minimum ratio
+ * @param settings additional settings of the service
  */
 export async function againstBare(path: string, goal: number, { quick }: BenchOptions, settings: Settings = {}): Promise<void> {
   const { warmUps, rounds, seconds } = efforts[quick ? 'quick' : 'full']
@@ -159,7 +159,7 @@ export async function againstBare(path: string, goal: number, { quick }: BenchOp
     throw error
   })
   try {
-    // A service runs for days: what is measured is the compiled code, not how it gets there.
+    // Warm-up: a service runs for days, so only optimised code is measured.
     for (let round = 0; round < warmUps; round++) for (const { url } of [service, bare]) await load(url, seconds)
     const results: { service: Result; bare: Result }[] = []
     for (let round = 0; round < rounds; round++) results.push({ service: await measure(service), bare: await measure(bare) })

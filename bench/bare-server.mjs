@@ -1,6 +1,9 @@
 import { createServer } from 'node:http'
 
-/** A bare server that answers anything with the headers and body that its parent sends. Sends its parent the port and exits with it. */
+/**
+ * A bare server that answers every request with the headers and body that its parent process sends. It sends the parent its port
+ * and exits with it.
+ */
 process.once('message', ({ headers, body }) => {
   const bytes = Buffer.from(body)
   const server = createServer((_, response) => {

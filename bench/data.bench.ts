@@ -24,7 +24,7 @@ const collect = runInNewContext('gc') as () => void
 const words = ['Moon', 'Echo', 'Signal', 'Tide', 'Runaway', 'Afterglow', 'Sugar', 'Compass', 'Static', 'Orbit', 'Window', 'Bloom']
 const kinds = [['single', 'digital'], ['mini', 'album'], ['album'], ['single', 'japanese']]
 
-/** As many invented comebacks, always the same; one in 4,000 has a rare artist. */
+/** Generates the same comebacks each time; one in 4,000 has a rare artist. */
 function invent(count: number): Comeback[] {
   let state = 42
   const next = (below: number) => {
@@ -42,7 +42,7 @@ function invent(count: number): Comeback[] {
   }))
 }
 
-/** A function of its own: what it makes on the way is not left in the one that measures memory. */
+/** A separate function, so that its temporary objects are free before memory is measured. */
 const snapshotText = (count: number): string => JSON.stringify([{ last_update: '2026-01-01 00:00:00 UTC' }, ...invent(count)])
 
 /** Median milliseconds of one call, over at most about `budget` milliseconds. */
@@ -50,7 +50,7 @@ function time(action: () => void, budget: number): number {
   const samples: number[] = []
   const end = performance.now() + budget
   while (samples.length < 3 || (samples.length < 2000 && performance.now() < end)) {
-    // What takes less than a microsecond is not measured well on its own.
+    // A call of less than a microsecond cannot be measured alone.
     const start = performance.now()
     action()
     action()
@@ -67,7 +67,7 @@ function naive(entries: readonly Comeback[], text: string, offset: number): stri
 }
 
 const used = async () => {
-  // What the first collection finds is freed, outside the heap, by the second.
+  // The second collection frees the memory outside the heap of objects that the first one found.
   for (let turn = 0; turn < 2; turn++) {
     await setImmediate()
     collect()
@@ -77,13 +77,13 @@ const used = async () => {
 }
 const shown = (milliseconds: number) => `${milliseconds.toPrecision(3)} ms`
 
-/** A function of its own too, for the same reason. */
+/** A separate function for the same reason. */
 async function load(text: string): Promise<ComebacksDatabase> {
   const { add, finish } = comebacksBuilder()
   return finish(await readSnapshot(text, comebackFormat, add))
 }
 
-/** The longest time for which nothing else of the process gets its turn: what a request may have to wait. */
+/** The longest time for which the event loop is blocked: how long a request may have to wait. */
 async function longestPause(action: () => Promise<unknown>): Promise<number> {
   let [isDone, longest] = [false, 0]
   const others = async () => {
@@ -164,7 +164,7 @@ async function measureHttp(options: BenchOptions): Promise<void> {
     console.log()
     await againstBare('/v1/kcomebacks/filter/artist?artist=o&limit=50&offset=100', 0.6, options, { DATA_DIR: folder })
   } finally {
-    // The service that was killed may still write to it.
+    // The killed service may still write to it.
     await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 100 })
   }
 }

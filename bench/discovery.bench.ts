@@ -16,7 +16,7 @@ const perSecond = 100
 /** Rounds after which the same servers change again. */
 const turns = 5
 
-/** Each round renames 50 servers, moves 50 others, and takes back what the round before has changed. */
+/** Each round renames 50 servers, moves 50 others, and reverts the changes of the previous round. */
 function targets(count: number, round: number): string {
   const groups = Array.from({ length: count }, (_, index) => {
     const isChanged = round > 0 && Math.floor(index / perSecond) === round % turns
@@ -42,15 +42,15 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     renameSync(`${file}.new`, file)
   }
   write(0)
-  // Nothing listens at the addresses, so that almost all of the work is the change itself.
+  // Connections to the addresses are refused, so that almost all of the work is the change itself.
   const config = loadConfig({ env: { PORT: '0', POLL_INTERVAL: '1h', DISCOVERY_FILE_SD: file } })
   const service = await serve(config, pino({ level: 'silent' }))
   const names = async () => new Set((await (await fetch(`${service.url}/api/v1/servers`)).json()) as readonly string[])
   const settled = () => new Promise((resolve) => setTimeout(resolve, quick ? 100 : 10 * second))
   try {
-    // Every server has been polled once: a snapshot takes more memory than none.
+    // Wait until every server has been polled once, because snapshots take memory.
     while (!quick && (await fetch(`${service.url}/readyz`)).status !== 200) await settled()
-    // Code that runs for the first time takes memory too.
+    // Code that runs for the first time also takes memory.
     for (let round = 1; round <= turns; round++) {
       write(round)
       await new Promise((resolve) => setTimeout(resolve, quick ? 100 : second))

@@ -16,7 +16,7 @@ interface Client {
 
 const marker = Buffer.from('event: ')
 
-/** A client that only counts what it is sent, so that the clients leave the machine to the service. */
+/** A client that only counts bytes, so that the clients use little CPU. */
 async function follow(port: number, count: () => void): Promise<Client> {
   const socket = connect(port, '127.0.0.1')
   const client: Client = { socket, events: 0 }
@@ -33,10 +33,17 @@ async function follow(port: number, count: () => void): Promise<Client> {
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 
-/** 1,000 clients of the events of one process: its CPU and memory, against a bare server that writes the same to as many. */
+/**
+ * 1,000 event clients of one process: its CPU and memory, compared to a bare server that writes the same bytes to as many
+ * clients.
+ */
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
   const [clientCount, eventCount] = quick ? [50, 20] : [1_000, 200]
   const child = fork(fileURLToPath(new URL('events/server.mjs', import.meta.url)))
+  // Else the bench would wait for its messages until the time limit.
+  child.once('exit', (code) => {
+    if (code !== 0) throw new Error(`the server of events has ended with code ${code}`)
+  })
   try {
     const [ports] = (await once(child, 'message')) as [{ live: number; bare: number }]
     const usage = async (): Promise<Usage> => {
@@ -60,7 +67,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
           }),
         )
       }
-      // Each has been sent its first state.
+      // Wait until each client has received its first state.
       await all(clientCount)
       const before = await usage()
       const started = performance.now()
@@ -70,7 +77,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
       }
       const elapsed = performance.now() - started
       const after = await usage()
-      if (clients.some(({ events }) => events !== eventCount + 1)) throw new Error('a client did not get every event')
+      if (clients.some(({ events }) => events !== eventCount + 1)) throw new Error('a client did not receive every event')
       const cpu = after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system
       results.set(kind, cpu / eventCount)
       console.log(

@@ -46,7 +46,7 @@ function snapshotOf(server: string): ServerSnapshot {
 
 const listed = { subscribe: () => () => {}, onChange: () => () => {}, servers: [] }
 
-/** How long it takes to load 400 days of many servers, what they take in memory and on disk, and how long a picture takes. */
+/** Time to load 400 days of many servers, their size in memory and on disk, and the time to render a picture. */
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
   const count = quick ? 3 : 100
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-bench-'))
@@ -55,7 +55,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     for (const name of names) {
       const recorded = createRecordedServer({ clock, ...poll, file: createHistoryFile(folder, name), log: silentLog })
       await recorded.load()
-      // A few polls of each day, then each bucket of the finer levels, then as much as is added before the file is written anew.
+      // A few polls of each day, then each bucket of the finer levels, then as much as is appended before the file is rewritten.
       const steps = [
         ...Array.from({ length: 392 }, () => day),
         ...Array.from({ length: 7 * 144 }, () => levels[2].step),

@@ -3,23 +3,23 @@ import { join } from 'node:path'
 import { type BenchRuns, type Result, renderResults, takeResults } from './results.ts'
 
 /**
- * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other. With `--quick` each runs for about
- * a second: enough to see that it works, too short to measure.
- * Each exports `run(options)`, which prints what it measured as ratios against something in the same run, and records each number
- * for the table. A full run of all of them is repeated and writes `bench/results.md`.
+ * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other. With `--quick` each runs for about a
+ * second: enough to check that it works, too short to measure. Each exports `run(options)`, which prints its results as ratios to
+ * something in the same run, and records each number for the table. A full run of all of them is repeated and writes
+ * `bench/results.md`.
  */
 export interface BenchOptions {
   readonly quick: boolean
 }
 
-/** Longest time that one run of a bench may take, in milliseconds: one that waits for what never comes must not hold up the others. */
+/** Maximum duration of one run of a bench, in milliseconds, so that a bench that hangs does not block the others. */
 const maxDuration = { quick: 60_000, full: 15 * 60_000 }
 const defaultRepeat = 3
 
 const quick = process.argv.includes('--quick')
 const repeatOption = process.argv.find((argument) => argument.startsWith('--repeat='))?.slice('--repeat='.length)
 const repeat = quick ? 1 : Number(repeatOption ?? defaultRepeat)
-// Other options are of the benches themselves.
+// Other options are for the benches.
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
@@ -54,6 +54,6 @@ for (const name of names.filter((name) => wanted.length === 0 || wanted.includes
 }
 
 const page = renderResults(all)
-// A part of the benches, or a quick run, must not replace the results of all.
+// Some of the benches, or a quick run, must not replace the results of all.
 if (quick || wanted.length > 0) console.log(`\n${page.slice(page.indexOf('| bench'))}`)
 else writeFileSync(join(import.meta.dirname, 'results.md'), page)

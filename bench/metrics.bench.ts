@@ -11,13 +11,13 @@ import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
 import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
 
-/** Numbers of servers, and milliseconds for each thing measured. */
+/** Numbers of servers, and milliseconds per measurement. */
 const efforts = {
   full: { sizes: [10, 100, 1_000, 10_000], budget: 1_000, minRounds: 7 },
   quick: { sizes: [10], budget: 10, minRounds: 2 },
 }
 
-/** A server with status and RCON, Paper, as it is at poll `round`: no two rounds have the same numbers. */
+/** A Paper server with status and RCON at poll `round`: each round has different values. */
 function snapshotOf(index: number, round: number): ServerSnapshot {
   const vary = ((index * 7_919 + round * 104_729) % 10_007) / 10_007
   const fields: Partial<Fields> = {
@@ -61,7 +61,7 @@ function snapshotOf(index: number, round: number): ServerSnapshot {
   }
 }
 
-/** prom-client rendering the same series: set anew on each scrape, as an exporter that reads gauges on collect does. */
+/** prom-client rendering the same series, set on each scrape as in an exporter that reads gauges on collect. */
 function createPromClient() {
   const registry = new Registry()
   const metrics = serverFamilies.map(({ name, help, type, labels }) => {
@@ -88,8 +88,8 @@ function createPromClient() {
 }
 
 /**
- * Median milliseconds of each, run in turns, so that other work on the machine slows all alike. `prepare` before each run is
- * not counted.
+ * Median milliseconds of each, run in turns, so that other load on the machine affects all of them. `prepare` before each run is
+ * not measured.
  */
 async function medians(
   runs: readonly (() => unknown)[],
@@ -109,10 +109,12 @@ async function medians(
   return times.map((all) => all.sort((x, y) => x - y)[Math.floor(all.length / 2)] ?? 0)
 }
 
-/** A server that answers with what `body` gives; the function returned fetches it once over a kept connection. */
+/** A server that answers with the result of `body`; the returned function fetches it once over a keep-alive connection. */
 async function overHttp(body: () => Buffer | Readable) {
-  const server = createServer(async (_, reply) => {
-    reply.end(await body())
+  const server = createServer((_, reply) => {
+    const text = body()
+    if (text instanceof Readable) text.pipe(reply)
+    else reply.end(text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -8,7 +8,7 @@ import { createSystemResolver } from '../src/game/names/system-resolver.ts'
 import { createNetwork } from '../src/game/network.ts'
 import { record } from './results.ts'
 
-/** What the default of POLL_TIMEOUT leaves of a poll at most, milliseconds. */
+/** The maximum duration of a poll with the default of POLL_TIMEOUT, milliseconds. */
 const deadlineMs = 3_000
 const tickMs = 10
 const startTimeoutMs = 20_000
@@ -20,7 +20,7 @@ interface Load {
   readonly rounds: number
 }
 
-/** Looks every name up once in each interval, spread over it as a fleet's polls are; the milliseconds that each lookup took. */
+/** Resolves every name once per interval, spread over it like the polls of a fleet. Returns the milliseconds of each lookup. */
 async function measure(
   lookup: (name: string) => Promise<unknown>,
   { names, intervalMs, rounds }: Load,
@@ -64,8 +64,8 @@ async function startNameServer(): Promise<{ readonly child: ChildProcess; readon
 }
 
 /**
- * Lookups of 10,000 names at a name server that answers in 20 ms: over the cache, longer than its answers live, against three
- * threads of getaddrinfo without a cache (each held for the 20 ms).
+ * Lookups of 10,000 names at a name server that answers in 20 ms, for longer than the TTL of its answers: with the cache, and
+ * with three threads of getaddrinfo without a cache (each blocked for the 20 ms).
  */
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
   const names = quick ? 500 : 10_000

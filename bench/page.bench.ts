@@ -11,7 +11,7 @@ import { record } from './results.ts'
 
 type CDPSession = Awaited<ReturnType<ReturnType<Page['context']>['newCDPSession']>>
 
-/** Servers on the page, times that it is loaded, snapshots that are traced, and milliseconds for which the memory is watched. */
+/** Number of servers, page loads and traced snapshots, and milliseconds for which memory is measured. */
 const efforts = {
   full: { servers: 1_000, loadCount: 5, updates: 50, watched: 600_000 },
   quick: { servers: 100, loadCount: 1, updates: 5, watched: 500 },
@@ -22,13 +22,13 @@ interface TraceEvent {
   readonly ph: string
   readonly pid: number
   readonly tid: number
-  /** Microseconds: by the clock, and of the CPU. */
+  /** Microseconds of wall-clock time and of CPU time. */
   readonly dur?: number
   readonly tdur?: number
   readonly args: { readonly name?: string }
 }
 
-/** What keeps the main thread busy for a snapshot: no event of these lies within another. */
+/** Trace events that occupy the main thread for a snapshot; they are not nested. */
 const work = [
   'RunMicrotasks',
   'FireAnimationFrame',
@@ -45,8 +45,8 @@ const median = (values: readonly number[]): number =>
 const shown = (value: number, unit: string): string => `${value.toFixed(1)} ${unit}`
 
 /**
- * The page with many servers in Chromium, by the browser's own tracing: how long until it can be used, how long the main thread is
- * busy for a snapshot, and how its memory grows.
+ * The page with many servers in Chromium, measured by its tracing: time until it is interactive, main-thread time per snapshot,
+ * and memory growth.
  */
 export async function run({ quick }: BenchOptions): Promise<void> {
   const { servers, loadCount, updates, watched } = efforts[quick ? 'quick' : 'full']
@@ -72,7 +72,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const loads: number[] = []
     const interactive: number[] = []
     const busy: number[] = []
-    /** Each load is a first visit: a page of its own, with nothing cached. */
+    /** Each load is a first visit: a new page with an empty cache. */
     async function open() {
       const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
       const session = await page.context().newCDPSession(page)
@@ -99,7 +99,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     )
 
     record(`page of ${servers} servers: interactive`, median(interactive), 'ms')
-    /** Milliseconds of the main thread, by the clock and of the CPU, that each of some changes takes; and the CPU by kind of work. */
+    /** Milliseconds of the main thread per change, as wall-clock and CPU time; and the CPU time by type of work. */
     async function trace(session: CDPSession, change: (index: number) => unknown) {
       const events: TraceEvent[] = []
       const collect = ({ value }: { value: readonly unknown[] }) => void events.push(...(value as readonly TraceEvent[]))
@@ -155,7 +155,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     const after = await heap()
     record(`page: memory after ${watched / 1000} s of events, after / before`, after / before, 'ratio')
     console.log(`memory after ${watched / 1000} s of events: ${shown(before, 'MiB')} before, ${shown(after, 'MiB')} after`)
-    // The least that a page can do: one number in a page of one element.
+    // The minimum for comparison: one number in a page with one element.
     await page.context().close()
     const empty = await browser.newPage()
     await empty.setContent('<!doctype html><title>One number</title><b>0</b>')

@@ -13,15 +13,15 @@ import type { DemoServer } from '../src/game/demo/server.ts'
 import type { ProberReply, ProberRequest } from './probe/prober.ts'
 import { record } from './results.ts'
 
-/** Milliseconds for Python to install and to start. */
+/** Timeouts for Python to install and to start, in milliseconds. */
 const setupTimeoutMs = 120_000
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** Somebody who probes over HTTP. */
+/** A prober with an HTTP interface. */
 interface Contestant {
-  /** Processor time of its process so far, microseconds. */
+  /** CPU time of its process so far, microseconds. */
   cpu(): Promise<number>
   probe(): Promise<string>
   close(): Promise<void>
@@ -33,7 +33,7 @@ async function call(prober: ChildProcess, request: ProberRequest): Promise<Probe
   return (await reply)[0] as ProberReply
 }
 
-/** Over one kept connection, as Prometheus does it. */
+/** Over one keep-alive connection, as Prometheus does. */
 function createClient(port: number, path: string) {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1 })
   const headers = {
@@ -61,11 +61,11 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** blackcraft_exporter, a prober from PyPI, in a virtual environment in `folder`. @throws where it cannot be installed or started */
+/** blackcraft_exporter, a prober from PyPI, in a virtual environment in `folder`. @throws if it cannot be installed or started */
 async function startPython(folder: string, target: string): Promise<Contestant> {
   const run = (file: string, args: readonly string[]) => promisify(execFile)(file, [...args], { timeout: setupTimeoutMs })
   await run('python3', ['-m', 'venv', folder])
-  // It imports a module that websockets no longer has.
+  // It imports a module that newer versions of websockets do not have.
   const packages = ['blackcraft_exporter==0.1.7', 'websockets<16']
   await run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages])
   const port = await freePort()
@@ -112,8 +112,8 @@ async function cpuPerProbe({ cpu, probe }: Contestant, count: number): Promise<n
 }
 
 /**
- * Processor time of one probe of a server's status over HTTP against one poll of a watched server, and against
- * blackcraft_exporter where Python can install it.
+ * CPU time of one probe of a server's status over HTTP, compared to one poll of a watched server, and to blackcraft_exporter if
+ * Python can install it.
  */
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
   const rounds = quick ? 1 : 9
@@ -133,12 +133,12 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     const target = `${address.host}:${address.port}`
     const cpu = async () => (await call(prober, { cpu: true })).cpu
     contestants.set('our probe', { ...createClient(port, `/probe?target=${target}`), cpu })
-    if (quick) console.log('blackcraft_exporter is left out of a quick run')
+    if (quick) console.log('blackcraft_exporter is skipped in a quick run')
     else {
       try {
         contestants.set('blackcraft_exporter', await startPython(folder, target))
       } catch (error) {
-        console.log(`blackcraft_exporter is left out, it cannot be installed: ${String(error).split('\n', 1)[0]}`)
+        console.log(`blackcraft_exporter is skipped because it cannot be installed: ${String(error).split('\n', 1)[0]}`)
       }
     }
     for (const [name, { probe }] of contestants) {
@@ -147,7 +147,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     const times = new Map<string, number[]>()
     for (let round = 0; round <= rounds; round++) {
       const add = (name: string, time: number) => {
-        // The first round only warms up.
+        // The first round is a warm-up.
         if (round > 0) times.set(name, [...(times.get(name) ?? []), time])
       }
       const before = await cpu()

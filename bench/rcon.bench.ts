@@ -13,12 +13,12 @@ const { createStatusSource } = await built<typeof import('../src/game/sources/st
 const { createRconSource } = await built<typeof import('../src/game/sources/rcon/index.ts')>('game/sources/rcon/index.js')
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
-/** Pollers at once: as many servers as are watched, so that waiting for an answer does not count as time of work. */
+/** Number of concurrent polls, so that the time spent waiting for replies is not measured. */
 const pollers = 16
-/** Rounds, in turn with the others, of which the median counts (other work on the machine comes and goes), and milliseconds of each. */
+/** Number of rounds, in turns, of which the median is used because the load of the machine changes; and milliseconds of each. */
 const efforts = { full: { rounds: 5, duration: 1_000 }, quick: { rounds: 1, duration: 50 } }
 
-/** As the watcher does it: a timer that is cleared. */
+/** As in the watcher: a timer that is cleared. */
 async function withDeadline<T>(poll: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController()
   const cancel = systemClock.after(5_000, () => deadline.abort())
@@ -31,7 +31,7 @@ async function withDeadline<T>(poll: (signal: AbortSignal) => Promise<T>): Promi
 
 interface Result {
   readonly perSecond: number
-  /** Microseconds of processor time of this process. */
+  /** Microseconds of CPU time of this process. */
   readonly cpu: number
 }
 
@@ -56,7 +56,10 @@ async function measure(polls: readonly (() => Promise<unknown>)[], duration: num
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** Status alone and status with RCON over kept connections, against minecraft-server-util's `status()` of the same server. */
+/**
+ * Status alone and status with RCON over persistent connections, compared to minecraft-server-util's `status()` of the same
+ * server.
+ */
 export async function run({ quick }: BenchOptions): Promise<void> {
   const { rounds, duration } = efforts[quick ? 'quick' : 'full']
   const child = endWithParent(fork(fileURLToPath(new URL('demo-server.ts', import.meta.url))))
@@ -91,7 +94,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
     for (let round = 0; round <= rounds; round++) {
       for (const [name, polls] of Object.entries(contestants)) {
         const result = await measure(polls, duration)
-        // The first round only warms up.
+        // The first round is a warm-up.
         results.set(name, round === 0 ? [] : [...(results.get(name) ?? []), result])
       }
     }

@@ -2,24 +2,24 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 
-/** One number that a bench has found in one run. */
+/** One number measured by a bench in one run. */
 export interface Result {
-  /** What was measured, of what, and against what where it is a ratio. */
+  /** What was measured; for a ratio, also relative to what. */
   readonly what: string
-  /** `ms`, `µs CPU`, `MiB`; `ratio` where two things were measured in the same run. */
+  /** `ms`, `µs CPU`, `MiB`; `ratio` of two values measured in the same run. */
   readonly unit: string
   readonly value: number
-  /** As the documents say it: `under 0.6`. */
+  /** As text: `under 0.6`. */
   readonly goal?: string
 }
 
 let found: Result[] = []
 
-/** For the table. The bench prints what it finds by itself. */
+/** Records a number for the table. The bench prints its results itself. */
 export const record = (what: string, value: number, unit: string, goal?: string): void =>
   void found.push({ what, value, unit, ...(goal !== undefined && { goal }) })
 
-/** What was recorded since the last call. */
+/** Returns what was recorded since the last call. */
 export function takeResults(): readonly Result[] {
   const taken = found
   found = []
@@ -63,9 +63,9 @@ export function renderResults(all: readonly BenchRuns[]): string {
   const [first] = cpus()
   return `# Results of the benches
 
-Written by \`npm run bench\`; to repeat it, run the same command on a machine that does nothing else (it takes about an hour;
-\`npm run bench -- fleet metrics\` runs some of them, \`--repeat=5\` sets how often, \`--quick\` only shows that they work).
-The median of the runs and their spread (least to most). A ratio compares two things of the same run, so that it can be compared
+Written by \`npm run bench\`; to repeat it, run the same command on an otherwise idle machine (it takes about an hour;
+\`npm run bench -- fleet metrics\` runs some of them, \`--repeat=5\` sets the number of runs, \`--quick\` only checks that they work).
+The median of the runs and their spread (minimum to maximum). A ratio compares two things of the same run, so that it can be compared
 between machines; absolute numbers cannot.
 
 - Machine: ${first?.model.trim() ?? 'unknown'}, ${cpus().length} processors, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, ${platform()} ${release()} ${arch()}

@@ -11,7 +11,7 @@ const serversOf = (count: number): readonly ServerSettings[] =>
     sources: { status: { address: { edition: 'java', host: `mc-${index % (count / 2)}.example.org`, port: 25_565 } } },
   }))
 
-/** Median milliseconds to make the reply of /sd; against the same of a tenth of the servers, it should take ten times as long. */
+/** Median milliseconds to make the reply of /sd; it should take ten times as long as for a tenth of the servers. */
 export async function run({ quick }: BenchOptions): Promise<void> {
   const times = new Map<number, number>()
   for (const count of [1_000, 10_000]) {

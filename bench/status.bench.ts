@@ -13,10 +13,10 @@ const { createWatcher } = await built<typeof import('../src/game/watcher/index.t
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
 const efforts = { full: { rounds: 5, pollsPerRound: 1_600 }, quick: { rounds: 1, pollsPerRound: 32 } }
-/** Servers watched at once; one alone shows what it costs to wake up for each answer. */
+/** Number of servers watched concurrently; a single one shows the cost of waking up for each reply. */
 const sizes = [16, 1]
 
-/** Microseconds of processor time of this process per call; each caller makes one call after the other. */
+/** Microseconds of CPU time of this process per call; each caller makes one call after the other. */
 async function cpuOf(callers: readonly (() => Promise<unknown>)[], pollsPerRound: number): Promise<number> {
   const each = Math.ceil(pollsPerRound / callers.length)
   const before = process.cpuUsage()
@@ -31,10 +31,13 @@ async function cpuOf(callers: readonly (() => Promise<unknown>)[], pollsPerRound
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-/** A whole poll as the service does it (deadline, status, snapshot) against minecraft-server-util's `status()` of the same server. */
+/**
+ * A whole poll as the service does it (deadline, status, snapshot) compared to minecraft-server-util's `status()` of the same
+ * server.
+ */
 export async function run({ quick }: BenchOptions): Promise<void> {
   const { rounds, pollsPerRound } = efforts[quick ? 'quick' : 'full']
-  // The server is a process of its own, so that only the reading is counted.
+  // The server is a separate process, so that only the client is measured.
   const child = endWithParent(fork(fileURLToPath(new URL('demo-server.ts', import.meta.url))))
   const { address } = await nextMessage<Pick<DemoServer, 'address'>>(child)
   const watchers = Array.from({ length: Math.max(...sizes) }, () =>
@@ -61,7 +64,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
       for (let round = 0; round <= rounds; round++) {
         for (const [name, callers] of Object.entries(contestants)) {
           const time = await cpuOf(callers, pollsPerRound)
-          // The first round only warms up.
+          // The first round is a warm-up.
           times.set(name, round === 0 ? [] : [...(times.get(name) ?? []), time])
         }
       }
@@ -77,7 +80,7 @@ export async function run({ quick }: BenchOptions): Promise<void> {
         console.log(`${name.padEnd(32)}${cpu.toFixed(0).padStart(5)} µs CPU per poll (${(cpu / (rows[0]?.cpu ?? 1)).toFixed(2)})`)
       }
     }
-    if (watchers.some((watcher) => watcher.snapshot().up !== true)) throw new Error('the server was not read')
+    if (watchers.some((watcher) => watcher.snapshot().up !== true)) throw new Error('the poll of the server failed')
   } finally {
     for (const watcher of watchers) watcher.close()
     child.disconnect()

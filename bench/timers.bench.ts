@@ -6,10 +6,13 @@ import { record } from './results.ts'
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 const { createWheel } = await built<typeof import('../src/game/watcher/wheel.ts')>('game/watcher/wheel.js')
 
-/** Milliseconds of the timers of one poll: the deadline and the pong, which are cancelled, and what is stale next. */
+/**
+ * Milliseconds of the timers of one poll: the deadline and the pong, which are cancelled, and the time at which the next value
+ * becomes stale.
+ */
 const perPoll = [3_000, 120, 15_000]
 
-/** Microseconds of processor time of all timers of one poll, of servers that are polled in turn. */
+/** Microseconds of CPU time of all timers of one poll, for servers that are polled in turn. */
 async function measure(clock: Clock, servers: number, rounds: number): Promise<number> {
   const cancels = Array.from({ length: servers }, () => (): void => {})
   const before = process.cpuUsage()
@@ -28,7 +31,7 @@ async function measure(clock: Clock, servers: number, rounds: number): Promise<n
   return (user + system) / (servers * rounds)
 }
 
-/** Milliseconds of work of each action that is due. */
+/** Milliseconds of work of each due action. */
 const workMs = 0.05
 
 function work(): void {
@@ -36,7 +39,10 @@ function work(): void {
   while (performance.now() < end);
 }
 
-/** The longest time, in milliseconds, for which nothing else runs when `count` polls are due together, as after a long pause. */
+/**
+ * The longest time, in milliseconds, for which the event loop is blocked if `count` polls are due at the same time, as after a
+ * long pause.
+ */
 async function measureStall(clock: Clock, count: number): Promise<number> {
   let left = count
   let longest = 0
@@ -46,7 +52,7 @@ async function measureStall(clock: Clock, count: number): Promise<number> {
       left--
     })
   }
-  // The process is held up until all of them are due.
+  // The process is blocked until all of them are due.
   const end = performance.now() + 60
   while (performance.now() < end);
   for (let last = performance.now(); left > 0; ) {
@@ -58,7 +64,7 @@ async function measureStall(clock: Clock, count: number): Promise<number> {
   return longest
 }
 
-/** The timers of 10,000 servers: one wheel against timers of the system. */
+/** The timers of 10,000 servers: one timer wheel compared to timers of Node.js. */
 export async function run({ quick }: BenchOptions): Promise<void> {
   const [servers, rounds] = quick ? [1_000, 2] : [10_000, 20]
   const [system, wheel]: [number[], number[]] = [[], []]
@@ -74,10 +80,10 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
   const ratio = median(system) / median(wheel)
   record('timers of one poll, system timers / wheel', ratio, 'ratio')
-  record('longest hold of the event loop by 4,000 actions due together, wheel', median(sliced), 'ms', 'under 20')
-  record('longest hold of the event loop, system timers / wheel', median(stalled) / median(sliced), 'ratio')
+  record('longest block of the event loop by 4,000 actions due at the same time, wheel', median(sliced), 'ms', 'under 20')
+  record('longest block of the event loop, system timers / wheel', median(stalled) / median(sliced), 'ratio')
   console.log(
-    `actions due together hold the event loop for ${median(stalled).toFixed(0)} ms by timers of the system, ${median(sliced).toFixed(0)} by the wheel`,
+    `actions due at the same time block the event loop for ${median(stalled).toFixed(0)} ms by timers of the system, ${median(sliced).toFixed(0)} by the wheel`,
   )
   console.log(
     `timers of one poll of ${servers} servers: ${median(system).toFixed(2)} µs CPU by timers of the system, ${median(wheel).toFixed(2)} by the wheel: ${ratio.toFixed(1)}`,

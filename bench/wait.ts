@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 
-/** Longest wait for another process, in milliseconds. */
+/** Maximum wait for another process, in milliseconds. */
 const maxWait = 30_000
 
 /**
@@ -45,7 +45,7 @@ export async function nextMessage<T>(child: ChildProcess, maxWaitMs = maxWait): 
   }
 }
 
-/** Ends the child process with this one, whatever ends this one. */
+/** Ends the child process when this process ends for any reason. */
 export function endWithParent<T extends ChildProcess>(child: T): T {
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)

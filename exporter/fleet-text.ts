@@ -2,10 +2,10 @@ import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { Family } from './families/family.ts'
 import { escapeLabel, type Format, familyHeader, sampleLines } from './text.ts'
 
-/** Families without the label `server`, whose own labels must identify the server. */
+/** Families without the label `server`; their own labels must identify the server. */
 export interface UnlabelledFamilies {
   readonly families: readonly Family[]
-  /** The labels that identify the server: of servers with the same ones only the first one is written. */
+  /** The labels that identify the server. If several servers have the same labels, only the first is written. */
   readonly identity: (snapshot: ServerSnapshot) => string | undefined
 }
 
@@ -17,14 +17,14 @@ export interface FleetText {
   parts(snapshots: readonly ServerSnapshot[], format: Format): Generator<string>
 }
 
-/** Characters from which on a part is complete: rendering one takes some tenths of a millisecond. */
+/** Minimum characters of a part; rendering one takes a few tenths of a millisecond. */
 const partLength = 32_768
-/** Servers after which a part is complete, even where none of them has a sample. */
+/** Servers per part at most, even if none of them has a sample. */
 const maxServers = 500
 
 /**
- * The format wants the lines of a family together, so that all servers are read once for each family; keeping the lines of each
- * server until the next scrape would take more memory than all the rest of the server (`npm run bench -- metrics`).
+ * The format requires the lines of a family to be adjacent, so all servers are read once per family. Caching the lines of each
+ * server until the next scrape would take more memory than the rest of the server (`npm run bench -- metrics`).
  * @param families of a server, which get the label `server`
  */
 export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {
@@ -32,7 +32,7 @@ export function createFleetText(families: readonly Family[], unlabelled?: Unlabe
   const headersIn = (format: Format) => all.map((family) => familyHeader(family, format))
   const headers = { prometheus: headersIn('prometheus'), openmetrics: headersIn('openmetrics') }
 
-  /** The positions of those that are the first with their identity, after each `maxServers` an empty part. */
+  /** Adds the positions of the first server of each identity to `firsts`; yields an empty part after each `maxServers`. */
   function* findFirsts(snapshots: readonly ServerSnapshot[], firsts: Set<number>): Generator<string> {
     const seen = new Set<string>()
     for (const [index, snapshot] of snapshots.entries()) {

@@ -14,7 +14,7 @@ export function histogramLines(name: string, labels: string, histogram: Histogra
 const nameLookups = {
   name: 'tickwarden_name_lookup_seconds',
   type: 'histogram',
-  help: 'Time that name lookups took which the cache could not serve, waits for other lookups and failures included, seconds.',
+  help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, seconds.',
 }
 
 export const nameLookupText = (histogram: Histogram, format: Format): string =>
@@ -23,7 +23,7 @@ export const nameLookupText = (histogram: Histogram, format: Format): string =>
 const pollDelays = {
   name: 'tickwarden_poll_delay_seconds',
   type: 'histogram',
-  help: 'Time from when a poll of a watched server was due until it started, seconds: how far this process is behind.',
+  help: 'Delay between the time at which a poll was due and its start, seconds.',
 }
 
 export const pollDelayText = (histogram: Histogram, format: Format): string =>

@@ -7,7 +7,7 @@ import { escapeLabel, type Format, familyHeader } from './text.ts'
 const header = {
   name: 'http_request_duration_seconds',
   type: 'histogram',
-  help: 'Time from the request to the end of the reply, by route pattern, seconds.',
+  help: 'Duration of HTTP requests until the end of the reply, by route pattern, seconds.',
 }
 
 interface Series extends Omit<CountedRequests, 'requests'> {
@@ -20,23 +20,23 @@ interface Counter {
   histogramOf(status: number): Histogram
 }
 
-/** Counts one request: the status of its reply, and how long that took. */
+/** Counts one request by the status and the duration of its reply. */
 export type CountRequest = (status: number, seconds: number) => void
 
 export interface HttpHistogram extends RequestCounts {
-  /** What counts the requests of one method to one route; to keep it saves finding it for each request. */
+  /** Returns the counter of one method and route. Keep it, to avoid the lookup for each request. */
   counter(method: string, route: string): CountRequest
   text(format: Format): string
 }
 
 /**
- * Counts every request to the service. By hand rather than by prom-client, whose histogram takes ten times as long to find a series:
- * several percent of a whole request.
+ * Counts every request to the service. Not a histogram of prom-client, which takes ten times as long to find a series: several
+ * percent of a whole request.
  */
 export function createHttpHistogram(): HttpHistogram {
   const all: Series[] = []
-  /** By route, then by method: to build a key would cost more than to count. */
-  const known = new Map<string, Map<string, Counter>>()
+  /** By route, then by method: building a combined key would cost more than counting. */
+  const counters = new Map<string, Map<string, Counter>>()
 
   function createCounter(method: string, route: string): Counter {
     /** By first digit of the status. */
@@ -56,8 +56,8 @@ export function createHttpHistogram(): HttpHistogram {
   }
 
   function counterOf(method: string, route: string): Counter {
-    const byMethod = known.get(route) ?? new Map<string, Counter>()
-    if (byMethod.size === 0) known.set(route, byMethod)
+    const byMethod = counters.get(route) ?? new Map<string, Counter>()
+    if (byMethod.size === 0) counters.set(route, byMethod)
     const before = byMethod.get(method)
     if (before !== undefined) return before
     const counter = createCounter(method, route)
@@ -82,16 +82,16 @@ export function createHttpHistogram(): HttpHistogram {
   }
 }
 
-/** Every other method is one series: a client that tries them all on every route must not multiply what a scrape returns. */
+/** All other methods share one series, so that a client cannot multiply the series by trying every method on every route. */
 const methodLabel = (method: string): string => (method === 'GET' || method === 'HEAD' ? method : 'other')
 
-/** Observes every reply of `app` but event streams. */
+/** Observes every reply of `app` except event streams. */
 export function observeRequests(app: FastifyInstance, histogram: HttpHistogram): void {
   app.direct.observe((route) => histogram.counter('GET', route))
   app.addHook('onResponse', (request, reply, done) => {
-    // How long a stream was open says nothing of how fast the service answers.
+    // The duration of a stream does not show how fast the service answers.
     if (reply.raw.getHeader('content-type') === eventStreamType && reply.statusCode === 200) return done()
-    // The pattern, never the URL: a label must not grow with what clients ask for.
+    // The pattern, never the URL: clients must not be able to add label values.
     const route = request.routeOptions.url ?? 'unmatched'
     histogram.counter(methodLabel(request.method), route)(reply.statusCode, reply.elapsedTime / 1000)
     done()

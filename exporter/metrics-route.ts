@@ -25,13 +25,13 @@ import type { ServiceMetrics } from './service-metrics.ts'
 import { contentTypes, createExposition, endings, type Format } from './text.ts'
 
 const compress = promisify(gzip)
-/** Fastest: it is on the scraper's critical path, and these texts shrink to a tenth at any level. */
+/** The scraper waits for it, and these texts shrink to a tenth at any level. */
 const compression = { level: constants.Z_BEST_SPEED }
 
-/** Shorter texts, such as those of a probe, are sent as they are: zlib would take longer than all the rest of the reply. */
+/** Shorter texts, such as those of a probe, are sent uncompressed: zlib would take longer than the rest of the reply. */
 const minGzipLength = 16_384
 
-/** Characters from which on a text is sent while it is rendered, in chunks of at least that length. */
+/** Longer texts are sent while they are rendered, in chunks of at least this many characters. */
 const minStreamLength = 65_536
 
 const example = '# HELP minecraft_up Whether the server answers.\n# TYPE minecraft_up gauge\nminecraft_up{server="survival"} 1\n'
@@ -43,7 +43,7 @@ export const metricsSchema = {
     content: {
       'text/plain': { schema: Type.String({ description: 'Prometheus text format 0.0.4' }), example },
       'application/openmetrics-text': {
-        schema: Type.String({ description: 'OpenMetrics 1.0.0, where the client prefers it' }),
+        schema: Type.String({ description: 'OpenMetrics 1.0.0, if the client prefers it' }),
         example: `${example}# EOF\n`,
       },
     },
@@ -52,8 +52,8 @@ export const metricsSchema = {
 }
 
 /**
- * Sends metrics, gzipped if the client accepts it and they are not short.
- * @param format that of `text`, which the client prefers
+ * Sends metrics, gzipped if the client accepts it and the text is not short.
+ * @param format the format of `text`
  */
 export async function sendMetrics(
   request: FastifyRequest,
@@ -75,7 +75,7 @@ function setHeaders(reply: FastifyReply, format: Format): void {
   })
 }
 
-/** Puts parts together to chunks that are worth a write of their own, with pauses in which everything else runs. */
+/** Joins parts into chunks large enough for a write each, with pauses in which other work runs. */
 export async function* toChunks(parts: Iterable<string>, pauses: Pauses = createPauses()): AsyncGenerator<string> {
   let chunk = ''
   for (const part of parts) {
@@ -90,8 +90,8 @@ export async function* toChunks(parts: Iterable<string>, pauses: Pauses = create
 }
 
 /**
- * Sends metrics as they are rendered: what is short at once, the rest as a stream. The stream is gzipped chunk by chunk, because
- * one call for all of it would hold a thread of libuv's pool, which files and some names need, for a second.
+ * Sends metrics as they are rendered: a short text at once, a long one as a stream. The stream is gzipped chunk by chunk, because
+ * a single call for all of it would occupy a thread of libuv's pool, which file access and name lookups need, for a second.
  */
 async function streamMetrics(
   request: FastifyRequest,
@@ -112,7 +112,7 @@ async function streamMetrics(
   const text = Readable.from(all(), { objectMode: false })
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
-  // An error of the text destroys the compressed one, which ends the reply.
+  // An error of the text stream destroys the compressed stream, which ends the reply.
   return reply.send(pipeline(text, createGzip(compression), () => {}))
 }
 
@@ -149,7 +149,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         tags: ['metrics'],
         summary: 'Metrics of all watched servers and of the service',
         description:
-          'For a scrape by Prometheus: the newest values of every watched server, and of this process. Where replicas share the servers: of those that this one polls.',
+          'The newest values of every watched server and of this process, for Prometheus to scrape. A replica exports only the servers that it polls.',
         security: security.metrics,
         response: metricsSchema,
       },

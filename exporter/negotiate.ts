@@ -7,7 +7,9 @@ const formats: Readonly<Record<string, Format>> = {
 }
 const offered = Object.keys(formats) as [string, ...string[]]
 
-/** OpenMetrics where the client prefers it, else the Prometheus text format, even where it is not accepted: a browser shows it. */
+/**
+ * OpenMetrics if the client prefers it, else the Prometheus text format, even if the client does not accept it: browsers show it.
+ */
 export function chooseFormat(accept: string | undefined): Format {
   return formats[negotiate(accept, offered)] ?? 'prometheus'
 }

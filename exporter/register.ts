@@ -21,29 +21,37 @@ import { createServiceMetrics } from './service-metrics.ts'
 export interface ExporterOptions {
   readonly fleet: Fleet
   readonly config: Pick<Config, 'metrics' | 'poll'>
+  /** The token of these routes now; default: that of the configuration. */
+  readonly metricsToken?: () => string | undefined
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
   readonly data?: DataMetrics
   /** Without it there are no metrics of the event streams and the history. */
   readonly live?: LiveMetrics
-  /** Where several replicas share the servers: /metrics covers those that this one polls. */
+  /** With several replicas, /metrics covers only the servers that this one polls. */
   readonly replica?: ReplicaOptions
   /** Without it there are no metrics of the discovery of servers. */
   readonly discovery?: DiscoveryView
-  /** Counts the requests; default: a new one. Without `countsRequests` other processes count them and add them to it. */
+  /**
+   * Counts the requests; default: a new histogram. Without `countsRequests` other processes count the requests and add them to
+   * it.
+   */
   readonly histogram?: HttpHistogram
   readonly countsRequests?: boolean
-  /** Where the routes go, if not to `app`: the app of METRICS_LISTEN. */
+  /** The app that gets the routes if METRICS_LISTEN is set; default: `app`. */
   readonly routesOn?: FastifyInstance
-  /** Lookups of names for the watched servers; those for /probe are added. */
+  /** Name lookups for the watched servers; those for /probe are added. */
   readonly nameLookups?: Histogram
   /** How late polls of the watched servers started. */
   readonly pollDelays?: Histogram
-  /** What /probe reaches servers through; default: the system's network with a cache of its own, so that a probe evicts no name of the fleet. */
+  /**
+   * The network that /probe uses; default: the system's, with a separate name cache, so that a probe cannot evict names of the
+   * fleet.
+   */
   readonly network?: Network
 }
 
-/** Where the routes are. */
+/** The app that has the routes. */
 export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */
@@ -59,7 +67,11 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
 
   routesOn.register(async (routes) => {
     if (metricsToken !== undefined) {
-      const check = createBearerCheck({ token: metricsToken, env: settings.metricsToken.env, realm: 'metrics' })
+      const check = createBearerCheck({
+        token: () => options.metricsToken?.() ?? metricsToken,
+        env: settings.metricsToken.env,
+        realm: 'metrics',
+      })
       routes.addHook('onRequest', async (request) => check(request))
     }
     registerMetricsRoute(routes, {

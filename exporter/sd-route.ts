@@ -51,7 +51,7 @@ function toGroup(server: ServerSettings, target: string): Static<typeof TargetGr
   }
 }
 
-/** The reply that lists the servers, one group each. */
+/** The reply with one target group per server. */
 export function prepareTargets(servers: readonly ServerSettings[]): PreparedReply {
   const targets = targetsOf(servers)
   return prepareJson(servers.map((server, index) => toGroup(server, targets[index] ?? server.name)))
@@ -64,7 +64,7 @@ export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
   const schema = {
     tags: ['metrics'],
     summary: 'Watched servers for Prometheus',
-    description: 'For `http_sd_config`: one target group for each server, for scraping each by `/probe`.',
+    description: 'For `http_sd_config`: one target group per server, to scrape each of them by `/probe`.',
     security: security.metrics,
     response: { ...preparedReplies(success), ...problems(401) },
   }

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { revision, version } from '../src/package.ts'
 import { escapeLabel, type Format, familyHeader, formatBound, formatValue } from './text.ts'
 
-/** These count what is open now, named as if they were counters; the same numbers are in the ones without `_total`. */
+/** Gauges of open resources whose names end in `_total` like counters; the metrics without `_total` have the same values. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 export interface ServiceMetrics {
@@ -10,7 +10,7 @@ export interface ServiceMetrics {
 }
 
 /**
- * Metrics of the process itself, of the build and of its settings, from a registry of their own.
+ * Metrics of the process itself, of the build and of its settings, from a separate registry.
  * @param pollIntervalMs time between two polls of a server
  */
 export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
@@ -19,7 +19,7 @@ export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
   for (const name of misnamed) registry.removeSingleMetric(name)
   new Gauge({
     name: 'tickwarden_build_info',
-    help: 'The build of the service that runs, as labels; always 1.',
+    help: 'Version of the service and of Node.js as labels; always 1.',
     labelNames: ['version', 'revision', 'node'],
     registers: [registry],
   }).set({ version, revision: revision ?? '', node: process.version }, 1)

@@ -11,15 +11,15 @@ export const contentTypes: Readonly<Record<Format, string>> = {
 /** Ends an exposition. */
 export const endings: Readonly<Record<Format, string>> = { prometheus: '', openmetrics: '# EOF\n' }
 
-/** Label values may come from a game server: longer ones are cut. */
-const longestValue = 128
+/** Label values may come from a game server, so longer ones are truncated. */
+const maxValueLength = 128
 
 /**
- * A label value between its quotes. Control characters are replaced: Prometheus' reader takes NUL for the end of the text,
- * so that one server's odd version could hide the series of all the others.
+ * A label value between its quotes. Control characters are replaced: Prometheus treats NUL as the end of the text, so one
+ * server's malformed version could hide the series of all others.
  */
-export function escapeLabel(value: string, longest = longestValue): string {
-  const short = value.length > longest ? value.slice(0, longest) : value
+export function escapeLabel(value: string, maxLength = maxValueLength): string {
+  const short = value.length > maxLength ? value.slice(0, maxLength) : value
   if (!/[\\"\p{Cc}]/u.test(short)) return short
   return short.replace(/[\\"\p{Cc}]/gu, (character) => {
     if (character === '\n') return '\\n'
@@ -32,7 +32,7 @@ export function formatValue(value: number): string {
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
 }
 
-/** The value of a bucket's label `le`: OpenMetrics wants each bound as a float, 1.0, and `1` would be another series. */
+/** The value of a bucket's label `le`: OpenMetrics requires a float such as 1.0; `1` would be another series. */
 export const formatBound = (bound: number, format: Format): string =>
   format === 'openmetrics' && Number.isInteger(bound) ? bound.toFixed(1) : formatValue(bound)
 
@@ -49,7 +49,8 @@ function labelText(names: readonly string[], { labels }: Sample): string {
 }
 
 /**
- * The sample lines of a family. Of two samples with equal labels the first counts: a scraper may reject duplicates.
+ * The sample lines of a family. Of several samples with equal labels only the first is written, because scrapers reject
+ * duplicates.
  * @param constant labels that every sample gets, escaped: `server="lobby"`, or empty
  */
 export function sampleLines<T>(family: Family<T>, from: T, constant: string): string {
@@ -75,8 +76,8 @@ export function sampleLines<T>(family: Family<T>, from: T, constant: string): st
 }
 
 /**
- * A function that writes families of one thing with their headers; families without a sample are left out. The headers are made
- * once: for a single server they take a third of the time.
+ * Returns a function that writes the families of one object with their headers; families without a sample are omitted. The
+ * headers are rendered once, because they take a third of the time for a single server.
  */
 export function createExposition<T>(families: readonly Family<T>[]): (from: T, format: Format) => string {
   const withHeaders = families.map((family) => ({

@@ -1,4 +1,4 @@
-// Serves events, as built, and the same messages from a bare server; what it is told to publish it publishes.
+// Serves events with the built service, and the same messages from a bare server. It publishes what its parent process sends.
 import { createServer } from 'node:http'
 import { systemClock } from '../../dist/src/clock.js'
 import { createHttpApp } from '../../dist/src/http/app.js'
@@ -32,6 +32,7 @@ const fleet = {
     listener = given
     return silent
   },
+  onChange: () => silent,
 }
 const app = createHttpApp({ logger, corsOrigin: '*' })
 registerLive(app, { fleet, hub: createEventHub(fleet, systemClock, 10_000) })

@@ -7,19 +7,19 @@ import { createWorld } from '../../src/game/demo/world.ts'
 import { encodeFrame, encodeString } from '../../src/game/protocol/frames.ts'
 import { indexOf } from './hosts.ts'
 
-// Thousands of game servers in one process: a status listener and an RCON listener on every address of this machine. Each server
-// is told apart by the address that the client has connected to. As cheap as possible: what is measured is who polls them.
+// Thousands of game servers in one process: a status listener and an RCON listener on every address of this machine. A server is
+// identified by the address that the client has connected to. As cheap as possible, because the client is measured.
 
 /** Bytes of an icon before base64. */
 const iconBytes = 8_192
-/** One poll in so many finds another count of players. */
+/** The player count changes once per this many polls. */
 const changeEvery = 10
 const handshakeLength = 7
 const ping = 9
 
 const icons = new Map<number, string>()
 
-/** Bytes that cannot be compressed, with the head of a PNG. */
+/** Incompressible bytes with the header of a PNG. */
 function iconOf(kind: number): string {
   const before = icons.get(kind)
   if (before !== undefined) return before
@@ -41,7 +41,7 @@ function iconOf(kind: number): string {
 
 interface GameServer {
   readonly reply: Buffer
-  /** Where the three digits of the count of players are. */
+  /** Position of the three digits of the player count. */
   readonly countAt: number
   polls: number
 }
@@ -98,7 +98,7 @@ const identity = {
 const world = createWorld({ clock: systemClock, seed: 1, scenario: 'steady', players: 5, maxPlayers: 20, pauseWhenEmpty: -1 })
 const commandLine = createCommandLine(world, identity)
 
-/** Takes any password. */
+/** Accepts any password. */
 function answerRcon(socket: Socket): void {
   socket.setNoDelay(true)
   socket.on('error', () => {})

@@ -1,4 +1,4 @@
-/** The address of a simulated server: every address of 127.0.0.0/8 is this machine (on Linux), so that one socket serves them all. */
+/** The address of a simulated server: every address of 127.0.0.0/8 is local (on Linux), so that one socket serves them all. */
 export const hostOf = (index: number): string => `127.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`
 
 /** The number of the server that a client has connected to. */

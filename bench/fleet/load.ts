@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 
-// The clients of a service beside those that are measured: clients of its events, and a Prometheus. A process of its own.
+// Clients that produce load but are not measured: event clients and a Prometheus. A separate process.
 
 export interface LoadOrder {
   readonly url: string
@@ -40,7 +40,7 @@ for (let count = 0; count < order.eventClients; count++) {
 }
 process.send?.('connected')
 
-/** As Prometheus scrapes: gzip, one kept connection. */
+/** Scrapes like Prometheus: gzip, keep-alive. */
 const agent = new Agent({ connections: 1 })
 const headers = { 'accept-encoding': 'gzip', accept: 'text/plain;version=0.0.4' }
 const scrapes: number[] = []

@@ -1,4 +1,4 @@
-// The whole service, as built, watching many servers. It measures what can be measured only from inside.
+// The whole service, as built, watching many servers. It measures what can only be measured in the process.
 import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { buildApp } from '../../dist/src/app.js'
@@ -16,7 +16,7 @@ logger.child = () => logger
 
 const config = loadConfig({ env: { POLL_INTERVAL: `${interval}ms` } })
 const network = createNetwork({ clock: systemClock, servers: servers.length })
-// Without jitter a poll is due exactly one interval after the start of the one before.
+// Without jitter a poll is due exactly one interval after the start of the previous one.
 const fleet = createFleet({
   servers,
   poll: config.poll,

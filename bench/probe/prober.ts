@@ -3,7 +3,8 @@ import pino from 'pino'
 import type { DemoServer } from '../../src/game/demo/server.ts'
 import { built } from '../built.ts'
 
-// A process of its own, so that only probing and polling are counted: the exporter, asked for /probe over HTTP, and a watcher.
+// A separate process, so that only probing and polling are measured: the exporter, with requests of /probe over HTTP, and a
+// watcher.
 const { createFleet } = await built<typeof import('../../src/game/fleet.ts')>('game/fleet.js')
 const { createSources } = await built<typeof import('../../src/game/sources/create-sources.ts')>('game/sources/create-sources.js')
 const { createHttpApp } = await built<typeof import('../../src/http/app.ts')>('http/app.js')
@@ -20,7 +21,7 @@ export type ProberRequest =
 
 export interface ProberReply {
   readonly port?: number
-  /** Processor time of this process so far, microseconds. */
+  /** CPU time of this process so far, microseconds. */
   readonly cpu: number
 }
 
@@ -28,7 +29,7 @@ const cpu = (): number => {
   const { user, system } = process.cpuUsage()
   return user + system
 }
-let poll: () => Promise<unknown> = () => Promise.reject(new Error('nothing is watched'))
+let poll: () => Promise<unknown> = () => Promise.reject(new Error('no server is watched'))
 
 process.on('message', async (request: ProberRequest) => {
   let port: number | undefined

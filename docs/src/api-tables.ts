@@ -13,6 +13,6 @@ const rows = ({ paths }: OpenApi, isIncluded: (path: string) => boolean) =>
     .filter(([path]) => isIncluded(path) && !path.startsWith(`${ofOneServer}/`))
     .map(([path, { get }]) => [code(path), parametersOf(get), get.summary])
 
-/** Every route whose path fits, with the parameters of its query; optional ones in brackets. */
+/** Every route whose path matches, with its query parameters; optional ones in brackets. */
 export const routeTable = (openapi: OpenApi, isIncluded: (path: string) => boolean): string =>
   table(['route', 'parameters', 'what it returns'], ...rows(openapi, isIncluded))

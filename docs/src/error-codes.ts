@@ -5,11 +5,11 @@ import { capitalised, code, marked, table } from './table.ts'
 
 const list: readonly SourceDescriptor[] = sources
 
-/** What each code means: a new code does not compile without. */
+/** What each code means; a new code does not compile without an entry. */
 const meanings: Readonly<Record<SourceErrorCode, string>> = {
   timeout:
     'no reply before the deadline (`POLL_TIMEOUT`): a firewall that drops packets, a wrong address, or a machine that hangs',
-  refused: 'the machine answers, but no program listens on this port',
+  refused: 'connection refused: no program listens on this port',
   unreachable: 'no route to the host, or a firewall rejects the connection',
   dns: 'the host name does not resolve, or the name server does not answer',
   closed: 'the connection was closed before the reply was complete',
@@ -25,7 +25,7 @@ const meanings: Readonly<Record<SourceErrorCode, string>> = {
 
 const codes = Object.keys(meanings) as readonly SourceErrorCode[]
 
-/** What to check, with the sources for which it is the same. */
+/** What to check, with the sources that it applies to. */
 function checksFor(code: SourceErrorCode): readonly (readonly string[])[] {
   const titles = new Map<string, readonly string[]>()
   for (const { title, hints } of list) {

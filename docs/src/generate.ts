@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, '..', '..')
 
 type Make = (service: SelfDescription) => string
 
-/** What stands between `<!-- generated: NAME -->` and `<!-- end -->`, by file and name. */
+/** The text between `<!-- generated: NAME -->` and `<!-- end -->`, by file and name. */
 const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/settings.md': { 'server settings': serverSettingTable, 'service settings': serviceSettingTable },
   'docs/sources.md': { sources: sourceTable },
@@ -41,7 +41,7 @@ const parts: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'docs/contributing/README.md': { diagram: layerDiagram },
 }
 
-/** @throws RangeError where the text has no such markers */
+/** @throws RangeError if the text has no such markers */
 function replaced(text: string, name: string, content: string): string {
   const begin = `<!-- generated: ${name} -->\n`
   const start = text.indexOf(begin)
@@ -50,7 +50,7 @@ function replaced(text: string, name: string, content: string): string {
   return `${text.slice(0, start + begin.length)}\n${content}\n${text.slice(end)}`
 }
 
-/** The pages with their generated parts as the code has them, by path from the project's root. */
+/** The pages with their generated parts, by path relative to the root of the project. */
 export async function generatePages(): Promise<Readonly<Record<string, string>>> {
   const service = await readSelfDescription()
   return Object.fromEntries(

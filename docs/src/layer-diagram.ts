@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** Left out because nearly everything imports them. */
+/** Omitted because almost everything imports them. */
 const everywhere = new Set(['src/config'])
 
 const importing = /^\s*(?:import|export)\s+(?!type\b)[^'"]*?from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/gm
@@ -13,7 +13,7 @@ const filesIn = (folder: string): readonly string[] =>
     .filter((path) => path.endsWith('.ts'))
     .map((path) => join(folder, path))
 
-/** The folder of a file, or the file itself if it is one of the two that put everything into place. */
+/** The folder of a file, or the file itself if it is one of the two that assemble the service. */
 function partOf(file: string): string | undefined {
   if (file === 'src/main.ts' || file === 'src/app.ts') return file
   const [top = '', folder = '', ...rest] = file.split('/')
@@ -36,7 +36,7 @@ function importGraph(): Edges {
   return edges
 }
 
-/** True if there is a way from one part to another that is longer than one edge. */
+/** True if there is a path of more than one edge from one part to another. */
 function hasDetour(edges: Edges, from: string, to: string): boolean {
   const seen = new Set([from])
   const next = [...(edges.get(from) ?? [])].filter((part) => part !== to)
@@ -49,7 +49,7 @@ function hasDetour(edges: Edges, from: string, to: string): boolean {
   return false
 }
 
-/** The folders and what each imports, as a Mermaid diagram. What follows from other arrows is left out, and so are types. */
+/** The folders and what each imports, as a Mermaid diagram. Arrows implied by others and imports of types are omitted. */
 export function layerDiagram(): string {
   const edges = importGraph()
   const arrows = [...edges].flatMap(([from, targets]) =>

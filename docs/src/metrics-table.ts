@@ -23,7 +23,7 @@ const listed: readonly Metric[] = [
   ...[...probed, ...partFamilies, ...mcMonitor({ settingsOf: () => undefined }).families].map(describe),
 ]
 
-/** The families of an exposition that are in no list: those of the service itself, but for those of prom-client. */
+/** The families of an exposition that are in no list: those of the service itself without those of prom-client. */
 function ownMetrics(exposition: string): readonly Metric[] {
   const known = new Set(listed.map(({ name }) => name))
   const headers = [...exposition.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)\n\1(?:_bucket)?(?:\{(.*?)\})? /gm)]

@@ -9,8 +9,8 @@ import { createPreviewServer } from '../../grafana/src/preview/server.ts'
 import { startPrometheus } from '../../test/grafana/prometheus-server.ts'
 import { startDemoFleet } from '../../test/helpers/demo-fleet.ts'
 
-// Makes the pictures of docs/images from demo servers: npx tsx docs/src/screenshots.ts [MINUTES]
-// Needs Chromium and Prometheus; the charts show as many minutes as it waits.
+// Makes the pictures of docs/images from demo servers: npx tsx docs/src/screenshots.ts [MINUTES] Needs Chromium and Prometheus;
+// it waits for MINUTES, which the charts then show.
 
 const minutes = Number(process.argv[2] ?? 4)
 const images = join(import.meta.dirname, '..', 'images')
@@ -22,7 +22,7 @@ interface Shot {
   readonly width: number
   readonly height: number
   readonly scheme?: 'light' | 'dark'
-  /** The picture is taken once this is there. */
+  /** The selector that must match before the screenshot. */
   readonly ready: string
 }
 
@@ -52,7 +52,7 @@ const shots: readonly Shot[] = [
 ]
 
 try {
-  // One server is down at the end, as the page shows problems first.
+  // One server is down at the end, because the page shows problems first.
   await delay(minutes * 60_000)
   await fleet.servers.archive.close()
   await delay(10_000)

@@ -24,11 +24,11 @@ const file = join(import.meta.dirname, '..', '..', 'test', 'fixtures', 'server-s
 interface Sent {
   /** The version name of a Java server, the pong of a Bedrock server. */
   readonly text: string
-  /** What the parsers of the service make of it. */
+  /** The software as the service detects it. */
   readonly fields: object
 }
 
-/** Bytes before the text of a pong. */
+/** Number of bytes before the text of a pong. */
 const pongHead = 35
 
 function readPong(bytes: Buffer): Sent {
@@ -59,7 +59,7 @@ const shown = (value: unknown): string => (typeof value === 'string' ? code(valu
 
 const naming = ['software', 'version', 'loader', 'loaderVersion', 'proxy', 'acceptedVersions']
 
-/** What each server software sends as its name, and what Tickwarden makes of it. */
+/** The name that each server software sends, and the name that Tickwarden shows. */
 export function serverSoftwareTable(): string {
   const forms: readonly Form[] = JSON.parse(readFileSync(file, 'utf8'))
   const rows = forms.map((form) => {

@@ -18,7 +18,7 @@ export interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[]
 }
 
-/** What the service says of itself. */
+/** The descriptions that the service generates. */
 export interface SelfDescription {
   readonly openapi: OpenApi
   /** The text of `/metrics` of a service that watches no server and has served a request. */

@@ -19,7 +19,7 @@ const providerList: readonly ProviderDescriptor[] = providers
 
 const withoutArticle = (label: string): string => label.replace(/^the /, '')
 
-/** What a source gives: the label of each field, once. */
+/** The fields of a source: each label once. */
 const given = ({ fields, pushes }: SourceDescriptor): string => {
   const labels = fieldNames
     .filter((name) => fields[name] !== undefined)
@@ -27,10 +27,10 @@ const given = ({ fields, pushes }: SourceDescriptor): string => {
   return [...new Set(labels), ...(pushes ? ['events between polls'] : [])].join(', ')
 }
 
-/** Every source: what switches it on, what it gives and what it costs the server. */
+/** Every source: how to enable it, its fields and its cost for the server. */
 export const sourceTable = (): string =>
   table(
-    ['source', 'name', 'edition', 'switch it on', 'gives', 'cost to the server'],
+    ['source', 'name', 'edition', 'how to enable it', 'gives', 'cost to the server'],
     ...list.map((source) => [
       `[${source.title}](#${source.title.toLowerCase().replaceAll(' ', '-')})`,
       code(source.name),
@@ -41,7 +41,7 @@ export const sourceTable = (): string =>
     ]),
   )
 
-/** The settings of scripts where none is set. */
+/** The settings of scripts without values. */
 const withoutSettings = (): ScriptSettings => scriptSettings(loadConfig({ env: {}, file: '/dev/null', watches: false }))
 
 const fallbackOf = ({ default: text, otherwise }: Setting<unknown>): string => text ?? otherwise ?? 'none'
@@ -70,7 +70,9 @@ export const serviceSettingTable = (): string =>
     ...allSettings.filter((setting) => !settingsOfServer.includes(setting)).map(settingRow),
   )
 
-/** Every provider of servers, in their order of precedence: what it reads, the setting that switches it on, and what it makes of it. */
+/**
+ * Every provider of servers, in order of precedence: what it reads, the setting that enables it, and how entries become servers.
+ */
 export const providerTable = (): string =>
   table(
     ['where servers come from', 'environment', 'in the config file', 'what is a server'],
@@ -82,7 +84,7 @@ export const providerTable = (): string =>
     }),
   )
 
-/** Every field with its unit and the sources that give it, best first. */
+/** Every field with its unit and the sources that provide it, best first. */
 export const fieldTable = (): string =>
   table(
     ['field', 'what it is', 'unit', 'sources, best first'],
@@ -96,7 +98,7 @@ export const fieldTable = (): string =>
     }),
   )
 
-/** Every database of the data service: its routes, its snapshot and the setting that names another one. */
+/** Every database of the data service: its routes, its snapshot and the setting for another location. */
 export const databaseTable = (): string =>
   table(
     ['routes', 'database', 'snapshot in `DATA_DIR`', 'another file or URL'],

@@ -3,21 +3,21 @@ import type { Family } from './family.ts'
 
 type DataFamily = Family<DataMetrics>
 
-/** One sample for each database of which the figure is known. */
+/** One sample for each database whose value is known. */
 const byDatabase =
-  (figure: (snapshot: SnapshotMetrics) => number | undefined): DataFamily['read'] =>
+  (read: (snapshot: SnapshotMetrics) => number | undefined): DataFamily['read'] =>
   ({ snapshots }) =>
     snapshots().flatMap((snapshot) => {
-      const value = figure(snapshot)
+      const value = read(snapshot)
       return value === undefined ? [] : [{ labels: [snapshot.database], value }]
     })
 
-/** One sample for each script of which the figure is known. */
+/** One sample for each script whose value is known. */
 const byScript =
-  (figure: (script: ScriptMetrics) => number | undefined): DataFamily['read'] =>
+  (read: (script: ScriptMetrics) => number | undefined): DataFamily['read'] =>
   ({ scripts }) =>
     (scripts?.() ?? []).flatMap((script) => {
-      const value = figure(script)
+      const value = read(script)
       return value === undefined ? [] : [{ labels: [script.script], value }]
     })
 
@@ -25,35 +25,35 @@ export const data: readonly DataFamily[] = [
   {
     name: 'tickwarden_snapshot_up',
     type: 'gauge',
-    help: '1 if the last look found a snapshot of the database that can be read, 0 if it is missing or broken.',
+    help: '1 if the database has a readable snapshot, 0 if it is missing or broken.',
     labels: ['database'],
     read: byDatabase(({ up }) => Number(up)),
   },
   {
     name: 'tickwarden_snapshot_entries',
     type: 'gauge',
-    help: 'Entries of the database that are served, without hidden ones.',
+    help: 'Entries of the database that are served; hidden entries are not counted.',
     labels: ['database'],
     read: byDatabase(({ entries }) => entries),
   },
   {
     name: 'tickwarden_snapshot_rejected_entries',
     type: 'gauge',
-    help: 'Entries of the snapshot in service that did not fit and are left out.',
+    help: 'Entries of the snapshot in use that were rejected because they are not valid.',
     labels: ['database'],
     read: byDatabase(({ rejected }) => rejected),
   },
   {
     name: 'tickwarden_snapshot_last_update_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time at which the data of the snapshot were updated, as it says itself, seconds.',
+    help: 'Unix time of the last update that the snapshot itself states, seconds.',
     labels: ['database'],
     read: byDatabase(({ lastUpdate }) => lastUpdate),
   },
   {
     name: 'tickwarden_script_runs_total',
     type: 'counter',
-    help: 'Runs of the update script ended since the service started, by outcome; done and partly are successes.',
+    help: 'Completed runs of the update script since the service started, by outcome; done and partly are successes.',
     labels: ['script', 'outcome'],
     read: ({ scripts }) =>
       (scripts?.() ?? []).flatMap(({ script, runs }) =>
@@ -63,28 +63,28 @@ export const data: readonly DataFamily[] = [
   {
     name: 'tickwarden_script_last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time at which the update script last succeeded, seconds.',
+    help: 'Unix time of the last successful run of the update script, seconds.',
     labels: ['script'],
     read: byScript(({ lastSuccess }) => lastSuccess),
   },
   {
     name: 'tickwarden_script_duration_seconds',
     type: 'gauge',
-    help: 'Time that the last ended run of the update script took, seconds.',
+    help: 'Duration of the last completed run of the update script, seconds.',
     labels: ['script'],
     read: byScript(({ duration }) => duration),
   },
   {
     name: 'tickwarden_script_authorisation_expires_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time at which the access ends that a person gave the update script, seconds.',
+    help: 'Unix time at which the authorisation of the update script expires, seconds.',
     labels: ['script'],
     read: byScript(({ authorisationExpires }) => authorisationExpires),
   },
   {
     name: 'tickwarden_script_running',
     type: 'gauge',
-    help: '1 while the update script runs, else 0.',
+    help: '1 while the update script is running, else 0.',
     labels: ['script'],
     read: byScript(({ running }) => Number(running)),
   },

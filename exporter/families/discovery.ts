@@ -3,7 +3,7 @@ import type { Family } from './family.ts'
 
 type DiscoveryFamily = Family<DiscoveryView>
 
-/** One sample for each provider of which the value is known. */
+/** One sample for each provider whose value is known. */
 const byProvider =
   (value: (lists: readonly ListStatus[]) => number | undefined): DiscoveryFamily['read'] =>
   (discovery) => {
@@ -14,7 +14,7 @@ const byProvider =
     })
   }
 
-/** Undefined where one of the values is. */
+/** Undefined if one of the values is undefined. */
 function combined(values: readonly (number | undefined)[], combine: (known: readonly number[]) => number): number | undefined {
   const known = values.filter((value) => value !== undefined)
   return known.length < values.length ? undefined : combine(known)
@@ -24,7 +24,7 @@ export const discovery: readonly DiscoveryFamily[] = [
   {
     name: 'tickwarden_discovery_up',
     type: 'gauge',
-    help: '1 if the last read of every list of servers of the provider succeeded, 0 if one failed; absent before the first read.',
+    help: '1 if the last read of every server list of the provider succeeded, 0 if one failed; absent before the first read.',
     labels: ['provider'],
     read: byProvider((lists) =>
       lists.some(({ state }) => state === 'failed') ? 0 : lists.some(({ state }) => state === 'pending') ? undefined : 1,
@@ -33,7 +33,7 @@ export const discovery: readonly DiscoveryFamily[] = [
   {
     name: 'tickwarden_discovery_servers',
     type: 'gauge',
-    help: 'Watched servers that come from the provider; absent where one of its lists was never read.',
+    help: 'Watched servers that come from the provider; absent if one of its lists has never been read.',
     labels: ['provider'],
     read: byProvider((lists) =>
       combined(
@@ -45,14 +45,14 @@ export const discovery: readonly DiscoveryFamily[] = [
   {
     name: 'tickwarden_discovery_refused_servers',
     type: 'gauge',
-    help: 'Entries of the provider that are not watched because they do not fit or because their name is taken.',
+    help: 'Entries of the provider that are not watched because they are not valid or their name is already in use.',
     labels: ['provider'],
     read: byProvider((lists) => lists.reduce((sum, { refused }) => sum + refused.length, 0)),
   },
   {
     name: 'tickwarden_discovery_last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time of the last successful read of the list of the provider that was read longest ago, seconds; files are read when they change.',
+    help: 'Unix time of the last successful read of the provider, seconds; the oldest one if it has several lists. Files are read when they change.',
     labels: ['provider'],
     read: byProvider((lists) =>
       combined(

@@ -3,27 +3,27 @@ import type { KnownFields, ServerSnapshot } from '../../src/game/snapshot.ts'
 export interface Sample {
   /** Values of the family's labels, in the order of `labels`. */
   readonly labels: readonly string[]
-  /** One that is not finite counts as unknown and is left out. */
+  /** A value that is not finite is treated as unknown and not written. */
   readonly value: number
 }
 
 /** One metric and how to read it from `T`. A renamed metric or label is a breaking change. */
 export interface Family<T = ServerSnapshot> {
-  /** As it is exposed, a counter with its `_total`. */
+  /** As exposed: a counter's name includes `_total`. */
   readonly name: string
   readonly type: 'gauge' | 'counter'
-  /** Names the unit and the window. */
+  /** States the unit and the window. */
   readonly help: string
   readonly labels: readonly string[]
-  /** Nothing where the value is not known. */
+  /** Empty if the value is unknown. */
   read(from: T): readonly Sample[]
 }
 
 /** A family of a watched server. */
 export interface ServerFamily extends Family {
   /**
-   * True: one poll tells its value, so that /probe serves it. False: it takes more than one, as what is counted between polls or
-   * since the service started.
+   * True if a single poll is enough to read the value, so that /probe can serve it. False for values that need several polls,
+   * such as counters since the service started.
    */
   readonly perPoll: boolean
 }
@@ -36,5 +36,5 @@ export const single = (value: number | undefined): readonly Sample[] =>
 
 export const flag = (value: boolean | undefined): readonly Sample[] => single(value === undefined ? undefined : Number(value))
 
-/** The fields as long as the server is not known to be down: what it last said then is no longer so. */
+/** The fields, or none if the server is down: its last values no longer hold then. */
 export const live = ({ up, fields }: ServerSnapshot): KnownFields => (up === false ? {} : fields)

@@ -26,7 +26,7 @@ export const serverFamilies: readonly ServerFamily[] = [
   ...polls,
 ]
 
-/** The families of the parts of the service, each of which is written where that part is on. */
+/** The families of the parts of the service, each written only if that part is enabled. */
 export const partFamilies: readonly Pick<Family, 'name' | 'type' | 'labels' | 'help'>[] = [
   ...data,
   ...live,

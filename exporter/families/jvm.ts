@@ -12,7 +12,7 @@ export const jvm: readonly ServerFamily[] = [
   {
     name: 'minecraft_jvm_memory_used_bytes',
     type: 'gauge',
-    help: "Memory in use in the pool of the server's JVM, bytes.",
+    help: "Memory in use in the memory pool of the server's JVM, bytes.",
     labels: ['pool'],
     perPoll: true,
     read: (snapshot) => named(pools(snapshot), ({ usedBytes }) => usedBytes),
@@ -20,7 +20,7 @@ export const jvm: readonly ServerFamily[] = [
   {
     name: 'minecraft_jvm_memory_max_bytes',
     type: 'gauge',
-    help: "Largest size of the pool of the server's JVM, bytes; absent where there is no limit.",
+    help: "Maximum size of the memory pool of the server's JVM, bytes; absent if it has no limit.",
     labels: ['pool'],
     perPoll: true,
     read: (snapshot) => named(pools(snapshot), ({ maxBytes }) => maxBytes),

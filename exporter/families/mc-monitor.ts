@@ -9,12 +9,12 @@ const labels = ['server_host', 'server_port', 'server_edition', 'server_version'
 
 const statusOf = ({ sources }: ServerSnapshot): SourceState | undefined => sources.find(({ source }) => source === 'status')
 
-/** What mc-monitor reads from a status reply. It takes a count that a Java server leaves out for 0, of a Bedrock server for -1. */
+/** What mc-monitor reads from a status reply. A missing player count is 0 for a Java server and -1 for a Bedrock server. */
 interface Reply {
   readonly version: string
   readonly online: number
   readonly max: number
-  /** A Java server that does not let anyone in yet is not ready. */
+  /** A Java server that does not accept players yet is not ready. */
   readonly isReady: boolean
 }
 
@@ -28,12 +28,15 @@ function replyOf({ fields }: ServerSnapshot, edition: string): Reply | undefined
 }
 
 /**
- * The four gauges of mc-monitor (https://github.com/itzg/mc-monitor, prom_collector.go) as it computes them: from the status alone,
- * whatever else is known of the server, with the version as the server writes it, and "" where the status fails. It does not read
- * servers up to 1.6.
+ * The four gauges of mc-monitor (https://github.com/itzg/mc-monitor, prom_collector.go) computed as it does: from the status
+ * reply alone, with the version exactly as the server sends it, or "" if the status failed. It does not support servers up to
+ * 1.6.
  */
 export function mcMonitor({ settingsOf }: Pick<Fleet, 'settingsOf'>): UnlabelledFamilies {
-  /** Host, port and edition that the status is asked at; that of a server known by its directory is found out on the way. */
+  /**
+   * Host, port and edition that the status is requested from; for a server configured by its directory they are known after the
+   * first poll.
+   */
   function statusAddress(snapshot: ServerSnapshot): readonly [string, string, string] | undefined {
     const address = parseHostPort(statusOf(snapshot)?.target ?? '', 0)
     if (address === undefined) return undefined
@@ -64,18 +67,18 @@ export function mcMonitor({ settingsOf }: Pick<Fleet, 'settingsOf'>): Unlabelled
     families: [
       gauge(
         'minecraft_status_healthy',
-        '1 if the status is read and a Java server lets players in, 0 if not; as mc-monitor names it.',
+        '1 if the status was read and, for a Java server, players can join; else 0. Same as in mc-monitor.',
         (reply) => Number(reply?.isReady === true),
       ),
       gauge(
         'minecraft_status_response_time_seconds',
-        'Time that the status took with its ping, seconds; as mc-monitor names it.',
+        'Duration of the status request and its ping, seconds. Same as in mc-monitor.',
         (reply, { duration }) => reply && duration,
       ),
-      gauge('minecraft_status_players_online_count', 'Players online; as mc-monitor names it.', (reply) =>
+      gauge('minecraft_status_players_online_count', 'Players online. Same as in mc-monitor.', (reply) =>
         reply?.isReady ? reply.online : undefined,
       ),
-      gauge('minecraft_status_players_max_count', 'Players that the server lets in; as mc-monitor names it.', (reply) =>
+      gauge('minecraft_status_players_max_count', 'Maximum number of players. Same as in mc-monitor.', (reply) =>
         reply?.isReady ? reply.max : undefined,
       ),
     ],

@@ -4,7 +4,7 @@ export const overload: readonly ServerFamily[] = [
   {
     name: 'minecraft_overload_warnings_total',
     type: 'counter',
-    help: "Warnings of the server that it can't keep up, in its log since the service began to follow it.",
+    help: 'Warnings of the server log that the server cannot keep up, since the service started to read the log.',
     labels: [],
     perPoll: false,
     read: ({ fields }) => single(fields.overloadWarnings?.value),
@@ -12,7 +12,7 @@ export const overload: readonly ServerFamily[] = [
   {
     name: 'minecraft_overload_skipped_ticks_total',
     type: 'counter',
-    help: 'Ticks that the server says it fell behind, summed over those warnings.',
+    help: 'Ticks that the server fell behind according to those warnings, total.',
     labels: [],
     perPoll: false,
     read: ({ fields }) => single(fields.overloadSkippedTicks?.value),

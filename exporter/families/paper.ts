@@ -4,7 +4,7 @@ export const paper: readonly ServerFamily[] = [
   {
     name: 'minecraft_paper_tick_rate',
     type: 'gauge',
-    help: 'Ticks per second as Paper itself averages them over the window.',
+    help: 'Ticks per second averaged over the window by Paper itself.',
     labels: ['window'],
     perPoll: true,
     read: (snapshot) =>

@@ -4,7 +4,7 @@ export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_players_online',
     type: 'gauge',
-    help: 'Players that the server says are online.',
+    help: 'Players online as reported by the server.',
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).playersOnline?.value),
@@ -12,7 +12,7 @@ export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_players_max',
     type: 'gauge',
-    help: 'Players that the server lets in at most.',
+    help: 'Maximum number of players as reported by the server.',
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).playersMax?.value),
@@ -20,7 +20,7 @@ export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_player_joins_total',
     type: 'counter',
-    help: 'Players seen to join since the service started; only where the full player list or the log is known.',
+    help: 'Players that joined since the service started; only with a source of the full player list or the server log.',
     labels: [],
     perPoll: false,
     read: ({ joins }) => single(joins),
@@ -28,7 +28,7 @@ export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_player_leaves_total',
     type: 'counter',
-    help: 'Players seen to leave since the service started; only where the full player list or the log is known.',
+    help: 'Players that left since the service started; only with a source of the full player list or the server log.',
     labels: [],
     perPoll: false,
     read: ({ leaves }) => single(leaves),

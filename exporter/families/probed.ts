@@ -13,7 +13,7 @@ export const probed: readonly Family<Probed>[] = [
   {
     name: 'minecraft_source_phase_seconds',
     type: 'gauge',
-    help: 'Time that a phase of the poll of the source took, seconds; absent for phases that it did not reach or does not have.',
+    help: 'Duration of a phase of polling the source, seconds; absent for phases that the source does not have or did not reach.',
     labels: ['source', 'phase'],
     read: ({ phases }) => phases.map(({ source, phase, seconds }) => ({ labels: [source, phase], value: seconds })),
   },
@@ -27,7 +27,7 @@ export const probed: readonly Family<Probed>[] = [
   {
     name: 'probe_duration_seconds',
     type: 'gauge',
-    help: 'Time that the whole probe took, seconds.',
+    help: 'Duration of the whole probe, seconds.',
     labels: [],
     read: ({ duration }) => single(duration),
   },

@@ -12,7 +12,7 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
   {
     name: 'tickwarden_replica_members',
     type: 'gauge',
-    help: 'Living replicas, this one included; absent while the shared state (STATE_URL) cannot be used.',
+    help: 'Live replicas, including this one; absent while the shared state (STATE_URL) is unavailable.',
     labels: [],
     read: ({ members }) => single(members),
   },

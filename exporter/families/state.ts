@@ -13,7 +13,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_asleep',
     type: 'gauge',
-    help: '1 while a proxy answers for the server, which is stopped (then minecraft_up is 0), 0 while the server itself answers; absent without MC_ASLEEP_MOTD.',
+    help: '1 while a proxy answers for the stopped server (minecraft_up is 0 then), 0 while the server itself answers; absent without MC_ASLEEP_MOTD.',
     labels: [],
     perPoll: true,
     read: (snapshot) => flag(isAsleep(snapshot)),
@@ -21,7 +21,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_main_thread_responsive',
     type: 'gauge',
-    help: '1 if the main thread of the server answers, 0 if the server accepts connections but its main thread does not answer; absent where no source knows.',
+    help: '1 if the main thread of the server answers, 0 if the server accepts connections but its main thread does not answer; absent if no source can check it.',
     labels: [],
     perPoll: true,
     read: ({ mainThread }) => flag(mainThread?.responsive),
@@ -29,7 +29,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_main_thread_delay_seconds',
     type: 'gauge',
-    help: 'Time from the last request that runs on the main thread to its answer, seconds; while it is not answered, the time so far.',
+    help: 'Response time of the main thread to the last request that runs on it, seconds; the time so far while there is no response.',
     labels: [],
     perPoll: true,
     read: ({ mainThread }) => single(mainThread?.delay),
@@ -37,7 +37,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_world_upgrade_progress',
     type: 'gauge',
-    help: 'Part of the world that the server has upgraded, 0 to 1; only while it upgrades the world.',
+    help: 'Progress of the world upgrade, 0 to 1; only while the server upgrades its world.',
     labels: [],
     perPoll: true,
     read: ({ fields }) => single(fields.worldUpgrade?.value.state === 'running' ? fields.worldUpgrade.value.progress : undefined),
@@ -45,7 +45,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_demo',
     type: 'gauge',
-    help: 'Always 1, only of the built-in demo server: all values of the server are simulated.',
+    help: 'Always 1, present only for the built-in demo server, whose values are all simulated.',
     labels: [],
     perPoll: true,
     read: ({ demo }) => flag(demo),
@@ -53,7 +53,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_version_info',
     type: 'gauge',
-    help: 'What the server runs, as labels; always 1, only while the server is up.',
+    help: 'Version and software of the server as labels; always 1, present only while the server is up.',
     labels: ['version', 'protocol', 'software', 'loader', 'edition', 'transport'],
     perPoll: true,
     read({ up, fields }) {

@@ -6,7 +6,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_ticks_total',
     type: 'counter',
-    help: 'Tick counter of the server, ticks.',
+    help: 'Tick counter of the server.',
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickCount?.value.ticks),
@@ -14,7 +14,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_rate',
     type: 'gauge',
-    help: 'Measured ticks per second over about 10 s, at least the last two polls: tick counter over monotonic time; not capped at 20.',
+    help: 'Measured ticks per second over about 10 s (at least the last two polls), from the tick counter and monotonic time; not capped at 20.',
     labels: [],
     perPoll: false,
     read: (snapshot) => single(live(snapshot).tickRate?.value),
@@ -22,7 +22,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_rate_target',
     type: 'gauge',
-    help: 'Ticks per second that the server aims at.',
+    help: 'Target tick rate of the server, ticks per second.',
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickRateTarget?.value),
@@ -30,7 +30,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_duration_mean_seconds',
     type: 'gauge',
-    help: `Mean working time of one tick ${overWindow}`,
+    help: `Mean tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationMean?.value),
@@ -38,7 +38,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_duration_p50_seconds',
     type: 'gauge',
-    help: `Median working time of one tick ${overWindow}`,
+    help: `Median tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationP50?.value),
@@ -46,7 +46,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_duration_p95_seconds',
     type: 'gauge',
-    help: `95th percentile of the working time of one tick ${overWindow}`,
+    help: `95th percentile of the tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationP95?.value),
@@ -54,7 +54,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_duration_p99_seconds',
     type: 'gauge',
-    help: `99th percentile of the working time of one tick ${overWindow}`,
+    help: `99th percentile of the tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationP99?.value),
@@ -62,7 +62,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_duration_max_seconds',
     type: 'gauge',
-    help: `Longest working time of a tick ${overWindow}`,
+    help: `Maximum tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).tickDurationMax?.value),
@@ -70,7 +70,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_frozen',
     type: 'gauge',
-    help: '1 while ticking is frozen by command, else 0.',
+    help: '1 while ticking is frozen by /tick freeze, else 0.',
     labels: [],
     perPoll: true,
     read: (snapshot) => flag(live(snapshot).tickFrozen?.value),
@@ -78,7 +78,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_sprinting',
     type: 'gauge',
-    help: '1 while the server ticks as fast as it can by command, else 0.',
+    help: '1 while the server ticks as fast as it can because of /tick sprint, else 0.',
     labels: [],
     perPoll: true,
     read: (snapshot) => flag(live(snapshot).tickSprinting?.value),
@@ -86,7 +86,7 @@ export const ticks: readonly ServerFamily[] = [
   {
     name: 'minecraft_tick_paused',
     type: 'gauge',
-    help: '1 while the tick counter stands still because nobody is on, else 0.',
+    help: '1 while the tick counter is paused because no player is online, else 0.',
     labels: [],
     perPoll: false,
     read: (snapshot) => flag(live(snapshot).tickPaused?.value),

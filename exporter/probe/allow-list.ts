@@ -3,9 +3,9 @@ import ipaddr from 'ipaddr.js'
 import { hostPattern } from './host-pattern.ts'
 
 export interface AllowList {
-  /** False where nothing on the list could ever allow the host, so that no name is even looked up for it. */
+  /** False if no entry of the list can allow the host, so that its name does not need to be resolved. */
   mayAllow(host: string): boolean
-  /** Whether `host` may be polled at this address, which is one that it resolved to or the host itself. */
+  /** Whether `host` may be polled at this address, which it resolved to or which is the host itself. */
   allows(host: string, address: string): boolean
 }
 
@@ -15,8 +15,8 @@ type Range = readonly [base: Address, bits: number]
 const compatible = ipaddr.parseCIDR('::/96')
 
 /**
- * The IPv4 address in an IPv6 address that is only another way to write one, mapped (::ffff:10.0.0.1) or compatible (::a00:1, as
- * ::10.0.0.1 may be written): 10.0.0.1 must not pass as either. ::1 and :: are addresses of their own.
+ * The IPv4 address in an IPv4-mapped (::ffff:10.0.0.1) or IPv4-compatible (::a00:1 or ::10.0.0.1) IPv6 address, so that neither
+ * form bypasses the check. ::1 and :: are not IPv4 addresses.
  */
 function unwrap(address: Address): Address {
   if (!('isIPv4MappedAddress' in address)) return address
@@ -42,8 +42,9 @@ function isIn(address: Address, [base, bits]: Range): boolean {
 }
 
 /**
- * What /probe may reach besides the configured servers: host patterns (`*.example.org`) and ranges (`10.0.0.0/8`). A host that a
- * pattern allows must be at a public address: private, loopback, link-local and other special ones take a range that covers them.
+ * The targets that /probe may reach besides the configured servers: host patterns (`*.example.org`) and ranges (`10.0.0.0/8`). A
+ * host that matches a pattern must have a public address: private, loopback, link-local and other special addresses need a range
+ * that covers them.
  */
 export function createAllowList(entries: readonly string[]): AllowList {
   const ranges = entries.map(parseRange).filter((range) => range !== undefined)

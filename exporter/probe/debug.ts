@@ -2,7 +2,7 @@ import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(3)} s`
 
-/** Values as one line each; what may name players or fill pages is only counted. */
+/** One line per value. Values that may name players or are very long are only counted. */
 function show(name: string, value: unknown): string {
   if (Buffer.isBuffer(value)) return `${value.length} bytes`
   if (name === 'players') return `${(value as { players: readonly unknown[] }).players.length} listed`
@@ -11,12 +11,12 @@ function show(name: string, value: unknown): string {
 }
 
 export interface DebugLog {
-  /** A step that has just happened. */
+  /** Records a step with the current time. */
   readonly note: (step: string) => void
   text(snapshot: ServerSnapshot, metrics: string): string
 }
 
-/** The poll step by step, for people. Settings are never written, so that no password can be. */
+/** The steps of a poll as readable text. Settings are never included, so that no password can leak. */
 export function createDebugLog(now: () => number, title: string): DebugLog {
   const started = now()
   const steps: string[] = []
@@ -28,7 +28,7 @@ export function createDebugLog(now: () => number, title: string): DebugLog {
         const took = duration === undefined ? '' : ` in ${seconds(duration * 1000)}`
         return `  ${source} (${target}): ${state}${took}${error ? `: ${error.code}: ${error.message}` : ''}`
       })
-      const known = Object.entries(fields).map(([name, field]) => `  ${name} = ${show(name, field.value)} (${field.source})`)
+      const values = Object.entries(fields).map(([name, field]) => `  ${name} = ${show(name, field.value)} (${field.source})`)
       return [
         title,
         '',
@@ -41,7 +41,7 @@ export function createDebugLog(now: () => number, title: string): DebugLog {
         ...bySource,
         '',
         'Fields:',
-        ...known,
+        ...values,
         '',
         'Metrics:',
         metrics,

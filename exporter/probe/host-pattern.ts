@@ -1,7 +1,7 @@
 /**
- * A test for host names: `*` stands for any characters, dots too; letter case does not count, and the pattern is for the whole name.
- * Its time grows with pattern times name, whatever the two are: a regular expression of several `.*` would try every way to share
- * the name among them, and names come from whoever asks.
+ * A matcher for host names: `*` matches any characters, including dots; letter case is ignored, and the pattern must match the
+ * whole name. Its worst case is the length of the pattern times that of the name. A regular expression with several `.*` could
+ * backtrack exponentially, and the names come from clients.
  */
 export function hostPattern(pattern: string): (host: string) => boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')
@@ -11,7 +11,7 @@ export function hostPattern(pattern: string): (host: string) => boolean {
     if (last === undefined) return host === first
     if (!host.startsWith(first) || !host.endsWith(last)) return false
     let from = first.length
-    // The earliest place for each piece leaves the most room for those behind it.
+    // The earliest match of each piece leaves the most room for the next ones.
     for (const piece of rest) {
       const at = host.indexOf(piece, from)
       if (at === -1) return false

@@ -3,14 +3,14 @@ import type { Network } from '../../src/game/network.ts'
 import { formatHostPort } from '../../src/game/protocol/address.ts'
 
 export interface GuardedNetwork extends Network {
-  /** Whether an address was refused. */
+  /** Whether an address has been refused. */
   readonly hasRefused: () => boolean
 }
 
 /**
- * Resolves to and connects to only those addresses that `allows` accepts. The check is on the very addresses that are connected to,
- * after every lookup, whether they come from the name, an SRV target or the target itself: a name whose address changes has no way
- * around it. The error does not hold the address, which may be one of an internal network.
+ * Resolves and connects only to addresses that `allows` accepts. The addresses that are connected to are checked after every
+ * lookup, whether they come from the name, an SRV target or the target itself, so that a name whose address changes (DNS
+ * rebinding) cannot bypass the check. The error does not contain the address, which may belong to an internal network.
  */
 export function guardNetwork(network: Network, allows: (address: string) => boolean): GuardedNetwork {
   let hasRefused = false
@@ -20,7 +20,7 @@ export function guardNetwork(network: Network, allows: (address: string) => bool
     throw new SourceError('unreachable', `${host}: its address is not allowed by PROBE_ALLOW`)
   }
   return {
-    // A source may connect by other means than connect(): it gets no address that it must not use.
+    // A source may connect without connect(), so it must never receive a forbidden address.
     lookup: async (host) => check(await network.lookup(host), host),
     resolveSrv: (name) => network.resolveSrv(name),
     connect: (addresses, port) => network.connect(check(addresses, 'the target'), port),
@@ -28,7 +28,7 @@ export function guardNetwork(network: Network, allows: (address: string) => bool
   }
 }
 
-/** Notes each step. */
+/** Passes each step to `note`. */
 export function traceNetwork(network: Network, note: (step: string) => void): Network {
   const traced = async <T>(step: string, result: Promise<T>, show: (value: T) => string): Promise<T> => {
     note(step)

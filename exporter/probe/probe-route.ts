@@ -27,16 +27,16 @@ import { probeTimeout } from './timeout.ts'
 export interface ProbeRouteOptions {
   readonly fleet: Fleet
   readonly clock: Clock
-  /** Host patterns and CIDR ranges that may be reached besides the watched servers. */
+  /** Host patterns and CIDR ranges that may be probed besides the watched servers. */
   readonly allow: readonly string[]
-  /** Probes at once. */
+  /** Maximum number of simultaneous probes. */
   readonly concurrency: number
-  /** Milliseconds a probe may take if the scraper does not say. */
+  /** Milliseconds a probe may take if the scraper sends no timeout. */
   readonly timeout: number
   readonly network: Network
 }
 
-/** Milliseconds before the deadline at which the sources give up, so that what they read until then is in the reply. */
+/** The sources stop this many milliseconds before the deadline, so that the reply contains what they have read. */
 const maxSourceMargin = 100
 
 const writeServer = createExposition(serverFamilies.filter(({ perPoll }) => perPoll))
@@ -53,16 +53,16 @@ const parameters = {
   },
   hostname: optional({
     ...textParameter({
-      description: 'Name that the handshake carries, where it is not that of the address (MC_HOSTNAME)',
+      description: 'Host name sent in the handshake, if it differs from the address (MC_HOSTNAME)',
       example: 'lobby.example.org',
       maxLength: 253,
     }),
     ...hostnameKind,
   }),
-  debug: withDefault(booleanParameter({ description: 'The poll step by step, as text', example: true }), false),
+  debug: withDefault(booleanParameter({ description: 'Return the steps of the poll as text', example: true }), false),
 }
 
-/** Does not say what the target resolves to: that may be a name of an internal network. */
+/** Does not reveal what the target resolves to: that may be an address of an internal network. */
 const notAllowed = (target: string): RequestError =>
   new RequestError(
     403,
@@ -73,7 +73,8 @@ const notAllowed = (target: string): RequestError =>
 const schema = {
   tags: ['metrics'],
   summary: 'Metrics of one server',
-  description: 'Polls the server for this request. Without an answer of the server the reply is 200 too, with `minecraft_up 0`.',
+  description:
+    'Polls the server once for this request. The status is 200 even if the server does not answer; `minecraft_up` is 0 then.',
   security: security.metrics,
   querystring: query(parameters),
   response: {
@@ -87,12 +88,12 @@ const schema = {
       detail:
         'Parameter "target" is "192.0.2.1"; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.',
     }),
-    ...problem(503, { code: 'TOO_MANY_PROBES', detail: '64 probes are under way; PROBE_CONCURRENCY allows no more.' }),
+    ...problem(503, { code: 'TOO_MANY_PROBES', detail: '64 probes are running, the maximum set by PROBE_CONCURRENCY.' }),
   },
 }
 
 /**
- * The target with another name in the handshake.
+ * The target with another host name in the handshake.
  * @throws RequestError INVALID_PARAMETER for a Bedrock server
  */
 function withHostname(target: Target, hostname: string | undefined): Target {
@@ -101,32 +102,32 @@ function withHostname(target: Target, hostname: string | undefined): Target {
   const { sources } = settings
   if (addressOf(settings)?.edition === 'bedrock') {
     throw invalidParameter(
-      `Parameter "hostname" is ${shown(hostname)}; expected none for a Bedrock server, only the handshake of Java servers carries a name.`,
+      `Parameter "hostname" is ${shown(hostname)}; a Bedrock server does not support it, only Java servers have a handshake.`,
     )
   }
   return { ...target, settings: { ...settings, sources: { ...sources, status: { ...sources.status, hostname } } } }
 }
 
 interface Poll {
-  /** Milliseconds for everything. */
+  /** Milliseconds for the whole poll. */
   readonly timeout: number
   readonly phases: PhaseRecorder
   readonly debug: DebugLog | undefined
 }
 
-/** `/probe?target=`: polls one server now. A dead server is a reply like any other, with `minecraft_up 0`. */
+/** `/probe?target=`: polls one server now. If the server is down, the reply has `minecraft_up 0`. */
 export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOptions): void {
   const { fleet, clock, concurrency } = options
   const allowList = createAllowList(options.allow)
-  let underWay = 0
+  let running = 0
 
-  /** One poll by a watcher of its own, which is closed whatever happens. At the deadline it gives what is known by then. */
+  /** Polls once with a separate watcher, which is always closed. At the deadline it returns what has been read so far. */
   async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
     const host = addressOf(settings)?.host ?? ''
     const mayBe = isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host)
     if (!configured && !mayBe) throw notAllowed(settings.name)
     const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
-    // Traced from outside the guard: no address is shown that it refuses.
+    // Traced from outside the guard, so that no refused address is shown.
     const network = guard ?? options.network
     const sourceTimeout = timeout - Math.min(maxSourceMargin, timeout / 2)
     const watcher = fleet.probe(settings, sourceTimeout, {
@@ -160,12 +161,12 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     const target = findTarget(fleet, text)
     if (target === undefined)
       throw invalidParameter(`Parameter "target" is ${shown(text)}; expected ${parameters.target.expected}.`)
-    if (underWay >= concurrency) {
-      throw unavailable('TOO_MANY_PROBES', `${concurrency} probes are under way; PROBE_CONCURRENCY allows no more.`, 1)
+    if (running >= concurrency) {
+      throw unavailable('TOO_MANY_PROBES', `${concurrency} probes are running, the maximum set by PROBE_CONCURRENCY.`, 1)
     }
     const wanted = withHostname(target, hostname)
     const started = clock.now()
-    underWay++
+    running++
     try {
       const debug = wantsDebug ? createDebugLog(() => clock.now(), `Probe of ${text}, at most ${timeout / 1000} s`) : undefined
       const phases = createPhaseRecorder(clock)
@@ -179,7 +180,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
       reply.headers({ 'content-type': textType, 'cache-control': 'no-store' })
       return reply.send(debug.text(snapshot, write(snapshot, result, 'prometheus')))
     } finally {
-      underWay--
+      running--
     }
   })
 }

@@ -4,7 +4,7 @@ import { addressOf, type ServerSettings } from '../../src/game/server.ts'
 
 export interface Target {
   readonly settings: ServerSettings
-  /** A watched server: may be probed wherever it is. */
+  /** True for a watched server, which may be probed at any address. */
   readonly configured: boolean
 }
 
@@ -16,26 +16,29 @@ function isAt(server: ServerSettings, wanted: ServerAddress): boolean {
 }
 
 /**
- * What the text names: a watched server by name, `host:port` or host alone, else any server by address; undefined: neither. Of
- * watched servers that an address fits it is the first one.
+ * Finds the target for the text: a watched server by its name, `host:port` or host, else any server by address; undefined if it
+ * is neither. If several watched servers match an address, the first one is used.
  */
 export function findTarget(fleet: Fleet, text: string): Target | undefined {
   const named = fleet.servers.find(({ name }) => name === text)
   if (named !== undefined) return { settings: named, configured: true }
   const address = parseServerAddress(text)
   if (address === undefined) return undefined
-  const known =
+  const watched =
     fleet.servers.find((server) => isAt(server, address)) ??
     fleet.servers.find((server) => sameHost(addressOf(server)?.host ?? '', text))
-  return known
-    ? { settings: known, configured: true }
+  return watched
+    ? { settings: watched, configured: true }
     : { settings: { name: text, sources: { status: { address } } }, configured: false }
 }
 
-/** For each server, in order, a text by which findTarget() finds it: its address, or its name where others share the address. */
+/**
+ * For each server, in order, a text by which findTarget() finds it: its address, or its name if several servers share the
+ * address.
+ */
 export function targetsOf(servers: readonly ServerSettings[]): readonly string[] {
   const names = new Set(servers.map(({ name }) => name))
-  /** In lower case: letter case does not count in a host. */
+  /** Keys are in lower case: host names are case-insensitive. */
   const counts = new Map<string, number>()
   const addresses = servers.map((server) => {
     const address = addressOf(server)

@@ -13,7 +13,7 @@ export const alertsPage = (): string => `# Alerts
 
 <!-- Made by grafana/src/alerts.ts: npm run dashboards -->
 
-One cause raises one alert: what a worse alert of the same server explains does not fire. For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with
+One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with
 \`rule_files\`; \`grafana/alertmanager/alertmanager.yaml\` is an example that sends them to Discord. For Grafana's own alerting, put the files of
 \`grafana/alerting\` into \`/etc/grafana/provisioning/alerting\` instead. Use one of the two, or each alert is sent twice.
 

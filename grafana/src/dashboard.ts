@@ -15,11 +15,11 @@ export interface DashboardOptions {
   readonly uid: string
   readonly title: string
   readonly description: string
-  /** May several servers be chosen at once? */
+  /** Whether several servers can be selected. */
   readonly manyServers: boolean
 }
 
-/** What both dashboards share: datasource and server variables, time range, refresh, links between them. */
+/** The common parts of both dashboards: data source and server variables, time range, refresh. */
 export function dashboard({ uid, title, description, manyServers }: DashboardOptions): DashboardBuilder {
   const server = new QueryVariableBuilder('server')
     .label('Server')
@@ -45,7 +45,7 @@ export function dashboard({ uid, title, description, manyServers }: DashboardOpt
     .withVariable(server)
 }
 
-/** A mark at each moment for which the expression has a value. */
+/** An annotation at each time for which the expression has a value. */
 export const annotation = (name: string, expr: string, colour: string, text: string): AnnotationQueryBuilder =>
   new AnnotationQueryBuilder()
     .name(name)
@@ -57,6 +57,6 @@ export const annotation = (name: string, expr: string, colour: string, text: str
     .titleFormat(name)
     .textFormat(text)
 
-/** To every other dashboard of Tickwarden, with the same data source, servers and time range. */
+/** Links to all other dashboards of Tickwarden, with the same data source, servers and time range. */
 export const linkToOthers = (title: string): DashboardLinkBuilder =>
   new DashboardLinkBuilder(title).type(DashboardLinkType.Dashboards).tags(['tickwarden']).keepTime(true).includeVars(true)

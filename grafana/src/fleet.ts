@@ -17,8 +17,7 @@ export const fleet = () => {
   const board = dashboard({
     uid: 'tickwarden-fleet',
     title: 'Tickwarden / Fleet',
-    description:
-      'Every watched Minecraft server at a glance: which are up, how many play, how fast they tick, and who needs attention first.',
+    description: 'All watched Minecraft servers at a glance: state, players, tick rate, and which server needs attention first.',
     manyServers: true,
   })
     .link(linkToOthers('One server'))
@@ -33,7 +32,7 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Servers down',
-        description: 'Servers that the last poll did not reach.',
+        description: 'Servers that the last poll could not reach.',
         unit: 'short',
         queries: [{ expr: `sum(minecraft_up${chosen} == bool 0)`, legend: 'down' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
@@ -42,7 +41,7 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Players online',
-        description: 'Players on all chosen servers.',
+        description: 'Players on all selected servers.',
         unit: 'short',
         queries: [{ expr: `sum(minecraft_players_online${chosen})`, legend: 'players' }],
         sparkline: true,
@@ -52,7 +51,7 @@ export const fleet = () => {
       stat({
         title: 'Slowest tick rate',
         description:
-          'The lowest tick rate as a part of its target, of the servers that are neither paused, frozen, sprinting nor hung. Known for servers that are read by RCON.',
+          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Needs a source of the tick rate, such as RCON.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],
@@ -63,7 +62,7 @@ export const fleet = () => {
       stat({
         title: 'Longest p99 tick time',
         description:
-          'The longest 99th percentile of the tick time, as a part of the time that there is for a tick (50 ms at 20 ticks per second).',
+          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second).',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `max(${tickTimeRatio('p99', chosen)})`, legend: 'longest' }],
@@ -73,7 +72,7 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Sources failing',
-        description: 'Sources (RCON, management protocol ...) that fail on a server that is up.',
+        description: 'Failing sources (RCON, management protocol ...) of servers that are up.',
         unit: 'short',
         queries: [
           {
@@ -86,9 +85,9 @@ export const fleet = () => {
     )
     .withPanel(
       table({
-        title: 'Who needs attention first',
+        title: 'Servers by attention needed',
         description:
-          'Each server now. Servers that are down or hang come first, then the slowest and those with failing sources. Choose a name to see that server alone.',
+          'The current state of each server. Servers that are down or hung come first, then slow servers and servers with failing sources. Click a name to open the dashboard of that server.',
         by: 'server',
         byTitle: 'Server',
         sortBy: 'Attention',
@@ -130,7 +129,7 @@ export const fleet = () => {
             unit: 's',
           },
           {
-            title: 'Of a tick',
+            title: 'Tick budget used',
             expr: `max by (server) (${tickTimeRatio('p99', chosen)})`,
             unit: 'percentunit',
             decimals: 0,
@@ -158,7 +157,7 @@ export const fleet = () => {
     .withPanel(
       timeline({
         title: 'State',
-        description: 'The state of each server over time; a gap where nothing is known of it.',
+        description: 'The state of each server over time, with gaps where it is unknown.',
         unit: 'short',
         queries: [{ expr: state(chosen), legend: '{{server}}' }],
         mappings: [stateTexts],
@@ -167,7 +166,7 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Alerts firing',
-        description: 'Alerts of Tickwarden that fire now. Without the rules in grafana/alerts there are none.',
+        description: 'Firing alerts of Tickwarden. Needs the rules in grafana/alerts.',
         unit: 'short',
         queries: [{ expr: `count(${firing}) or 0 * ${rulesLoaded}`, legend: 'firing' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
@@ -178,17 +177,17 @@ export const fleet = () => {
     .withPanel(
       labelTable({
         title: 'Firing alerts',
-        description: 'What fires now, and for which server. Needs the rules in grafana/alerts.',
+        description: 'Firing alerts and their servers. Needs the rules in grafana/alerts.',
         expr: firing,
         labels: { severity: 'Severity', alertname: 'Alert', server: 'Server', source: 'Source', instance: 'Instance' },
-        whenEmpty: 'None fires, or the rules in grafana/alerts are not loaded.',
+        whenEmpty: 'No firing alerts, or the rules in grafana/alerts are not loaded.',
         width: 10,
       }),
     )
     .withPanel(
       labelTable({
         title: 'Versions',
-        description: 'What each server runs, while it is up.',
+        description: 'Version and software of each server, while it is up.',
         expr: `minecraft_version_info${chosen}`,
         labels: { server: 'Server', version: 'Version', software: 'Software', loader: 'Loader', edition: 'Edition' },
         width: 10,
@@ -220,7 +219,7 @@ export const fleet = () => {
       timeseries({
         title: 'Tick time, p99',
         description:
-          '99 of the last 100 ticks took at most this part of the time that there is for a tick (50 ms at 20 ticks per second). Above 100 % the server falls behind.',
+          '99th percentile of the last 100 ticks, relative to the time available per tick (50 ms at 20 ticks per second). Above 100 % the server falls behind.',
         unit: 'percentunit',
         min: 0,
         line: true,
@@ -231,7 +230,8 @@ export const fleet = () => {
     .withPanel(
       timeseries({
         title: 'Latency',
-        description: 'Round trip of the status ping: the network and the server’s network thread, not its ticks.',
+        description:
+          'Round-trip time of the status ping. It depends on the network and the server’s network thread, not on its ticks.',
         unit: 's',
         min: 0,
         queries: [{ expr: `max by (server) (minecraft_status_latency_seconds${chosen})`, legend: '{{server}}' }],

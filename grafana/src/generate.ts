@@ -7,8 +7,8 @@ import { prometheusRules } from './prometheus-rules.ts'
 import { server } from './server.ts'
 
 /**
- * Ids by which links name a panel (`?viewPanel=`): made of what a panel is, so that one that is added or moved leaves those of
- * the others as they are.
+ * Panel ids for links (`?viewPanel=`), derived from the panel itself, so that adding or moving a panel does not change the ids of
+ * the others.
  */
 function withIds(board: Dashboard): Dashboard {
   const panels = board.panels?.map((panel) => ({ ...panel, id: 1 + (crc32(`${panel.type} ${panel.title}`) % 999_999) }))
@@ -17,7 +17,7 @@ function withIds(board: Dashboard): Dashboard {
 
 const json = (board: Dashboard): string => `${JSON.stringify(withIds(board), null, 2)}\n`
 
-/** Every generated file, by its path from the root of the project. */
+/** Every generated file, by its path relative to the root of the project. */
 export const generated = (): Readonly<Record<string, string>> => ({
   'grafana/dashboards/fleet.json': json(fleet().build()),
   'grafana/dashboards/server.json': json(server().build()),

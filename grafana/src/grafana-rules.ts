@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
 import { alerts } from './alerts.ts'
 
-const head = `# The same alert rules for Grafana's own alerting, in place of those for Prometheus: put this file into /etc/grafana/provisioning/alerting.
+const head = `# The same alert rules for Grafana's own alerting, instead of those for Prometheus: put this file into /etc/grafana/provisioning/alerting.
 # Made by grafana/src/alerts.ts (npm run dashboards). The data source must have the uid "prometheus", as in provisioning/datasources.
 `
 
-/** Grafana hands a template the values of all its queries: A is the one with the number. */
+/** Grafana passes the values of all queries to a template: A is the query with the number. */
 const forGrafana = (template: string): string => template.replaceAll('$value', '$values.A.Value')
 
-/** Stable, so that a rule stays the same one when others come and go; Grafana allows at most 40 characters. */
+/** Stable, so that a rule keeps its identity when others are added or removed; Grafana allows at most 40 characters. */
 const uidOf = (name: string): string => `tickwarden-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 
-/** Fires for each series of the query: which value it has does not matter, so the threshold is one that each exceeds. */
+/** Fires for each series of the query, whatever its value, so the threshold is lower than any value. */
 const hasValue = {
   refId: 'B',
   datasourceUid: '__expr__',
   model: {
     refId: 'B',
     type: 'math',
-    // A series with a value is 1, whatever the value; is_number tells NaN and null apart from it.
+    // 1 for a series with any value; is_number excludes NaN and null.
     expression: 'is_number($A)',
   },
 }
@@ -41,7 +41,7 @@ export const grafanaRules = (): string =>
             title: name,
             condition: 'B',
             for: duration,
-            // No series is the normal state of an alert; an error of the query is not.
+            // No series is the normal state of an alert; a failing query is not.
             noDataState: 'OK',
             execErrState: 'Error',
             labels: { severity },

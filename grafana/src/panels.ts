@@ -38,7 +38,7 @@ export interface Query {
   readonly legend: string
 }
 
-/** Where a value turns from one colour to the next; the first has no `from`. */
+/** The colour of values from `from` on; the first step has no `from`. */
 export interface Threshold {
   readonly from?: number
   readonly colour: 'green' | 'yellow' | 'orange' | 'red' | 'blue' | 'purple' | 'text' | 'transparent'
@@ -56,7 +56,7 @@ interface PanelOptions {
   readonly decimals?: number
 }
 
-/** Shown in grey for what is not known, in place of the colour of the lowest threshold. */
+/** Makes a missing value grey instead of the colour of the lowest threshold. */
 const noData: ValueMapping = {
   type: MappingType.SpecialValue,
   options: { match: SpecialValueMatch.NullAndNan, result: { text: 'no data', color: 'text', index: 99 } },
@@ -81,7 +81,7 @@ const legend = () =>
     .placement(LegendPlacement.Bottom)
     .calcs(['lastNotNull', 'max'])
 
-/** Values over time, one line a query and series. */
+/** Values over time, one line per query and series. */
 export function timeseries(
   options: PanelOptions & { readonly stacked?: boolean; readonly min?: number; readonly line?: boolean },
 ) {
@@ -106,13 +106,13 @@ export function timeseries(
   return panel
 }
 
-/** One number, of now. */
+/** One current value. */
 export function stat(
   options: PanelOptions & {
     readonly mappings?: readonly ValueMapping[]
     readonly sparkline?: boolean
     readonly showName?: boolean
-    /** Shown where no series has a value; default `no data`. */
+    /** Shown if no series has a value; default `no data`. */
     readonly whenUnknown?: string
   },
 ) {
@@ -137,7 +137,7 @@ export function stat(
   return panel
 }
 
-/** States over time, one row a series. */
+/** States over time, one row per series. */
 export function timeline(options: PanelOptions & { readonly mappings: readonly ValueMapping[] }) {
   return new TimelineBuilder()
     .title(options.title)
@@ -162,7 +162,7 @@ export interface Column {
   readonly mappings?: readonly ValueMapping[]
 }
 
-/** One row a value of `by` (a label), one column a query, of now. */
+/** Current values with one row per value of the label `by` and one column per query. */
 export function table(options: {
   readonly title: string
   readonly description: string
@@ -225,12 +225,12 @@ export function table(options: {
   return panel
 }
 
-/** One row a series, one column a label, of now. */
+/** Current series with one row per series and one column per label. */
 export function labelTable(options: {
   readonly title: string
   readonly description: string
   readonly expr: string
-  /** Title of each label that is shown, in order; the others are hidden. */
+  /** Column titles of the visible labels, in order. */
   readonly labels: Readonly<Record<string, string>>
   readonly whenEmpty?: string
   readonly width?: number
@@ -257,7 +257,7 @@ export function labelTable(options: {
     .height(options.height ?? 8)
 }
 
-/** Texts and colours in place of numbers. */
+/** Maps numbers to texts and colours. */
 export const valueMap = (texts: Readonly<Record<string, readonly [text: string, colour: string]>>): ValueMapping => ({
   type: MappingType.ValueToText,
   options: Object.fromEntries(Object.entries(texts).map(([value, [text, color]], index) => [value, { text, color, index }])),

@@ -3,11 +3,11 @@ import { alerts } from './alerts.ts'
 
 const head = `# Alert rules for Prometheus: load this file with rule_files. Made by grafana/src/alerts.ts (npm run dashboards); promtool tests it in
 # test/grafana/. A server is identified by the label server (/metrics, and /probe with the relabelling in docs/prometheus-grafana.md) or else by
-# instance (/probe of any other address). A probe sees a single poll: ServerLagging needs the tick rate between two polls, and so /metrics.
-# Scrape a server in one of the two ways, or it is counted and reported twice.
+# instance (/probe of any other address). A probe is a single poll: ServerLagging needs the tick rate between two polls, and therefore /metrics.
+# Scrape a server in only one of the two ways, or it is counted and reported twice.
 `
 
-/** That the rules are loaded, for the dashboards: where this series is missing, no alert can fire. */
+/** A series that shows the dashboards whether the rules are loaded: without it no alert can fire. */
 export const rulesLoaded = 'tickwarden:alert_rules:loaded'
 
 /** The rule file for Prometheus. */

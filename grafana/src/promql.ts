@@ -1,37 +1,37 @@
 /**
- * The PromQL that dashboards and alert rules share. Each function takes a selector such as `{server=~"$server"}`, or an empty
+ * The PromQL shared by dashboards and alert rules. Each function takes a selector such as `{server=~"$server"}`, or an empty
  * string for every server; the results keep the labels job, instance and server.
  */
 
 /** The labels that identify a server: `server` on /metrics, `instance` on /probe. */
 export const serverLabels = 'job, instance, server'
 
-/** What a server aims at, ticks per second, for each server that has `series`: 20 unless `/tick rate` changed it. */
+/** Target tick rate in ticks per second, for each server that has `series`: 20 unless `/tick rate` changed it. */
 const targetFor = (series: string, selector: string) => `(minecraft_tick_rate_target${selector} or ${series}${selector} * 0 + 20)`
 
-/** Measured tick rate as a part of the target: 1 is full speed. */
+/** Measured tick rate relative to the target: 1 is full speed. */
 export const tickRateRatio = (selector = '') => `minecraft_tick_rate${selector} / ${targetFor('minecraft_tick_rate', selector)}`
 
-/** A tick duration as a part of the time that the target leaves for a tick: above 1 the server cannot keep up. */
+/** A tick duration relative to the time available per tick: above 1 the server cannot keep up. */
 export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector = '') => {
   const series = `minecraft_tick_duration_${quantile}_seconds`
   return `${series}${selector} * ${targetFor(series, selector)}`
 }
 
-/** Servers that do not tick at their target on purpose. */
+/** Servers that intentionally do not tick at their target rate. */
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`
 
 /** Servers that accept connections while their main thread does not answer. */
 export const hung = (selector = '') => `minecraft_main_thread_responsive${selector} == 0`
 
-/** Servers that are neither off target on purpose nor hung: those whose tick rate says how well they run. */
+/** Servers that are neither intentionally off target nor hung, whose tick rate shows their performance. */
 export const tickRateRatioOfRunning = (selector = '') =>
   `${tickRateRatio(selector)} unless ${tickingOffTarget(selector)} unless ${hung(selector)}`
 
-/** Below this part of its target a server is said to lag. */
+/** A server with a lower tick rate relative to its target is lagging. */
 export const laggingBelow = 0.9
-/** Above this part of the time for a tick a server has little headroom. */
+/** A server with a higher tick time relative to the available time has little headroom. */
 export const littleHeadroomAbove = 0.9
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */
@@ -50,7 +50,7 @@ export const states = [
 const stateOf = (text: (typeof states)[number]['text']): number =>
   states.find((state) => state.text === text)?.value ?? Number.NaN
 
-/** One value of {@link states} per server; no value where nothing is known of it. */
+/** One value of {@link states} per server; no value if its state is unknown. */
 export function state(selector: string): string {
   const when = (text: (typeof states)[number]['text'], condition: string) =>
     `max by (server) (minecraft_up${selector} * 0 + ${stateOf(text)} and on (${serverLabels}) (${condition}))`
@@ -67,13 +67,13 @@ export function state(selector: string): string {
   ].join(' or ')
 }
 
-/** Failing sources of a server that is up, a number per server; 0 where none fails. */
+/** Number of failing sources per server that is up; 0 if none fails. */
 export const failingSources = (selector: string) =>
   `sum by (server) (minecraft_source_up${selector} == bool 0 and on (${serverLabels}) minecraft_up${selector} == 1)`
 
 /**
- * How much a server needs attention: 100 down or hung, up to 50 by the part of its target tick rate that is missing, 5 for each failing
- * source; no value where nothing is known of it.
+ * How much a server needs attention: 100 if down or hung, up to 50 for a low tick rate, 5 per failing source; no value if its
+ * state is unknown.
  */
 export function attention(selector: string): string {
   const zero = `0 * max by (server) (minecraft_up${selector})`

@@ -5,13 +5,13 @@ import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
 const chosen = '{server="$server"}'
 
-/** One server in depth. */
+/** One server in detail. */
 export const server = () =>
   dashboard({
     uid: 'tickwarden-server',
     title: 'Tickwarden / Server',
     description:
-      'One Minecraft server: players, tick time against its budget, tick rate against its target, and how it is being read.',
+      'One Minecraft server: players, tick time against its budget, tick rate against its target, and the state of its sources.',
     manyServers: false,
   })
     .link(linkToOthers('All servers'))
@@ -35,7 +35,7 @@ export const server = () =>
       stat({
         title: 'State',
         description:
-          'What the last poll saw: up, down, hung (accepts connections, but its main thread does not answer), frozen, paused ...',
+          'State in the last poll: up, down, hung (accepts connections, but its main thread does not answer), frozen, paused ...',
         unit: 'short',
         queries: [{ expr: state(chosen), legend: 'state' }],
         mappings: [valueMap(Object.fromEntries(states.map(({ value, text, colour }) => [value, [text, colour]])))],
@@ -64,7 +64,7 @@ export const server = () =>
     .withPanel(
       stat({
         title: 'Tick rate',
-        description: 'Measured ticks per second over about 10 seconds, as a part of the target.',
+        description: 'Measured ticks per second over about 10 seconds, relative to the target.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: tickRateRatio(chosen), legend: 'rate' }],
@@ -75,7 +75,7 @@ export const server = () =>
     .withPanel(
       stat({
         title: 'Headroom',
-        description: 'Part of the time for a tick that is left over. At 0 the server can just keep up.',
+        description: 'Unused part of the time available per tick. At 0 the server can only just keep up.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `1 - ${tickTimeRatio('mean', chosen)}`, legend: 'headroom' }],
@@ -101,7 +101,7 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Players over time',
-        description: 'Players online, and the places there are.',
+        description: 'Players online and the maximum number of players.',
         unit: 'short',
         min: 0,
         queries: [
@@ -114,7 +114,7 @@ export const server = () =>
       timeseries({
         title: 'Joins and leaves',
         description:
-          'Players who came and went, per minute. Known where the full player list is (RCON, management protocol, query) or the log.',
+          'Players that joined and left per minute. Needs the full player list (RCON, management protocol, query) or the server log.',
         unit: 'short',
         queries: [
           { expr: `60 * rate(minecraft_player_joins_total${chosen}[$__rate_interval])`, legend: 'joins' },
@@ -127,7 +127,7 @@ export const server = () =>
       timeseries({
         title: 'Tick time',
         description:
-          'How long the last 100 ticks took: mean, median, 95th and 99th percentile, and the mean of each dimension (Forge and NeoForge). Above the budget the server falls behind.',
+          'Duration of the last 100 ticks: mean, median, 95th and 99th percentile, and the mean of each dimension (Forge and NeoForge). Above the budget the server falls behind.',
         unit: 's',
         min: 0,
         queries: [
@@ -148,7 +148,7 @@ export const server = () =>
       timeseries({
         title: 'Tick rate against target',
         description:
-          'Measured ticks per second and the target, with the averages of Paper and the rate of each dimension (Forge and NeoForge) where the server has them.',
+          'Measured ticks per second and the target, with the averages of Paper and the rate of each dimension (Forge and NeoForge), if the server reports them.',
         unit: 'short',
         min: 0,
         decimals: 1,
@@ -163,7 +163,7 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Headroom',
-        description: 'Part of the time for a tick that is left over. Below 0 the server cannot keep up.',
+        description: 'Unused part of the time available per tick. Below 0 the server cannot keep up.',
         unit: 'percentunit',
         line: true,
         thresholds: [{ colour: 'red' }, { from: 0, colour: 'green' }],
@@ -174,7 +174,7 @@ export const server = () =>
       timeline({
         title: 'Frozen, sprinting, paused, hung, asleep',
         description:
-          'When the server did not tick at its usual speed on purpose (/tick freeze, /tick sprint, nobody on), when its main thread did not answer, and when a proxy answered for it while it was stopped.',
+          'When the server intentionally did not tick at its usual speed (/tick freeze, /tick sprint, no players online), when its main thread did not answer, and when a proxy answered for the stopped server.',
         unit: 'short',
         queries: [
           { expr: `minecraft_tick_frozen${chosen}`, legend: 'frozen' },
@@ -191,7 +191,7 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Overload warnings',
-        description: '“Can’t keep up!” lines in the server log, per hour. Known where the server’s directory is.',
+        description: '“Can’t keep up!” lines in the server log, per hour. Needs the directory of the server.',
         unit: 'short',
         min: 0,
         queries: [
@@ -201,11 +201,11 @@ export const server = () =>
         height: 6,
       }),
     )
-    .withRow(new RowBuilder('JVM, where the source jmx is configured'))
+    .withRow(new RowBuilder('JVM (needs the source jmx)'))
     .withPanel(
       timeseries({
         title: 'JVM memory',
-        description: 'Memory in use in each pool of the JVM of the server.',
+        description: 'Memory in use in each memory pool of the server’s JVM.',
         unit: 'bytes',
         min: 0,
         stacked: true,
@@ -217,14 +217,14 @@ export const server = () =>
       timeseries({
         title: 'Garbage collection',
         description:
-          'Part of the time that the JVM of the server spends in garbage collection, and its threads are stopped for most of it.',
+          'Part of the time that the server’s JVM spends in garbage collection, during most of which its threads are stopped.',
         unit: 'percentunit',
         min: 0,
         queries: [{ expr: `rate(minecraft_jvm_gc_seconds_total${chosen}[$__rate_interval])`, legend: '{{gc}}' }],
         width: 12,
       }),
     )
-    .withRow(new RowBuilder('How it is read'))
+    .withRow(new RowBuilder('Polling'))
     .withPanel(
       timeline({
         title: 'Sources',
@@ -239,7 +239,7 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Poll time',
-        description: 'How long each source took, and the whole poll; with /probe the phases of each source.',
+        description: 'Duration of each source and of the whole poll; with /probe the phases of each source.',
         unit: 's',
         min: 0,
         queries: [
@@ -253,7 +253,7 @@ export const server = () =>
     .withPanel(
       timeseries({
         title: 'Polls by outcome',
-        description: 'Polls a minute by how they ended: ok, or why the server could not be reached.',
+        description: 'Polls per minute by outcome: ok, or why the server could not be reached.',
         unit: 'short',
         min: 0,
         stacked: true,
@@ -265,7 +265,7 @@ export const server = () =>
       timeseries({
         title: 'Latency',
         description:
-          'Round trip of the status ping, answered by the network thread of the server; and how long its main thread takes to answer, where RCON or the management protocol measures it.',
+          'Round-trip time of the status ping, which the network thread of the server answers; and the response time of its main thread, if RCON or the management protocol measures it.',
         unit: 's',
         min: 0,
         queries: [

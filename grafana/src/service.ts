@@ -6,7 +6,7 @@ const day = 86_400
 /** Other exporters have metrics of the same names. */
 const ours = 'and on (job, instance) tickwarden_build_info'
 
-/** The row of Tickwarden itself and of the data that it serves. */
+/** The row about Tickwarden itself and its data service. */
 export const serviceRow = () => new RowBuilder('Tickwarden and its data')
 
 export const servicePanels = () => [
@@ -28,7 +28,7 @@ export const servicePanels = () => [
   }),
   timeseries({
     title: 'Requests',
-    description: 'HTTP requests that Tickwarden answered a second, by route.',
+    description: 'HTTP requests answered per second, by route.',
     unit: 'reqps',
     min: 0,
     queries: [
@@ -38,7 +38,7 @@ export const servicePanels = () => [
   }),
   timeseries({
     title: 'Request time, p99',
-    description: '99 of 100 requests were answered within this time, by route.',
+    description: '99th percentile of the request duration, by route.',
     unit: 's',
     min: 0,
     queries: [
@@ -52,7 +52,7 @@ export const servicePanels = () => [
   table({
     title: 'Data snapshots',
     description:
-      'The databases of the data service: whether there is a good snapshot, entries served, entries left out because they did not fit, and the age of the data (updated daily).',
+      'The databases of the data service: whether there is a valid snapshot, entries served, entries rejected because they are not valid, and the age of the data (updated daily).',
     by: 'database',
     byTitle: 'Database',
     columns: [
@@ -83,7 +83,7 @@ export const servicePanels = () => [
   table({
     title: 'Update scripts',
     description:
-      'The scripts that update the data: runs since the start by how they ended (put off: rate limited, or not set up), time since the last success, and how long the access that was granted still lasts.',
+      'The scripts that update the data: runs since the start by outcome (put off: rate limited or not configured), time since the last success, and time until the authorisation expires.',
     by: 'script',
     byTitle: 'Script',
     columns: [

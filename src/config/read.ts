@@ -42,7 +42,7 @@ function find(setting: Setting<unknown>, { flags, env, file }: Places, problems:
 }
 
 /** Quotes a value for a message, with the user name, password and query of URLs hidden, complete or not. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   JSON.stringify(
     text
       .replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*@/is, '$1[hidden]@')

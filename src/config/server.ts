@@ -130,6 +130,16 @@ function findWithoutEffect(server: ReadServer): readonly string[] {
   return [...unmet, ...others]
 }
 
+/** Settings of sources that cannot be reached through the proxy of the server; its other sources can. */
+export const findUnproxied = ({ own, sources }: ReadServer): readonly string[] => {
+  const via = own.given.get('via')
+  if (via === undefined) return []
+  return sources
+    .filter(({ descriptor }) => descriptor.udpOnly)
+    .flatMap((source) => givenMain(source) ?? [])
+    .map(({ from }) => `${from} has no effect with ${via.from}: it is read over UDP, which does not go through a proxy`)
+}
+
 /**
  * Settings of a server without its address: a mistake, which must not start the demo server.
  * @param emptyFile the path of a config file without servers
@@ -149,13 +159,19 @@ export function findServerless({ own, sources }: ReadServer, emptyFile: string |
 
 /**
  * Reads a server from its entry in a file only, without environment and flags; mistakes are added to `problems`.
+ * @param warnings receives settings without effect that are not mistakes
  * @returns the server and its name; each undefined if missing or wrong
  */
-export function readEntry(entry: ServerEntry, problems: string[]): { readonly name?: string; readonly server?: ServerSettings } {
+export function readEntry(
+  entry: ServerEntry,
+  problems: string[],
+  warnings: string[] = [],
+): { readonly name?: string; readonly server?: ServerSettings } {
   const read = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
   const name = read.own.given.has('name') ? read.own.values.name : undefined
   if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server except the first needs one`)
   problems.push(...findConflicts(read, entry.place))
+  warnings.push(...findUnproxied(read))
   const server = toServer(read, true)
   return { ...(name !== undefined && { name }), ...(server && { server }) }
 }

@@ -181,7 +181,7 @@ function registerFilter<D extends Database>(
     const { limit, offset, ...values } = request.query
     const selected = filter.createQuery(values)
     const db = current()
-    return sendPrepared(request, reply, answerPage(db, app.basePath + path, selected, limit, offset))
+    return sendPrepared(request, reply, answerPage(db, request.basePath + path, selected, limit, offset))
   })
 }
 

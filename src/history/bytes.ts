@@ -4,9 +4,9 @@ export interface ByteWriter {
   uint32(value: number): void
   float32(value: number): void
   float64(value: number): void
-  /** A length and the bytes. */
+  /** Writes the length, then the bytes. */
   bytes(value: Uint8Array): void
-  /** What was written. */
+  /** Returns everything written so far. */
   done(): Buffer
 }
 
@@ -19,7 +19,7 @@ export interface ByteReader {
   bytes(): Buffer
 }
 
-/** Collects little-endian values in a buffer that grows. */
+/** Writes little-endian values to a growing buffer. */
 export function createByteWriter(): ByteWriter {
   let buffer = Buffer.alloc(1024)
   let length = 0
@@ -62,7 +62,7 @@ export function createByteWriter(): ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote; throws RangeError where there is less than expected. */
+/** Reads values written by a ByteWriter. @throws RangeError at the end of the buffer */
 export function createByteReader(buffer: Buffer): ByteReader {
   let position = 0
   const advance = (bytes: number): number => {
@@ -77,7 +77,7 @@ export function createByteReader(buffer: Buffer): ByteReader {
     float64: () => buffer.readDoubleLE(advance(8)),
     bytes() {
       const length = buffer.readUInt32LE(advance(4))
-      if (position + length > buffer.length) throw new RangeError('more bytes are announced than there are')
+      if (position + length > buffer.length) throw new RangeError('the length exceeds the remaining bytes')
       return buffer.subarray(advance(length), position)
     },
   }

@@ -3,18 +3,18 @@ import { Slots } from './slots.ts'
 
 export const dayMs = 86_400_000
 
-/** What is known of one UTC day. */
+/** The record of one UTC day. */
 export interface Day {
-  /** Milliseconds in which the server was watched, and of these in which it was up. */
+  /** Milliseconds for which the state of the server was known, and for which it was up. */
   readonly knownMs: number
   readonly upMs: number
-  /** Most players; NaN where unknown. */
+  /** Maximum number of players; NaN if unknown. */
   readonly peak: number
   /** Unix milliseconds. */
   readonly peakAt: number
 }
 
-/** The last `slots` days, by their number since 1970. */
+/** The last `slots` days, by day number since 1970. */
 export interface Days {
   addTime(day: number, knownMs: number, upMs: number): void
   /** @param at Unix milliseconds */
@@ -25,7 +25,7 @@ export interface Days {
   read(reader: ByteReader): void
 }
 
-/** Words of a day: known, up, the time of the peak (32 bits each), the peak (a float). */
+/** Offsets of the values of a day, in 16-bit words: known, up, time of the peak (32 bits each), peak (a float). */
 const layout = { known: 0, up: 2, peakAt: 4, peak: 6 } as const
 
 const float = new Float32Array(1)
@@ -46,7 +46,7 @@ const empty: readonly number[] = [0, 0, 0, 0, 0, 0, nan & 0xffff, nan >>> 16]
 
 export const createDays = (slots: number): Days => new SlotDays(slots)
 
-/** A class for the same reason as that of the rings. */
+/** A class for the same reason as ring.ts. */
 class SlotDays implements Days {
   readonly #table: Slots
 
@@ -97,7 +97,7 @@ class SlotDays implements Days {
   }
 
   read(reader: ByteReader): void {
-    for (let left = reader.uint32(); left > 0; left--) {
+    for (let remaining = reader.uint32(); remaining > 0; remaining--) {
       const day = reader.uint32()
       this.addTime(day, reader.uint32(), reader.uint32())
       const [players, at] = [reader.float32(), reader.float64()]

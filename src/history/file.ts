@@ -4,31 +4,31 @@ import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { encodeFrame, type FrameKind, frameKinds, header, readFrames } from './frames.ts'
 
-/** Bytes added after which a file is written anew: some 8 hours. */
+/** Appended bytes after which the file is rewritten: some 8 hours. */
 const maxAppended = 128 * 1024
-/** No history file is anywhere near. */
+/** Far larger than any history file. */
 const maxFile = 16 * 1024 * 1024
 
-/** The history of one server on disk. Its calls must not overlap. */
+/** The history of one server on disk. Calls must not overlap. */
 export interface HistoryFile {
   readonly path: string
-  /** False where there is no file yet, and after a failure: it must be written anew first. */
+  /** False if there is no file yet, and after a failure: then `rewrite()` must be called first. */
   readonly canAppend: boolean
-  /** So much has been added that it should be written anew. */
+  /** True if so much has been appended that the file should be rewritten. */
   readonly hasGrown: boolean
   /**
-   * Hands over every whole frame and cuts off what follows them.
-   * @returns what was wrong with a file that could not be read; it is set aside then
+   * Passes every complete frame to `found` and truncates the file after the last one.
+   * @returns why the file could not be used, in which case it has been renamed; undefined if it could
    * @throws the system's error
    */
   load(found: (kind: number, payload: Buffer) => void): Promise<string | undefined>
-  /** @throws the system's error, and Error where another process has written to the file */
+  /** @throws the system's error, or Error if another process has written to the file */
   append(frames: readonly Buffer[]): Promise<void>
   /** @throws the system's error */
   rewrite(image: Buffer): Promise<void>
 }
 
-/** A name that no file system minds, and that differs for names that differ only in what was replaced. */
+/** A file name that every file system accepts; the hash distinguishes names that differ only in replaced characters. */
 function fileName(server: string): string {
   const readable = server
     .toLowerCase()
@@ -39,11 +39,11 @@ function fileName(server: string): string {
 
 export function createHistoryFile(folder: string, server: string): HistoryFile {
   const path = join(folder, fileName(server))
-  /** Bytes that the file has; undefined where it must be written anew before anything is added. */
+  /** Size of the file; undefined if it must be rewritten before anything is appended. */
   let size: number | undefined
   let appended = 0
 
-  async function setAside(reason: string): Promise<string> {
+  async function renameUnreadable(reason: string): Promise<string> {
     await rename(path, `${path}.unreadable`)
     return reason
   }
@@ -64,16 +64,17 @@ export function createHistoryFile(folder: string, server: string): HistoryFile {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
         throw error
       }
-      if (file.length > maxFile) return setAside(`it has ${file.length} bytes`)
-      if (!file.subarray(0, header.length).equals(header)) return setAside('it is not a history file of this version')
+      if (file.length > maxFile) return renameUnreadable(`it has ${file.length} bytes`)
+      if (!file.subarray(0, header.length).equals(header)) return renameUnreadable('it is not a history file of this version')
       let imageEnd = 0
       const frames: [number, Buffer][] = []
       const end = readFrames(file, (kind, payload) => {
         frames.push([kind, payload])
         if (kind === frameKinds.image) imageEnd = payload.byteOffset - file.byteOffset + payload.length
       })
-      if (frames[0]?.[0] !== frameKinds.server || frames[1]?.[0] !== frameKinds.image) return setAside('its start is damaged')
-      if (frames[0][1].toString() !== server) return setAside('it is of another server')
+      if (frames[0]?.[0] !== frameKinds.server || frames[1]?.[0] !== frameKinds.image)
+        return renameUnreadable('its start is damaged')
+      if (frames[0][1].toString() !== server) return renameUnreadable('it belongs to another server')
       for (const [kind, payload] of frames) found(kind, payload)
       if (end < file.length) await truncate(path, end)
       size = end
@@ -84,12 +85,12 @@ export function createHistoryFile(folder: string, server: string): HistoryFile {
       if (frames.length === 0 || size === undefined) return
       const bytes = Buffer.concat(frames)
       const expected = size
-      // Until it is known to be written.
+      // Until the write has succeeded.
       size = undefined
       const handle = await open(path, 'a')
       try {
         const { size: found } = await handle.stat()
-        if (found !== expected) throw new Error('another process writes to it too')
+        if (found !== expected) throw new Error('another process also writes to it')
         await handle.appendFile(bytes)
       } finally {
         await handle.close()

@@ -8,9 +8,9 @@ export interface FolderSettings {
 }
 
 /**
- * Makes the folder of the history files ready: HISTORY_DIR, else `history` in DATA_DIR. There is no default beyond: the packaged
- * sample data are part of the installation, and a temporary folder would make history look kept that is not.
- * @returns undefined where there is none that can be written to, which is logged
+ * Creates the folder of the history files: HISTORY_DIR, else `history` in DATA_DIR. There is no other default: the packaged
+ * sample data belong to the installation, and a temporary folder would only seem to be persistent.
+ * @returns undefined if there is no writable folder, which is logged
  */
 export async function openFolder({ historyDir, dataDir }: FolderSettings, log: Log): Promise<string | undefined> {
   const inMemory = 'the history is kept in memory only and lost when the service stops'

@@ -8,7 +8,8 @@ import type { Slice } from './slice.ts'
 
 /**
  * A history file is a header and frames: the length of the payload (4 bytes), its kind (1), a CRC-32 of kind and payload (4), the
- * payload. The first frame has the name of the server, the second everything up to some moment, the others what came after it.
+ * payload. The first frame has the name of the server, the second an image of the history at some moment, the others the changes
+ * since.
  */
 export const frameKinds = { server: 1, image: 2, slice: 3, session: 4 } as const
 export type FrameKind = (typeof frameKinds)[keyof typeof frameKinds]
@@ -29,8 +30,8 @@ export function encodeFrame(kind: FrameKind, payload: Uint8Array): Buffer {
 }
 
 /**
- * Calls `found` with each frame after the header, up to the first one that is not whole.
- * @returns bytes up to there
+ * Calls `found` with each frame after the header, up to the first incomplete one.
+ * @returns the offset of the end of the last complete frame
  */
 export function readFrames(file: Buffer, found: (kind: number, payload: Buffer) => void): number {
   let position = header.length
@@ -50,7 +51,7 @@ const finest = levels[0].step
 const maxUint16 = 0xffff
 const isExact = (name: SeriesName | undefined): boolean => name === 'players'
 
-/** A bit per series that is known, and one per series whose value did not change: of that only the mean is written. */
+/** One bit per known series, and one per series whose value did not change, of which only the mean is written. */
 export function encodeSlice({ start, knownMs, upMs, peakAt, values }: Slice): Buffer {
   const writer = createByteWriter()
   const bucket = Math.floor(start / finest)
@@ -74,7 +75,7 @@ export function encodeSlice({ start, knownMs, upMs, peakAt, values }: Slice): Bu
   return writer.done()
 }
 
-/** @throws RangeError where it is too short */
+/** @throws RangeError if it is too short */
 export function decodeSlice(payload: Buffer): Slice {
   const reader = createByteReader(payload)
   const start = reader.uint32() * finest
@@ -100,7 +101,7 @@ export function encodeSessionChange(change: SessionChange): Buffer {
   return writer.done()
 }
 
-/** @throws RangeError where it is too short */
+/** @throws RangeError if it is too short */
 export function decodeSessionChange(payload: Buffer): SessionChange {
   const reader = createByteReader(payload)
   const isJoin = reader.uint8() === 1

@@ -11,20 +11,20 @@ import { createRecordedServer, type RecordedServer } from './recorded-server.ts'
 import type { Session } from './sessions.ts'
 import { type RecentUptime, readRecentUptime, readUptime, type Uptime } from './uptime.ts'
 
-/** The history of the watched servers. Of any other server nothing is known. */
+/** The history of the watched servers. For any other server it is empty. */
 export interface History {
   range(server: string, query: RangeQuery): RangeValues
   /** @param days 1 to 400, today included */
   uptime(server: string, days: number): Uptime
-  /** The last 24 hours by quarters of an hour. */
+  /** The last 24 hours in quarters of an hour. */
   recentUptime(server: string): RecentUptime
   /** The last 200 sessions, newest first. */
   sessions(server: string): readonly Session[]
-  /** All that is recorded of a server, for another process; undefined where it is not watched. */
+  /** Everything recorded of a server, for another process; undefined if it is not watched. */
   image(server: string): Buffer | undefined
-  /** Memory held, in bytes. */
+  /** Memory used, in bytes. */
   bytes(): number
-  /** Writes what is not written yet. */
+  /** Writes everything that is not on disk yet. */
   close(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export interface HistoryOptions {
   readonly clock: Clock
   /** Absent: in memory only. */
   readonly folder?: string
-  /** Gives what another process has recorded of a server. */
+  /** Returns what another process has recorded of a server. */
   readonly loadImage?: (server: string) => Promise<Buffer | undefined>
   readonly log: Log
 }
@@ -41,14 +41,14 @@ export interface HistoryOptions {
 const finest = levels[0].step
 
 /**
- * Records the snapshots of the fleet; what an earlier process has written is loaded when it returns. The history of a server that is no
- * longer watched is written and then released; it is loaded again when the server returns.
+ * Records the snapshots of the fleet. It resolves after the history written by an earlier process has been loaded. The history of
+ * a server that is no longer watched is written and then released; it is loaded again if the server returns.
  */
 export async function openHistory({ fleet, clock, folder, loadImage, log }: HistoryOptions): Promise<History> {
   const servers = new Map<string, RecordedServer>()
-  /** Those that are being loaded: nothing is added to them until all of their past is there. */
+  /** Histories that are being loaded: nothing is recorded in them until that is done. */
   const loading = new Map<RecordedServer, Promise<void>>()
-  /** Those that are no longer watched, by name, until they are written. */
+  /** Histories of servers that are no longer watched, by name, until they are written. */
   const leaving = new Map<string, Promise<void>>()
   const unknown = createRecordedServer({ clock, staleAfter: Number.POSITIVE_INFINITY, log })
   const of = (server: string): RecordedServer => servers.get(server) ?? unknown
@@ -83,7 +83,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     servers.delete(server)
     const write = async () => {
       await loading.get(recorded)
-      // It may be the one that is being written.
+      // It may be the history that is being written.
       await saving
       await recorded.save()
       await recorded.tidy()
@@ -94,7 +94,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     if (leaving.get(server) === written) leaving.delete(server)
   }
 
-  /** One after the other: thousands of servers must not take all file descriptors, nor hold the event loop. */
+  /** One after the other: thousands of servers must not use all file descriptors or block the event loop. */
   async function save(): Promise<void> {
     await Promise.all(loading.values())
     const pauses = createPauses()
@@ -104,12 +104,12 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     }
   }
 
-  /** A file written anew is flushed to the disk, which takes a while: the others must not wait for that. */
+  /** A rewritten file is flushed to disk, which takes a while: the other files must not wait for that. */
   async function tidySome(): Promise<void> {
     const begun = clock.now()
     for (const recorded of servers.values()) {
       if (clock.now() - begun > finest / 2) return
-      // Of one that is not loaded yet the file would be replaced by an empty one.
+      // The file of a history that is not loaded yet would be replaced by an empty one.
       if (!loading.has(recorded)) await recorded.tidy()
     }
   }
@@ -127,7 +127,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     saving = undefined
   }
 
-  /** At the end of each bucket of the finest step, so that no more than one is lost when the process is killed. */
+  /** At the end of each bucket of the finest level, so that at most one is lost if the process is killed. */
   function schedule(): void {
     const now = clock.wall()
     cancel = clock.after((Math.floor(now / finest) + 1) * finest - now, () => {
@@ -147,9 +147,9 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
   schedule()
 
   return {
-    range: (server, query) => readRange(of(server).settled(), query, clock.wall()),
-    uptime: (server, days) => readUptime(of(server).settled(), days, clock.wall()),
-    recentUptime: (server) => readRecentUptime(of(server).settled(), clock.wall()),
+    range: (server, query) => readRange(of(server).current(), query, clock.wall()),
+    uptime: (server, days) => readUptime(of(server).current(), days, clock.wall()),
+    recentUptime: (server) => readRecentUptime(of(server).current(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
     image: (server) => servers.get(server)?.image(),
     bytes: () => [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),

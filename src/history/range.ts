@@ -7,7 +7,7 @@ import type { ServerHistory } from './server-history.ts'
 
 const longRanges: readonly number[] = [30 * dayMs, 90 * dayMs, 365 * dayMs]
 
-/** The finest level that goes back far enough. */
+/** The finest level that covers the range. */
 const levelOf = (range: number): number => {
   const found = levels.findIndex(({ span }) => range <= span)
   return found === -1 ? levels.length - 1 : found
@@ -15,7 +15,7 @@ const levelOf = (range: number): number => {
 
 const stepOf = (range: number): number => levels[levelOf(range)]?.step ?? dayMs
 
-/** How far back: milliseconds. A multiple of the step that is stored for it. */
+/** Length in milliseconds, a multiple of the stored step. */
 export const range: Kind<number> = {
   expected: 'a duration from 1h to 7d in whole minutes, beyond 24h in multiples of 10 minutes, such as 6h; or 30d, 90d or 365d',
   parse(text) {
@@ -26,8 +26,8 @@ export const range: Kind<number> = {
 }
 
 /**
- * The step of a range: the finest one that gives at most `points` values, divides the range evenly, and is a multiple of what is
- * stored.
+ * The step of a range: the finest one that results in at most `points` values, divides the range evenly, and is a multiple of the
+ * stored step.
  */
 export function chooseStep(range: number, points: number): number {
   const stored = stepOf(range)
@@ -36,7 +36,7 @@ export function chooseStep(range: number, points: number): number {
   return range
 }
 
-/** Without the noise of a float of 4 bytes. */
+/** Removes the rounding noise of a 4-byte float. */
 const round = (value: number): number => Math.round(value * 1000) / 1000
 
 export interface SeriesValues {
@@ -58,11 +58,11 @@ export interface RangeQuery {
   readonly names: readonly SeriesName[]
   /** Milliseconds. */
   readonly range: number
-  /** Most values of a series. */
+  /** Maximum number of values of a series. */
   readonly points: number
 }
 
-/** The newest values; null where nothing was known. */
+/** The newest values; null where unknown. */
 export function readRange(history: ServerHistory, { names, range, points }: RangeQuery, now: number): RangeValues {
   const level = levelOf(range)
   const stored = stepOf(range)

@@ -12,47 +12,47 @@ import { createSessions, type Sessions } from './sessions.ts'
 export interface RecordedServer {
   readonly sessions: Sessions
   /** The history up to now. */
-  settled(): ServerHistory
+  current(): ServerHistory
   observe(snapshot: ServerSnapshot): void
-  /** Reads what an earlier process has written. Never rejects. */
+  /** Loads what an earlier process has written. Never rejects. */
   load(): Promise<void>
-  /** Adds what is new to the file. Never rejects; calls must not overlap. */
+  /** Appends new data to the file. Never rejects; calls must not overlap. */
   save(): Promise<void>
-  /** Writes the file anew where it is missing or has grown. Never rejects; calls must not overlap. */
+  /** Rewrites the file if it is missing or has grown. Never rejects; calls must not overlap. */
   tidy(): Promise<void>
-  /** All of it up to now, for another process. */
+  /** Returns the whole history up to now, for another process. */
   image(): Buffer
-  /** Memory held, in bytes. */
+  /** Memory used, in bytes. */
   bytes(): number
 }
 
 export interface RecordedServerOptions {
   readonly clock: Clock
-  /** Milliseconds after the last contact from which a server that was up counts as unknown. */
+  /** Milliseconds after the last contact after which the state of a server is unknown. */
   readonly staleAfter: number
   /** Absent: in memory only. */
   readonly file?: HistoryFile
-  /** Gives what another process has recorded until now; undefined where it has nothing. */
+  /** Returns what another process has recorded until now; undefined if it has nothing. */
   readonly loadImage?: () => Promise<Buffer | undefined>
   readonly log: Log
 }
 
 const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? (error as Error).message
 
-/** The history of one server, in memory and, where there is a file, on disk. */
+/** The history of one server, in memory and, if there is a file, on disk. */
 export function createRecordedServer({ clock, staleAfter, log, ...options }: RecordedServerOptions): RecordedServer {
   let { file } = options
   const history = createServerHistory()
   const sessions = createSessions()
   const recorder = createRecorder(history, clock, staleAfter)
-  /** Failures are logged when they begin, not every 10 s. */
+  /** A failure is logged once, not every 10 s. */
   let isFailing = false
-  /** Up to when the file goes, Unix milliseconds. */
+  /** Time up to which the file is complete, Unix milliseconds. */
   let lastAt = Number.NEGATIVE_INFINITY
 
-  /** What is new, as frames; from then on it counts as written. */
+  /** Returns new data as frames and marks it as written. */
   function takeFrames(): readonly Buffer[] {
-    recorder.settle()
+    recorder.flush()
     const slices = history.takeSlices().map((slice) => encodeFrame(frameKinds.slice, encodeSlice(slice)))
     const changes = sessions.takeChanges().map((change) => encodeFrame(frameKinds.session, encodeSessionChange(change)))
     return [...slices, ...changes]
@@ -69,12 +69,12 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
   async function attempt({ path }: HistoryFile, write: () => Promise<void> | undefined): Promise<void> {
     try {
       await write()
-      if (isFailing) log.info({ file: path }, 'the history is written again')
+      if (isFailing) log.info({ file: path }, 'the history can be written again')
       isFailing = false
     } catch (error) {
       const reason = reasonOf(error)
       if (!isFailing) {
-        log.warn({ file: path, reason }, `the history cannot be written (${reason}); it is kept in memory until it can`)
+        log.warn({ file: path, reason }, `cannot write the history (${reason}); it is kept in memory until that succeeds`)
       }
       isFailing = true
     }
@@ -96,8 +96,8 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
 
   return {
     sessions,
-    settled() {
-      recorder.settle()
+    current() {
+      recorder.flush()
       return history
     },
     observe(snapshot) {
@@ -117,18 +117,18 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
         const problem = await file.load(restore)
         sessions.resume(lastAt)
         if (problem !== undefined) {
-          log.warn({ file: path }, `the history file cannot be used: ${problem}; it is renamed to end in .unreadable`)
+          log.warn({ file: path }, `cannot use the history file: ${problem}; it has been renamed to end in .unreadable`)
         }
       } catch (error) {
-        // To write it anew would lose what nobody could read just now.
+        // Rewriting it would lose data that may become readable again.
         file = undefined
         const reason = reasonOf(error)
-        log.warn({ file: path, reason }, `the history file cannot be read (${reason}); the history is kept in memory only`)
+        log.warn({ file: path, reason }, `cannot read the history file (${reason}); the history is kept in memory only`)
       }
     },
     async save() {
       if (file === undefined) {
-        recorder.settle()
+        recorder.flush()
         history.takeSlices()
         sessions.takeChanges()
       } else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
@@ -136,13 +136,13 @@ export function createRecordedServer({ clock, staleAfter, log, ...options }: Rec
     async tidy() {
       if (file !== undefined && (!file.canAppend || file.hasGrown))
         await attempt(file, () => {
-          // What was not written yet is in the image.
+          // The image includes what was not written yet.
           takeFrames()
           return file?.rewrite(encodeImage())
         })
     },
     image() {
-      recorder.settle()
+      recorder.flush()
       return encodeImage()
     },
     bytes: () => history.bytes() + sessions.bytes(),

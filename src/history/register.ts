@@ -18,7 +18,7 @@ import { maxDays } from './uptime.ts'
 const someSeries = list(oneOf(...(seriesNames as [SeriesName])))
 const day = 24 * 3_600_000
 
-/** One series or several, each once. */
+/** One or several series without duplicates. */
 export const seriesParameter: Parameter<readonly SeriesName[]> = {
   expected: someSeries.expected,
   parse(text) {
@@ -28,10 +28,10 @@ export const seriesParameter: Parameter<readonly SeriesName[]> = {
   schema: Type.String({ description: `Series, separated by commas: ${seriesNames.join(', ')}`, examples: ['players,latency'] }),
 }
 
-/** A period that ends now, in milliseconds. */
+/** A range that ends now, in milliseconds. */
 export const rangeParameter: Parameter<number> = {
   ...range,
-  schema: Type.String({ description: `How far back: ${range.expected}`, examples: ['24h'] }),
+  schema: Type.String({ description: `Time range up to now: ${range.expected}`, examples: ['24h'] }),
 }
 
 const historyParameters = {
@@ -62,7 +62,7 @@ const schemaOf = <P extends Parameters>(place: ServerPlace, docs: RouteDocs, par
 interface RouteDocs {
   readonly summary: string
   readonly description: string
-  /** Example of what is said of a wrong parameter. */
+  /** Example detail of an invalid parameter. */
   readonly mistake?: string
 }
 
@@ -72,7 +72,7 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
   for (const place of serverPlaces(fleet)) {
     const ofHistory = {
       summary: 'Recorded values over time',
-      description: 'Minimum, mean and maximum of each series in steps of equal length; null where nothing was known.',
+      description: 'Minimum, mean and maximum of each series in steps of equal length; null where unknown.',
       mistake: 'Parameter "points" is "5"; expected an integer from 10 to 1000.',
     }
     routes.get(
@@ -86,7 +86,7 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
     )
     const ofSessions = {
       summary: 'Sessions of players',
-      description: 'When players came and went, newest first, the last 200. Known where a source has the full list of players.',
+      description: 'The last 200 sessions of players, newest first. They need a source of the full player list.',
     }
     routes.get(`${place.path}/sessions`, { schema: schemaOf(place, ofSessions, {}, SessionsReply) }, (request, reply) => {
       const { server } = place.watcher(request)
@@ -100,7 +100,7 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
     })
     const ofUptime = {
       summary: 'Uptime by day',
-      description: 'For each UTC day the part of the known time in which the server answered and its players; and the record.',
+      description: 'For each UTC day the uptime as a part of the known time, and the players; also the record number of players.',
       mistake: 'Parameter "days" is "0"; expected an integer from 1 to 400.',
     }
     routes.get(`${place.path}/uptime`, { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) }, (request, reply) => {

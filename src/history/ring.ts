@@ -3,14 +3,14 @@ import { decode16, encode16, unknown16 } from './decimal16.ts'
 import { seriesNames } from './series.ts'
 import { Slots } from './slots.ts'
 
-/** What was recorded of one series in one bucket; the values of no known moment are NaN. */
+/** The record of one series in one bucket; NaN if it is unknown. */
 export interface Bucket {
   readonly min: number
   readonly mean: number
   readonly max: number
 }
 
-/** Words of one value: players are exact (a float of 4 bytes), for the others 4 digits are enough. */
+/** Number of 16-bit words per value: players are exact (a 4-byte float), for the others 4 digits are enough. */
 const wordsOf = (series: number): number => (series === 0 ? 2 : 1)
 /** Minimum, mean and maximum. */
 const places = 3
@@ -35,7 +35,7 @@ function writeValue(words: Uint16Array, at: number, series: number, value: numbe
   words[at + 1] = halves[1] ?? 0
 }
 
-/** The words of a bucket of which nothing is known. @param known bits of the series that a table has */
+/** The words of an empty bucket. @param known bits of the series that a table has */
 function emptyWords(known: number): readonly number[] {
   return seriesNames.flatMap((_, series) => {
     if ((known & (1 << series)) === 0) return []
@@ -45,36 +45,36 @@ function emptyWords(known: number): readonly number[] {
   })
 }
 
-const emptyByKnown = Array.from({ length: 1 << seriesNames.length }, (_, known) => emptyWords(known))
+const emptyBySeries = Array.from({ length: 1 << seriesNames.length }, (_, known) => emptyWords(known))
 
 /** The last `slots` buckets of `step` ms, by the number of the bucket since 1970. */
 export interface Ring {
   readonly step: number
   readonly slots: number
   /**
-   * Adds what was known in a part of a bucket.
+   * Adds values for a part of a bucket.
    * @param series position in the list of series
-   * @param weight milliseconds for which it was known
+   * @param weight milliseconds for which the value was known
    */
   add(bucket: number, series: number, values: Bucket, weight: number): void
-  /** Undefined where nothing is known. */
+  /** Undefined if the bucket is empty. */
   get(bucket: number, series: number): Bucket | undefined
   bytes(): number
   write(writer: ByteWriter): void
-  /** Adds what `write` wrote. */
+  /** Restores what `write` wrote. */
   read(reader: ByteReader): void
 }
 
 export const createRing = (step: number, slots: number): Ring => new SlotRing(step, slots)
 
-/** A class, because thousands of servers have four rings each, and a function of its own for each member would take kilobytes. */
+/** A class, because thousands of servers have four rings each, and closures for each of them would take kilobytes. */
 class SlotRing implements Ring {
   readonly step: number
   readonly slots: number
   #table: Slots
-  /** Bits of the series that have words in the table: those of which anything was ever known. */
+  /** Bits of the series that have words in the table: those with a value in any bucket. */
   #known = 0
-  /** The bucket that was last added to, and for each series the milliseconds that its mean is of and their exact sum. */
+  /** The bucket that was last added to, and for each series the weight of its mean in milliseconds and the exact sum. */
   #open = 0
   readonly #weights: number[] = seriesNames.map(() => 0)
   readonly #sums: number[] = seriesNames.map(() => 0)
@@ -97,7 +97,7 @@ class SlotRing implements Ring {
     if (at === -1) return
     const { words } = this.#table
     const width = wordsOf(series)
-    // Only what changes is encoded: most of the time of loading a history goes into this.
+    // Only changed values are encoded, because most of the time of loading a history is spent here.
     if (before === 0 || min < readValue(words, at, series)) writeValue(words, at, series, min)
     writeValue(words, at + width, series, sum / total)
     if (before === 0 || max > readValue(words, at + 2 * width, series)) writeValue(words, at + 2 * width, series, max)
@@ -136,7 +136,7 @@ class SlotRing implements Ring {
   }
 
   read(reader: ByteReader): void {
-    for (let left = reader.uint32(); left > 0; left--) {
+    for (let remaining = reader.uint32(); remaining > 0; remaining--) {
       const bucket = reader.uint32()
       const bits = reader.uint8()
       const isFree = this.#table.find(bucket) === -1
@@ -159,7 +159,7 @@ class SlotRing implements Ring {
     }
   }
 
-  /** Where the values of a series of a bucket begin; -1 where there are none. */
+  /** Index of the values of a series of a bucket; -1 if there are none. */
   #find(bucket: number, series: number): number {
     if ((this.#known & (1 << series)) === 0) return -1
     let at = this.#table.find(bucket)
@@ -185,13 +185,13 @@ class SlotRing implements Ring {
     this.#table.enter(bucket)
     for (let series = 0; series < seriesNames.length; series++) {
       const mean = isKept ? this.get(bucket, series)?.mean : undefined
-      // How long it was known is not kept: that of a whole bucket is the best guess.
+      // The weight is not stored; a whole bucket is the best guess.
       this.#weights[series] = mean === undefined ? 0 : this.step
       this.#sums[series] = mean === undefined ? 0 : mean * this.step
     }
   }
 
-  /** Makes room for a series of which something is known for the first time. */
+  /** Makes room for a series that gets its first value. */
   #include(series: number): void {
     const bit = 1 << series
     if (this.#known & bit) return
@@ -201,9 +201,9 @@ class SlotRing implements Ring {
       (words, _, other) => (other < series && this.#known & (1 << other) ? words + places * wordsOf(other) : words),
       0,
     )
-    const width = emptyByKnown[this.#known]?.length ?? 0
+    const width = emptyBySeries[this.#known]?.length ?? 0
     const added = places * wordsOf(series)
-    this.#table = before.converted(emptyByKnown[known] ?? [], (table, target, from) => {
+    this.#table = before.converted(emptyBySeries[known] ?? [], (table, target, from) => {
       table.words.set(before.words.subarray(from, from + skipped), target)
       table.words.set(before.words.subarray(from + skipped, from + width), target + skipped + added)
     })

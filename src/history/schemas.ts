@@ -6,14 +6,14 @@ const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Nu
 const momentOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description })
 
 const Values = Type.Array(Type.Union([Type.Number(), Type.Null()]), {
-  description: 'Oldest first, one per step; null where nothing was known',
+  description: 'Oldest first, one per step; null where unknown',
 })
 
 export const HistoryReply = Type.Object(
   {
     server: Type.String(),
     from: Type.Integer({ description: 'Unix milliseconds' }),
-    to: Type.Integer({ description: 'Unix milliseconds; the end of the newest step, which is not over yet' }),
+    to: Type.Integer({ description: 'Unix milliseconds; end of the newest step, which is not complete yet' }),
     step: Type.Integer({ description: 'Milliseconds' }),
     series: Type.Object(
       Object.fromEntries(
@@ -38,22 +38,22 @@ export const HistoryReply = Type.Object(
 export const UptimeReply = Type.Object(
   {
     server: Type.String(),
-    since: momentOrNull('Unix milliseconds of the first moment that is known; null before'),
+    since: momentOrNull('Unix milliseconds of the first record; null if there is none'),
     days: Type.Array(
       Type.Object({
         date: Type.String({ format: 'date', description: 'UTC' }),
-        up: numberOrNull('Part of the known time in which the server answered; null where nothing is known of the day'),
-        known: Type.Number({ description: 'Part of the day in which the server was watched' }),
+        up: numberOrNull('Part of the known time in which the server answered; null if there is no record of the day'),
+        known: Type.Number({ description: 'Part of the day in which the state of the server was known' }),
         players: Type.Object({
-          mean: numberOrNull('Players on average'),
-          max: numberOrNull('Most players at once'),
-          maxAt: momentOrNull('Unix milliseconds at which there were most players'),
+          mean: numberOrNull('Average number of players'),
+          max: numberOrNull('Maximum number of players at once'),
+          maxAt: momentOrNull('Unix milliseconds of that maximum'),
         }),
       }),
-      { description: 'Oldest first; the last one is today' },
+      { description: 'Oldest first; the last is today' },
     ),
     record: Type.Object({
-      players: numberOrNull('Most players ever seen at once'),
+      players: numberOrNull('Record number of players at once'),
       at: momentOrNull('Unix milliseconds'),
     }),
   },
@@ -76,11 +76,13 @@ export const SessionsReply = Type.Object(
     sessions: Type.Array(
       Type.Object({
         player: Player,
-        from: momentOrNull('Unix milliseconds; null where the player was on before anyone watched'),
-        to: momentOrNull('Unix milliseconds; null while the player is on, and where nobody watched when the player left'),
+        from: momentOrNull('Unix milliseconds; null if the player joined before the server was watched'),
+        to: momentOrNull(
+          'Unix milliseconds; null while the player is online, and if the player left while the server was not watched',
+        ),
         online: Type.Boolean(),
       }),
-      { description: 'Only where a source has the full list of players; newest first' },
+      { description: 'Newest first; needs a source of the full player list' },
     ),
   },
   {

@@ -2,15 +2,15 @@ import type { KnownFields } from '../game/snapshot.ts'
 
 interface Series {
   readonly unit: 'players' | 'ms' | 'ticks/s'
-  /** For people. */
+  /** Label for people. */
   readonly label: string
-  /** Undefined where unknown. */
+  /** Undefined if unknown. */
   read(fields: KnownFields): number | undefined
 }
 
 const milliseconds = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000)
 
-/** What is recorded of each server. The order is that of the values in memory and in the files. */
+/** The recorded series of each server, in the order of their values in memory and in the files. */
 export const series = {
   players: { unit: 'players', label: 'Players', read: ({ playersOnline }) => playersOnline?.value },
   latency: { unit: 'ms', label: 'Latency', read: ({ latency }) => milliseconds(latency?.value) },

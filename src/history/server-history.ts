@@ -7,13 +7,13 @@ import { joinSlices, type Slice } from './slice.ts'
 
 const minute = 60_000
 
-/** How finely the uptime of the last 24 hours is recorded. */
+/** Resolution of the uptime of the last 24 hours. */
 export const quarterMs = 15 * minute
 
-/** What is known of a server from one snapshot to the next. */
+/** The values of a server from one snapshot to the next. */
 export interface Observation {
   readonly up: boolean
-  /** In the order of the series; undefined where unknown. */
+  /** In the order of the series; undefined if unknown. */
   readonly values: readonly (number | undefined)[]
 }
 
@@ -23,17 +23,17 @@ export interface Record {
   readonly at: number
 }
 
-/** What is recorded of one server. Times are Unix milliseconds. */
+/** The record of one server. Times are Unix milliseconds. */
 export interface ServerHistory {
-  /** When it was watched first; undefined where it never was. */
+  /** Time of the first record; undefined if there is none. */
   readonly since: number | undefined
-  /** Most players ever seen. */
+  /** Record number of players. */
   readonly record: Record | undefined
-  /** Adds what held from `start` for `durationMs`; it may be 0: then it was seen, but for how long is not known yet. */
+  /** Adds values that were valid from `start` for `durationMs`, which is 0 for values that have just been read. */
   add(observation: Observation, start: number, durationMs: number): void
-  /** Adds one that was added before the process ended. */
+  /** Restores a slice that an earlier process recorded. */
   restore(slice: Slice): void
-  /** What was added since the last call, one slice per bucket of the finest step. */
+  /** Returns what was added since the last call, one slice per bucket of the finest level. */
   takeSlices(): readonly Slice[]
   /** @param bucket number of the bucket of that level since 1970 */
   get(level: number, bucket: number, series: number): Bucket | undefined
@@ -45,14 +45,14 @@ export interface ServerHistory {
   read(reader: ByteReader): void
 }
 
-/** Weight of a value that was only just seen, milliseconds. */
+/** Weight of a value that has just been read, milliseconds. */
 const instant = 1
 const players = seriesNames.indexOf('players')
 const finest = levels[0].step
 
 export const createServerHistory = (): ServerHistory => new RecordedHistory()
 
-/** A class for the same reason as that of the rings: a getter in an object of its own takes a kilobyte. */
+/** A class for the same reason as ring.ts: an object with a getter takes a kilobyte. */
 class RecordedHistory implements ServerHistory {
   readonly #rings: readonly Ring[] = levels.map(({ step, span }) => createRing(step, span / step))
   readonly #days = createDays(levels[3].span / dayMs)
@@ -70,7 +70,7 @@ class RecordedHistory implements ServerHistory {
   }
 
   add(observation: Observation, start: number, durationMs: number): void {
-    // Before 1970 there are no buckets.
+    // There are no buckets before 1970.
     if (start < 0) return
     let from = start
     const end = start + durationMs
@@ -129,15 +129,16 @@ class RecordedHistory implements ServerHistory {
   }
 
   read(reader: ByteReader): void {
-    const [first, most, at] = [reader.float64(), reader.float64(), reader.float64()]
+    const [first, record, at] = [reader.float64(), reader.float64(), reader.float64()]
     if (!Number.isNaN(first)) this.#since = Math.min(first, this.#since ?? first)
-    if (!Number.isNaN(most) && (this.#record === undefined || most > this.#record.players)) this.#record = { players: most, at }
+    if (!Number.isNaN(record) && (this.#record === undefined || record > this.#record.players))
+      this.#record = { players: record, at }
     for (const ring of this.#rings) ring.read(reader)
     this.#days.read(reader)
     this.#quarters.read(reader)
   }
 
-  /** All of it lies within one bucket of the finest step. */
+  /** The whole slice is within one bucket of the finest level. */
   #addPart({ up, values }: Observation, start: number, durationMs: number): void {
     const weight = Math.max(instant, durationMs)
     const slice: Slice = {

@@ -1,19 +1,19 @@
 import type { Player } from '../game/fields.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
-/** The time of one player on the server. */
+/** A visit of one player to the server. */
 export interface Session {
   readonly name: string
-  /** Dashed UUID; absent where only the name is known. */
+  /** Dashed UUID; absent if only the name is known. */
   readonly id?: string
-  /** Unix milliseconds; absent where the player was on before anyone watched. */
+  /** Unix milliseconds; absent if the player joined before the server was watched. */
   readonly from?: number
-  /** Unix milliseconds; absent while the player is on, and where nobody watched when the player left. */
+  /** Unix milliseconds; absent while the player is online, and if the player left while the server was not watched. */
   readonly to?: number
   readonly isOnline: boolean
 }
 
-/** What the file has a record of: a session that began, or one that ended. Unix milliseconds, NaN where unknown. */
+/** A record of the file: a session that started or ended. Unix milliseconds, NaN if unknown. */
 export type SessionChange =
   | { readonly kind: 'join'; readonly name: string; readonly id: string; readonly at: number }
   | { readonly kind: 'leave'; readonly name: string; readonly at: number }
@@ -21,9 +21,9 @@ export type SessionChange =
 export interface Sessions {
   /** @param players the full list at `at`, Unix milliseconds */
   observe(players: readonly Player[], at: number): void
-  /** Adds a change that was recorded before the process ended. */
+  /** Restores a change that an earlier process recorded. */
   restore(change: SessionChange): void
-  /** Sets when the list was last known, after everything has been restored. */
+  /** Sets when the list was last read, after everything has been restored. */
   resume(at: number): void
   takeChanges(): readonly SessionChange[]
   /** Newest first. */
@@ -34,36 +34,36 @@ export interface Sessions {
 }
 
 const capacity = 200
-/** Bytes of a session: when it began and ended, the id, the length of the name, the name. */
+/** Layout of a session: start, end, id, length of the name, name. */
 const layout = { from: 0, to: 8, id: 16, length: 32, name: 33, size: 64 } as const
 const maxName = layout.size - layout.name
-/** Milliseconds without a list after which nobody can say that those who are on have been on all the time. */
+/** Milliseconds without a player list after which it is unknown whether the players stayed online. */
 const maxGap = 600_000
-/** In place of the end of a session that has not ended. */
+/** End of a session that has not ended. */
 const online = Number.POSITIVE_INFINITY
 
-/** The name as it is recorded: no more than fits. A name of the game has at most 16 characters. */
+/** The name, truncated to the layout. A player name has at most 16 characters. */
 function shorten(name: string): string {
   const bytes = new Uint8Array(maxName)
   const { written } = new TextEncoder().encodeInto(name, bytes)
   return Buffer.from(bytes.subarray(0, written)).toString()
 }
 
-/** Sessions that the buffer has room for at first. */
+/** Initial capacity of the buffer, in sessions. */
 const minCapacity = 5
 const nothing = Buffer.alloc(0)
 
-/** The last sessions in one buffer, which doubles up to its capacity; then the oldest is overwritten first. */
+/** The last sessions in one buffer, which doubles up to its capacity; then the oldest session is overwritten. */
 export function createSessions(): Sessions {
   let buffer = nothing
   let count = 0
-  /** Where the sessions of those who are on begin. */
+  /** Positions of the open sessions. */
   const open = new Map<string, number>()
   let previous: ReadonlySet<string> | undefined
   let lastAt = Number.NEGATIVE_INFINITY
   let changes: SessionChange[] = []
 
-  /** Grows the buffer while not every session was overwritten yet. */
+  /** Grows the buffer, unless it has its full size. */
   function reserve(sessions: number): void {
     const larger = Buffer.alloc(Math.min(capacity, sessions) * layout.size)
     buffer.copy(larger)
@@ -91,7 +91,7 @@ export function createSessions(): Sessions {
   function record(change: SessionChange): void {
     apply(change)
     changes.push(change)
-    // Nobody takes them where nothing is written to a file.
+    // Without a file nothing takes the changes.
     if (changes.length > 2 * capacity) changes = changes.slice(-capacity)
   }
 

@@ -1,19 +1,19 @@
 import type { Bucket } from './ring.ts'
 import { seriesNames } from './series.ts'
 
-/** What was recorded within one bucket of the finest step; what the file has one record of. */
+/** The data of one bucket of the finest level, which is one record of the file. */
 export interface Slice {
   /** Unix milliseconds of its start. */
   readonly start: number
   readonly knownMs: number
   readonly upMs: number
-  /** For each series what is known and for how many milliseconds. */
+  /** For each series its values and the milliseconds for which they were known. */
   readonly values: readonly ((Bucket & { readonly weight: number }) | undefined)[]
-  /** Unix milliseconds at which the maximum of the players was seen first. */
+  /** Unix milliseconds at which the maximum number of players was first reached. */
   readonly peakAt: number
 }
 
-/** Puts two parts of the same bucket together. */
+/** Merges two parts of the same bucket. */
 export function joinSlices(a: Slice, b: Slice): Slice {
   const players = seriesNames.indexOf('players')
   const isHigher = (b.values[players]?.max ?? -1) > (a.values[players]?.max ?? -1)

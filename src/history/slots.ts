@@ -1,24 +1,24 @@
-/** Slots that a table begins with. */
+/** Initial number of slots of a table. */
 const minCapacity = 4
-/** Words (16 bits) of each slot for the number of the bucket that it holds. */
+/** 16-bit words of each slot that hold the number of its bucket. */
 const numberWords = 2
 
 /**
  * A table of the last `maxSlots` buckets by their numbers since 1970, each with the same count of 16-bit words. Each slot has the
- * number of the bucket that it holds, so that a clock that jumps, forward or back, only costs the slots that are written while it
+ * number of the bucket that it holds, so that a clock that jumps forward or back only costs the slots that are written while it
  * is wrong.
  *
- * It doubles as buckets are added: most tables of a server stay small for hours, and thousands of servers have six of them each.
- * All of it is in one array, because an ArrayBuffer takes 300 bytes besides its contents (`npm run bench -- fleet`).
+ * The table doubles as buckets are added: most tables stay small for hours, and thousands of servers have six of them each. It is
+ * a single array, because an ArrayBuffer takes 300 bytes besides its contents (`npm run bench -- fleet`).
  */
 export class Slots {
   readonly #maxSlots: number
   readonly #empty: readonly number[]
   #capacity = 0
-  /** For each slot the number of its bucket plus 1 (0: none), then the words. Another array after each growth. */
+  /** For each slot the number of its bucket plus 1 (0: none), then the words. Replaced when the table grows. */
   words = new Uint16Array(0)
 
-  /** @param empty the words of a bucket of which nothing is known */
+  /** @param empty the words of an empty bucket */
   constructor(maxSlots: number, empty: readonly number[]) {
     this.#maxSlots = maxSlots
     this.#empty = empty
@@ -28,14 +28,14 @@ export class Slots {
     return this.words.byteLength
   }
 
-  /** Where the words of a bucket begin; -1 where it is not held. */
+  /** Index of the words of a bucket; -1 if the table does not have it. */
   find(bucket: number): number {
     if (this.#capacity === 0) return -1
     const at = this.#offset(bucket)
     return this.#numberAt(at) === bucket ? at + numberWords : -1
   }
 
-  /** Where the words of a bucket begin. Where it is not held, it is added; in a table of full size in place of the one in its slot. */
+  /** Index of the words of a bucket, which is added if necessary. In a table of full size it replaces the bucket in its slot. */
   enter(bucket: number): number {
     const found = this.find(bucket)
     if (found !== -1) return found
@@ -46,7 +46,7 @@ export class Slots {
     return at + numberWords
   }
 
-  /** The numbers of the buckets, in no order. */
+  /** The numbers of the buckets, in no particular order. */
   *buckets(): Generator<number> {
     const width = this.#width
     for (let at = 0; at < this.words.length; at += width) {
@@ -55,7 +55,7 @@ export class Slots {
     }
   }
 
-  /** The same buckets with other words: `convert` is called for each with where its words begin in both tables. */
+  /** The same buckets with other words: `convert` is called for each bucket with the indexes of its words in both tables. */
   converted(empty: readonly number[], convert: (to: Slots, target: number, from: number) => void): Slots {
     const other = new Slots(this.#maxSlots, empty)
     for (const bucket of this.buckets()) {
@@ -69,7 +69,7 @@ export class Slots {
     return numberWords + this.#empty.length
   }
 
-  /** Whether another bucket is in its slot, however far away: the clock may have jumped, and may jump back. */
+  /** Whether the slot has another bucket, whatever its number: the clock may have jumped, and may jump back. */
   #isTaken(bucket: number): boolean {
     return this.#capacity === 0 || this.#numberAt(this.#offset(bucket)) !== -1
   }
@@ -95,7 +95,7 @@ export class Slots {
     for (let from = 0; from < before.length; from += width) {
       const bucket = (before[from] ?? 0) + (before[from + 1] ?? 0) * 0x10000 - 1
       const at = this.#offset(bucket)
-      // The full size need not be twice the one before: of two buckets in one slot the newer stays.
+      // The full size may be less than twice the previous one: if two buckets share a slot, the newer one stays.
       if (bucket !== -1 && this.#numberAt(at) < bucket) this.words.set(before.subarray(from, from + width), at)
     }
   }

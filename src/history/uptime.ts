@@ -8,15 +8,15 @@ export const maxDays = levels[3].span / dayMs
 export interface DayValues {
   /** UTC, `2026-11-21`. */
   readonly date: string
-  /** The part of the known time in which the server was up; null where nothing is known of the day. */
+  /** The part of the known time in which the server was up; null if there is no record of the day. */
   readonly up: number | null
-  /** The part of the day in which it was watched. */
+  /** The part of the day in which the state of the server was known. */
   readonly known: number
   readonly players: { readonly mean: number | null; readonly max: number | null; readonly maxAt: number | null }
 }
 
 export interface Uptime {
-  /** Unix milliseconds of the first moment that is known; null before. */
+  /** Unix milliseconds of the first record; null if there is none. */
   readonly since: number | null
   readonly days: readonly DayValues[]
   readonly record: { readonly players: number | null; readonly at: number | null }
@@ -42,7 +42,7 @@ function dayValues(history: ServerHistory, number: number): DayValues {
   }
 }
 
-/** The last `days` UTC days up to the one of `now`, oldest first, and the all-time record. */
+/** The last `days` UTC days up to that of `now`, oldest first, and the all-time record of players. */
 export function readUptime(history: ServerHistory, days: number, now: number): Uptime {
   const today = Math.floor(now / dayMs)
   const { since, record } = history
@@ -57,7 +57,7 @@ export interface RecentUptime {
   /** Unix milliseconds; `to` is the end of the part that `now` is in. */
   readonly from: number
   readonly to: number
-  /** Of each quarter of an hour the part of the known time in which the server was up; null where nothing is known. */
+  /** For each quarter of an hour the part of the known time in which the server was up; null if unknown. */
   readonly up: readonly (number | null)[]
 }
 

@@ -2,20 +2,19 @@ import Negotiator from 'negotiator'
 
 const encodings = ['gzip', 'x-gzip', 'identity']
 
-/** Does the client accept gzip, and like it as much as no compression at all? */
+/** Whether the client accepts gzip and does not prefer an uncompressed reply. */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false
   const [best] = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings(encodings)
   return best === 'gzip' || best === 'x-gzip'
 }
 
-/** Parameters of media ranges besides `version` and `q`: they say nothing about the types offered here. */
+/** Parameters of media ranges besides `version` and `q`: they do not apply to the types offered here. */
 const otherParameters = /;\s*(?!(?:version|q)\s*=)[\w-]+\s*=\s*(?:"[^"]*"|[^;,]*)/gi
 
 /**
- * Which of the media types offered (`image/png`) the client likes best: by quality, then by how exactly it is named, then by the
- * order in the header, then by the order offered. Where there is no header or nothing in it fits, the first one that it does
- * not exclude.
+ * Returns the offered media type (`image/png`) that the client prefers: by quality, then by specificity, then by the order in the
+ * header, then by the order offered. Without a header or a match, the first type that the header does not exclude.
  */
 export function negotiate<const T extends string>(accept: string | undefined, offered: readonly [T, ...T[]]): T {
   const any = '*/*;q=0.001'
@@ -25,8 +24,8 @@ export function negotiate<const T extends string>(accept: string | undefined, of
 }
 
 /**
- * True for an `<img>`: some browsers name only other image types and everything, so that all that is offered is liked as much.
- * What they like best is an image, and no text is named, as it is by a page load.
+ * True for a request of an `<img>` element. Some browsers list only other image types and a wildcard, which gives all offered types
+ * the same quality. Their first choice is an image type, and unlike for a page load no text type is listed.
  */
 export function prefersImages(accept: string | undefined): boolean {
   const types = new Negotiator({ headers: { accept: accept ?? '*/*' } }).mediaTypes()

@@ -2,7 +2,7 @@ import { maxHeaderSize } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { invalidParameter, notFound } from '../errors.ts'
-import { registerBasePath } from './base-path.ts'
+import { type BasePathOptions, registerBasePath } from './base-path.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { createDirectReplies } from './direct.ts'
@@ -11,57 +11,60 @@ import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
 import { malformedQuery, pathOf, sendProblem } from './problem.ts'
 import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './server.ts'
 
-export interface HttpAppOptions {
+export interface HttpAppOptions extends BasePathOptions {
   readonly logger: FastifyBaseLogger
   readonly corsOrigin: string
-  /** Path under which a reverse proxy serves the app, without a slash at its end; default: none. */
-  readonly basePath?: string
-  /** What to tell a client that requested an unknown path; default, and where undefined: that /docs lists every route. */
+  /** Hint for a client that requested an unknown path; default, and if undefined: that /docs lists every route. */
   readonly hintFor?: (path: string) => string | undefined
   readonly limits?: TimeLimits
-  /** The built-in demo server is watched: replies under /api/v1 say so in a header. */
+  /** True if the built-in demo server is watched: replies under /api/v1 then have a header for it. */
   readonly isDemo?: boolean
 }
 
-/** An app without routes that answers errors, unknown paths, other methods and preflight requests as every listener here does. */
+/**
+ * Creates an app without routes that handles errors, unknown paths, other methods and preflight requests, as every listener of
+ * the service does.
+ */
 export function createHttpApp({
   logger,
   corsOrigin,
   hintFor,
   limits = timeLimits,
-  basePath = '',
   isDemo = false,
+  ...basePaths
 }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
   const direct = createDirectReplies(logger, crossOrigin)
   const app = Fastify({
     loggerInstance: logger,
-    // A line per scrape would bury what matters; failures are logged where they are answered.
+    // A line per scrape would hide what matters; failures are logged where they are handled.
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger of its own for each request costs more than most of the replies.
+    // A child logger per request costs more than most replies.
     childLoggerFactory: (parent) => parent,
-    // A name of any length is an unknown name, not an error of its own; Node limits the URL.
+    // A very long name is an unknown name, not a separate error; Node.js limits the URL.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
+    // Of the scheme and the host that links to this service begin with.
+    trustProxy: basePaths.isTrustedProxy ?? false,
     frameworkErrors: invalidPath,
-    ...createServerFactory(direct.answer, limits, { basePath, isDemo }),
+    ...createServerFactory(direct.answer, limits, { ...basePaths, isDemo }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
-  registerBasePath(app as unknown as FastifyInstance, basePath)
+  registerBasePath(app as unknown as FastifyInstance, basePaths)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   app.setValidatorCompiler(compileQuery)
-  // Replies are prepared bytes: their schemas only describe them.
+  // Replies are prepared bytes; the schemas only describe them.
   app.setSerializerCompiler(() => JSON.stringify)
   registerClose(app)
   registerCors(app, crossOrigin)
-  // Before the body, which nothing here reads, would be parsed.
+  // Before the body is parsed, which no route reads.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) {
-      const hint = hintFor?.(pathOf(request.url)) ?? `${basePath}/docs lists every route`
+      const hint = hintFor?.(pathOf(request.url)) ?? `${request.basePath}/docs lists every route`
       done(notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${hint}.`))
     } else done()
   })
-  // After the route's own onRequest, which says whether pages of other origins may read the reply.
+  // After the onRequest hook of the route, which sets whether pages of other origins may read the reply.
   app.addHook('preValidation', (request, _reply, done) => {
     done(isMalformed(request.query) ? invalidParameter(malformedQuery) : undefined)
   })

@@ -2,16 +2,19 @@ import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastif
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Headers that let pages of other origins read the reply; null where they may not. */
+    /** Headers that let pages of other origins read the reply; null if they may not. */
     crossOrigin: Readonly<Record<string, string>> | null
   }
   interface FastifyContextConfig {
-    /** May pages of other origins read it? Default: under /api/v1 and /v1 except /v1/run. False for what shows the request. */
+    /**
+     * Whether pages of other origins may read the reply. Default: true under /api/v1 and /v1 except /v1/run. False for replies
+     * that show the request.
+     */
     readonly crossOrigin?: boolean
   }
 }
 
-/** What a page may read of a reply besides its body. */
+/** Headers of a reply that a page may read. */
 const exposed = 'ETag, Link, Retry-After, X-Demo, X-Favicon, X-Snapshot-Age, X-Snapshot-Source, X-Total-Count'
 
 /** The reply to a preflight request. */
@@ -30,13 +33,13 @@ export const crossOriginHeaders = (origin: string): Readonly<Record<string, stri
 
 const isPublicPath = (path: string): boolean => /^\/(api\/)?v1\//.test(path) && !/^\/v1\/run(\/|$)/.test(path)
 
-/** May pages of other origins read replies of the route? */
+/** Whether pages of other origins may read replies of the route. */
 export const isCrossOrigin = ({ url, config }: Pick<RouteOptions, 'url' | 'config'>): boolean =>
   config?.crossOrigin ?? isPublicPath(url)
 
 /**
- * Sends `allowed` with every reply of a cross-origin route and of unknown paths beside them, errors included. Not @fastify/cors: that answers OPTIONS of every
- * path, unknown ones included, and its headers would not be on prepared replies.
+ * Adds `allowed` to every reply of a cross-origin route and of unknown paths next to them, including errors. Not @fastify/cors:
+ * it answers OPTIONS of unknown paths too, and does not add its headers to prepared replies.
  */
 export function registerCors(app: FastifyInstance, allowed: Readonly<Record<string, string>>): void {
   const allow: onRequestHookHandler = (_, reply, done) => {
@@ -44,7 +47,7 @@ export function registerCors(app: FastifyInstance, allowed: Readonly<Record<stri
     done()
   }
   app.decorateReply('crossOrigin', null)
-  // On each route: reading a route's settings for every request costs more than sending a prepared reply.
+  // Added to each route: reading the route's settings on every request costs more than sending a prepared reply.
   app.addHook('onRoute', (route) => {
     if (isCrossOrigin(route)) route.onRequest = [allow, ...[route.onRequest ?? []].flat()]
   })
@@ -52,7 +55,7 @@ export function registerCors(app: FastifyInstance, allowed: Readonly<Record<stri
     if (request.is404 && isPublicPath(request.url)) reply.crossOrigin = allowed
     done()
   })
-  // Prepared replies carry them themselves.
+  // Prepared replies include the headers already.
   app.addHook('onSend', (_, reply, payload, done) => {
     if (reply.crossOrigin === allowed) {
       const vary = reply.getHeader('vary')

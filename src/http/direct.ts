@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-// The global of the same name is a getter, which shows in the time of a request.
+// The global of the same name is a getter, which measurably slows a request.
 import { performance } from 'node:perf_hooks'
 import type { FastifyBaseLogger } from 'fastify'
 import { formFor, type PreparedReply, writePrepared } from './reply.ts'
 
-/** A reply that depends on nothing of its request but the path and what the client has cached. */
+/** A reply that depends only on the path of the request and on what the client has cached. */
 export interface DirectReply {
   readonly prepared: PreparedReply
   /** Headers that differ per request. */
@@ -12,35 +12,37 @@ export interface DirectReply {
 }
 
 export interface DirectRoute {
-  /** The pattern of the same route of the app, for the metrics. */
+  /** The pattern of the same route in the app, for the metrics. */
   readonly pattern: string
   /**
-   * @param url as it stands in the request line
-   * @returns undefined where the app's own route is to answer
-   * @throws anything: then the app's own route answers too, and with it its error handling
+   * @param url as in the request line
+   * @param basePath path under which a reverse proxy serves the app
+   * @returns undefined if the app's route is to answer
+   * @throws anything; the app's route answers then, with its error handling
    */
-  reply(url: string): DirectReply | undefined
+  reply(url: string, basePath: string): DirectReply | undefined
 }
 
 export interface NamedDirectRoute extends Pick<DirectRoute, 'pattern'> {
   /**
    * @param name decoded
-   * @returns undefined where the app's own route is to answer
-   * @throws anything: then the app's own route answers too
+   * @param basePath path under which a reverse proxy serves the app
+   * @returns undefined if the app's route is to answer
+   * @throws anything; the app's route answers then
    */
-  reply(name: string): DirectReply | undefined
+  reply(name: string, basePath: string): DirectReply | undefined
 }
 
 export interface DirectReplies {
-  /** @param path exact, as it stands in the request line before any `?`; pages of other origins may read the reply */
+  /** @param path exact, as in the request line before any `?`; pages of other origins may read the reply */
   add(path: string, route: DirectRoute): void
   /**
-   * Adds a path of every thing of a kind, such as `/api/v1/servers/{name}/getall`. Requests with a query are left to the app.
-   * @param prefix the part of the path before the name, with a slash at its end
-   * @param path the part after the name, with a slash at its start
+   * Adds a path with a name in it, such as `/api/v1/servers/{name}/getall`. Requests with a query go to the app.
+   * @param prefix the part of the path before the name, with a trailing slash
+   * @param path the part after the name, with a leading slash
    */
   addNamed(prefix: string, path: string, route: NamedDirectRoute): void
-  /** @param observerOf makes what is called with each reply of a route, once that is handed to the socket */
+  /** @param observerOf creates the function that is called after each reply of a route has been written to the socket */
   observe(observerOf: (pattern: string) => ReplyObserver): void
 }
 
@@ -56,9 +58,9 @@ declare module 'fastify' {
 type ObservedRoute = DirectRoute & { observer?: ReplyObserver }
 
 /**
- * Answers GET of a known path with a prepared reply before the app's routing, whose route lookup, request and reply objects
- * and hooks cost more than writing the reply (`npm run bench -- http`). Every other request, and one that would be answered
- * with an error, goes through the app, so there is a route of the same path for each.
+ * Answers GET of a known path with a prepared reply before the app's routing, whose route lookup, request and reply objects and
+ * hooks cost more than writing the reply (`npm run bench -- http`). Every other request, including one that fails, goes through
+ * the app, so each path also has a route in the app.
  */
 export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonly<Record<string, string>>) {
   const routes = new Map<string, ObservedRoute>()
@@ -69,9 +71,9 @@ export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonl
     addNamed(prefix, path, { pattern, reply }) {
       const paths = named.get(prefix) ?? new Map<string, ObservedRoute>()
       named.set(prefix, paths)
-      const replyTo = (url: string): DirectReply | undefined => {
+      const replyTo = (url: string, basePath: string): DirectReply | undefined => {
         const name = url.slice(prefix.length, url.indexOf('/', prefix.length))
-        return reply(name.includes('%') ? decodeURIComponent(name) : name)
+        return reply(name.includes('%') ? decodeURIComponent(name) : name, basePath)
       }
       paths.set(path, { pattern, reply: replyTo })
     },
@@ -90,26 +92,26 @@ export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonl
     return undefined
   }
 
-  /** @returns false where the app is to answer */
+  /** @returns false if the app is to answer */
   function answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request
     const route = request.method === 'GET' ? routeOf(url) : undefined
     if (route === undefined) return false
     const started = performance.now()
     try {
-      const reply = route.reply(url)
+      const reply = route.reply(url, request.basePath ?? '')
       const form = reply && formFor(request, reply.prepared)
-      // The app's own route waits for the compressed form.
+      // The app's route waits for the compressed form.
       if (reply === undefined || form === undefined || form instanceof Promise) return false
       const status = writePrepared(request, response, form, reply.volatile, crossOrigin)
       route.observer ??= observerOf?.(route.pattern) ?? (() => {})
       route.observer(status, (performance.now() - started) / 1000)
     } catch (error) {
-      // The app's own route meets the same error, logs it and answers.
+      // The app's route runs into the same error, logs it and answers.
       if (!response.headersSent) return false
-      // Nothing above would catch it: it would end the process.
+      // Not caught by anything else, it would end the process.
       log.error({ err: error }, 'request failed')
-      // A reply that breaks off must not look complete; one that is complete may go.
+      // A truncated reply must not seem complete; a complete one may be sent.
       if (!response.writableEnded) response.destroy()
     }
     return true

@@ -2,23 +2,27 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { version } from '../package.ts'
+import { perBasePath } from './base-path.ts'
 import { nameSchemas, operationId } from './openapi.ts'
-import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
+import { prepareJson, sendPrepared } from './reply.ts'
 
 const logo =
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
 
-/** Names of the security schemes, for the `security` of a route; `{}` in the list: the token may be unset. */
+/** Names of the security schemes, for the `security` of a route; `{}` means that the token may be unset. */
 export const security = { metrics: [{ metricsToken: [] }, {}], runs: [{ runToken: [] }, {}] } as const
 
 export interface DocsOptions {
-  /** CSS text that `/docs` is shown with, beside that of Swagger UI. */
+  /** CSS of `/docs` in addition to that of Swagger UI. */
   readonly styles: string
   /** OpenAPI tags of the databases. */
   readonly databaseTags: readonly { readonly name: string; readonly description: string }[]
 }
 
-/** `/openapi.json`, made from the schemas of the routes, and `/docs` to read it. Call it before the routes are registered. */
+/**
+ * Serves `/openapi.json`, generated from the schemas of the routes, and `/docs` to read it. Must be called before the routes are
+ * registered.
+ */
 export async function registerDocs(app: FastifyInstance, { styles, databaseTags }: DocsOptions): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -27,15 +31,14 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
         title: 'Tickwarden',
         version,
         description:
-          'The state of Minecraft servers, watched from outside. Every route is GET; HEAD works as for GET, except that it starts no script.',
+          'The state of Minecraft servers, watched from outside. Every route is GET. HEAD works like GET, except that it does not start a script.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: app.basePath || '/', description: 'This service' }],
       security: [],
       components: {
         securitySchemes: {
-          metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, where it is set' },
-          runToken: { type: 'http', scheme: 'bearer', description: 'RUN_TOKEN, where it is set' },
+          metricsToken: { type: 'http', scheme: 'bearer', description: 'METRICS_TOKEN, if it is set' },
+          runToken: { type: 'http', scheme: 'bearer', description: 'RUN_TOKEN, if it is set' },
         },
       },
       tags: [
@@ -52,23 +55,25 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    indexPrefix: app.basePath,
+    // Relative, so that any base path works.
+    indexPrefix: '.',
     staticCSP: true,
-    // Most run it in their own network without TLS, where a browser told to upgrade finds nothing to load the page from.
+    // The service is often used without TLS in a private network, where a browser that upgrades to HTTPS could not load the page.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
     theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
     logo: { type: 'image/svg+xml', content: logo, href: '..' },
     uiHooks: {
-      // The page's own copy of the description.
+      // The copy of the description that the page loads.
       onRequest(request, reply, done) {
         if (request.routeOptions.url === '/docs/json') reply.redirect('/openapi.json')
         else done()
       },
     },
   })
-  let prepared: PreparedReply | undefined
-  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
-    prepared ??= prepareJson(app.swagger())
-    return sendPrepared(request, reply, prepared)
-  })
+  const replyOf = perBasePath((basePath) =>
+    prepareJson({ ...app.swagger(), servers: [{ url: basePath || '/', description: 'This service' }] }),
+  )
+  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) =>
+    sendPrepared(request, reply, replyOf(request.basePath)),
+  )
 }

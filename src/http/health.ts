@@ -8,15 +8,15 @@ import { json, preparedReplies } from './responses.ts'
 /** Names of the health routes. */
 export const healthPaths: readonly string[] = ['/healthz', '/readyz']
 
-/** So many things that are waited for are named in a reply. */
+/** Maximum number of pending items named in a reply. */
 const maxNamed = 5
 
 const headers = { 'cache-control': 'no-store' }
 const Health = Type.Object({ status: Type.String({ enum: ['ok', 'ready'] }) }, { title: 'Health' })
 
 /**
- * `/healthz`: the process answers. `/readyz`: it also has something to serve.
- * @param waitingFor what the start still waits for, for messages: `the first poll of "lobby"`; empty once it is over
+ * `/healthz`: the process answers. `/readyz`: the start is complete.
+ * @param waitingFor what the service still waits for, for messages: `the first poll of "lobby"`; empty once the start is complete
  */
 export function registerHealth(app: FastifyInstance, waitingFor: () => readonly string[]): void {
   const tags = ['basic']

@@ -21,9 +21,9 @@ export function operationId(pattern: string): string {
 }
 
 /**
- * Moves each schema with a title into `components.schemas`, under the title as one word, and refers to it from where it stood:
+ * Moves each schema with a title into `components.schemas`, under the title as one word, and replaces it by a reference, so that
  * generated clients get one named type for it. Replies without an example get that of their schema.
- * @throws Error where two schemas that differ have the same title
+ * @throws Error if two different schemas have the same title
  */
 export function nameSchemas<Document extends object>(document: Document): Document {
   const schemas: Record<string, unknown> = {}
@@ -32,7 +32,7 @@ export function nameSchemas<Document extends object>(document: Document): Docume
     const name = words(title)
     const before = schemas[name]
     if (before !== undefined && JSON.stringify(before) !== JSON.stringify(schema)) {
-      throw new Error(`Two schemas that differ have the title "${title}"`)
+      throw new Error(`Two different schemas have the title "${title}"`)
     }
     schemas[name] = schema
     return { $ref: `#/components/schemas/${name}` }
@@ -41,14 +41,14 @@ export function nameSchemas<Document extends object>(document: Document): Docume
   function visit(value: unknown, key: string): unknown {
     if (Array.isArray(value)) return value.map((item) => visit(item, key))
     if (!isRecord(value)) return value
-    // Examples are data, whatever their keys are called.
+    // Examples are data, whatever their keys are.
     const entries = Object.entries(value).map(([name, part]) => {
       const isData = name === 'example' || name === 'examples' || name === 'default' || name === 'enum'
       return [name, isData ? part : visit(part, name)] as const
     })
     const part: Part = Object.fromEntries(entries)
     const { title } = part
-    // A property may be called `title` too.
+    // A property may be named `title` too.
     return typeof title === 'string' && key !== 'info' ? register(part, title) : part
   }
 

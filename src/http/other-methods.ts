@@ -5,12 +5,12 @@ import { isCrossOrigin, preflightHeaders } from './cors.ts'
 import { pathOf } from './problem.ts'
 
 /**
- * Every route is GET, and HEAD works as for GET: registers all other methods on the same paths, which answer 405, and a
- * browser's preflight request with what is allowed. Call it before routes are registered.
+ * Every route is GET, and HEAD works like GET. Registers all other methods on the same paths with the status 405, and OPTIONS for
+ * preflight requests of browsers. Must be called before the routes are registered.
  */
 export function registerOtherMethods(app: FastifyInstance): void {
   for (const method of METHODS) {
-    // CONNECT never reaches the app: Node closes the connection.
+    // CONNECT never reaches the app: Node.js closes the connection.
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
   }
   const methods = app.supportedMethods.filter((method) => method !== 'GET' && method !== 'HEAD')
@@ -22,7 +22,7 @@ export function registerOtherMethods(app: FastifyInstance): void {
       url: route.routePath,
       config: { crossOrigin },
       schema: { hide: true },
-      // In onRequest, before the body would be parsed.
+      // In onRequest, before the body is parsed.
       onRequest(request, reply, done) {
         if (crossOrigin && request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
           reply.code(204).headers(preflightHeaders).send()

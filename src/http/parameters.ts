@@ -3,11 +3,11 @@ import { type TSchema, type TUnsafe, Type } from 'typebox'
 import { integer as integerKind, type Kind, oneOf } from '../config/kinds.ts'
 import { invalidParameter, type RequestError } from '../errors.ts'
 
-/** A query parameter: how it is documented, what it accepts and what it becomes. */
+/** A query parameter: its documentation, the accepted values and the parsed type. */
 export interface Parameter<T> extends Pick<Kind<Exclude<T, undefined>>, 'expected' | 'parse'> {
-  /** What the API description says of it; its constraints are those of `parse`. */
+  /** Its schema in the API description, with the same constraints as `parse`. */
   readonly schema: TSchema
-  /** Its value where a request leaves it out; without one the parameter is required. */
+  /** Its value if it is missing; without a default the parameter is required. */
   readonly default?: { readonly value: T }
 }
 
@@ -39,7 +39,7 @@ export function textParameter({
 }: Documented<string> & { readonly maxLength?: number }): Parameter<string> {
   return {
     expected: `a text of 1 to ${maxLength} characters`,
-    // No code point takes more than two units: what is longer need not be counted.
+    // A code point takes at most two UTF-16 units, so a longer text does not need to be counted.
     parse: (text) => (text === '' || text.length > 2 * maxLength || [...text].length > maxLength ? undefined : text),
     schema: Type.String({ minLength: 1, maxLength, description, examples: [example] }),
   }
@@ -60,14 +60,14 @@ export const choiceParameter = <const T extends string>({
   schema: Type.Enum([...choices], { description, examples: [example] }),
 })
 
-/** The parameter with the value that it has where a request leaves it out. */
+/** Makes the parameter optional, with a default. */
 export const withDefault = <T>(parameter: Parameter<T>, value: T): Parameter<T> => ({
   ...parameter,
   schema: { ...parameter.schema, default: value },
   default: { value },
 })
 
-/** The parameter, undefined where a request leaves it out. */
+/** Makes the parameter optional, undefined if it is missing. */
 export const optional = <T>(parameter: Parameter<T>): Parameter<T | undefined> => ({
   ...parameter,
   default: { value: undefined },
@@ -93,14 +93,14 @@ export function query<P extends Parameters>(parameters: P): TUnsafe<ParameterVal
   return schema
 }
 
-/** A value in quotes: messages repeat only as much of it as helps to recognise it. */
+/** A value in quotes, for messages; a long value is truncated. */
 export const shown = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text)
 
 type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
  * The values of the parameters in a query; other parameters in it are ignored.
- * @throws RequestError INVALID_PARAMETER that names the parameter, its value and what was expected
+ * @throws RequestError INVALID_PARAMETER that names the parameter, its value and the expected values
  */
 export function parseParameters<P extends Parameters>(parameters: P, given: RawQuery): ParameterValues<P> {
   const values: Record<string, unknown> = {}
@@ -122,7 +122,7 @@ function parseParameter<T>(name: string, parameter: Parameter<T>, text: RawQuery
   return value as T
 }
 
-/** Validates the query of each route by its parameters; nothing else of a request is validated by a schema. */
+/** Validates the query of each route by its parameters; no other part of a request is validated by a schema. */
 export const compileQuery: FastifySchemaCompiler<FastifySchema> = ({ schema, httpPart }) => {
   const parameters = httpPart === 'querystring' ? parametersOf.get(schema) : undefined
   if (parameters === undefined) return () => true
@@ -137,14 +137,14 @@ export const compileQuery: FastifySchemaCompiler<FastifySchema> = ({ schema, htt
 
 const malformed: RawQuery = Object.freeze({})
 
-/** Is it what parseQuery() makes of a query that cannot be decoded? */
+/** Whether parseQuery() could not decode the query. */
 export const isMalformed = (given: unknown): boolean => given === malformed
 
 const decode = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
 
 /**
- * The parameters of a query; a list for each that is given more than once. The router calls it where no error may be thrown: a
- * query that cannot be decoded is one for which isMalformed() is true.
+ * Parses a query; a parameter that is given more than once becomes a list. The router calls this where it must not throw: for a
+ * query that cannot be decoded, isMalformed() is true.
  */
 export function parseQuery(text: string): Record<string, unknown> {
   const values: Record<string, string | string[]> = Object.create(null)

@@ -3,7 +3,7 @@ import type { Player as FieldPlayer } from '../game/fields.ts'
 
 export const Player = Type.Object(
   {
-    ID: Type.String({ description: 'Dashed lower-case UUID; empty where only the name is known' }),
+    ID: Type.String({ description: 'Dashed lower-case UUID; empty if only the name is known' }),
     NAME: Type.String(),
   },
   { title: 'Player' },
@@ -13,9 +13,9 @@ export const Players = Type.Array(Player, { description: 'Sorted by NAME, then I
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A player as every route writes it. */
+/** A player in the form of every route. */
 export const toPlayer = ({ name, id }: FieldPlayer): Static<typeof Player> => ({ ID: id ?? '', NAME: name })
 
-/** Players as every route writes them, sorted by NAME, then ID. */
+/** Players in the form of every route, sorted by NAME, then ID. */
 export const toPlayers = (players: readonly FieldPlayer[]): Static<typeof Player>[] =>
   players.map(toPlayer).sort((a, b) => compare(a.NAME, b.NAME) || compare(a.ID, b.ID))

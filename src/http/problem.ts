@@ -6,11 +6,11 @@ import { RequestError } from '../errors.ts'
 /** RFC 9457 problem details; the error body of every route. */
 export const Problem = Type.Object(
   {
-    type: Type.String({ description: '`about:blank`: the status says it all' }),
+    type: Type.String({ description: '`about:blank`: the status is sufficient' }),
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String({ description: 'One sentence for people' }),
-    instance: Type.Optional(Type.String({ description: 'Path of the request; absent where none could be read' })),
+    instance: Type.Optional(Type.String({ description: 'Path of the request; absent if none could be read' })),
     code: Type.String({ description: 'Stable identifier, e.g. INVALID_PARAMETER' }),
   },
   { title: 'Problem' },
@@ -19,7 +19,7 @@ export const Problem = Type.Object(
 /** The error of every route for a query that cannot be decoded. */
 export const malformedQuery = 'The query is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
 
-const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which to try again' } }
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait before the next request' } }
 
 /** The usual error of each status, as an example, and the headers that come with it. */
 const usual: Readonly<Record<number, readonly [code: string, detail: string, headers?: object]>> = {
@@ -30,7 +30,7 @@ const usual: Readonly<Record<number, readonly [code: string, detail: string, hea
     { 'WWW-Authenticate': { type: 'string', description: 'How to authenticate (RFC 6750)' } },
   ],
   403: ['PROTECTED_MODE', 'Without RUN_TOKEN only requests from this machine start a script.'],
-  404: ['NOT_FOUND', 'No server is called "nether"; /api/v1/servers lists them.'],
+  404: ['NOT_FOUND', 'There is no server "nether"; /api/v1/servers lists them.'],
   429: ['TOO_MANY_REQUESTS', 'Too many requests; try again in 30 s.', retryAfter],
   503: ['SERVER_UNREACHABLE', 'The server "survival" has not been reached yet.', retryAfter],
 }
@@ -63,7 +63,7 @@ export function problems(...statuses: readonly number[]) {
   return Object.assign({}, ...all) as ReturnType<typeof problem>
 }
 
-/** Keeps browsers from guessing another type than the one stated; on every reply. */
+/** Prevents browsers from guessing another content type; sent with every reply. */
 export const noSniff = ['x-content-type-options', 'nosniff'] as const
 
 /** The part of a URL before its query. */
@@ -89,15 +89,15 @@ export function problemBody({ status, message, code }: RequestError, instance?: 
   return Buffer.from(JSON.stringify(body))
 }
 
-/** Codes for the client errors of the framework, whose own codes would change with it. */
+/** Codes for the client errors of the framework, whose own codes are not stable. */
 const codes: Readonly<Record<number, string>> = { 413: 'CONTENT_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
 
 function toRequestError(error: FastifyError | RequestError): RequestError {
   if (error instanceof RequestError) return error
   const status = error.statusCode ?? 500
-  // The message of an unexpected error may hold anything; Fastify writes those of its own 4xx for the client.
+  // The message of an unexpected error may contain anything; those of Fastify's 4xx errors are meant for the client.
   if (status >= 400 && status < 500) return new RequestError(status, codes[status] ?? 'BAD_REQUEST', error.message)
-  return new RequestError(500, 'INTERNAL_ERROR', 'The service failed to answer; its log says why.')
+  return new RequestError(500, 'INTERNAL_ERROR', 'The service failed to answer; its log has the error.')
 }
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: FastifyError | RequestError): FastifyReply {

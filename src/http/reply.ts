@@ -6,11 +6,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { acceptsGzip } from './accept.ts'
 import { noSniff } from './problem.ts'
 
-/** A reply made once and sent as it is: body, ETag and headers are never computed per request. */
+/** A reply that is prepared once: body, ETag and headers are not computed per request. */
 export interface PreparedReply {
   readonly body: Buffer
   readonly headers: Readonly<Record<string, string>>
-  /** Is it sent compressed to clients that accept that? */
+  /** Whether it is sent compressed to clients that accept that. */
   readonly isCompressible: boolean
 }
 
@@ -18,12 +18,12 @@ export const jsonType = 'application/json; charset=utf-8'
 export const textType = 'text/plain; charset=utf-8'
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
-/** Bytes from which JSON is compressed. */
+/** Minimum size of a compressed reply, in bytes. */
 const minCompressed = 1024
 
 /**
- * `content-length` is added when the reply is sent. The ETag of a reply that may be compressed is weak, because both forms
- * share it: whichever of them a client has cached, a 304 confirms it.
+ * `content-length` is added when the reply is sent. The ETag of a reply that may be compressed is weak, because both forms share
+ * it: a 304 confirms whichever form a client has cached.
  */
 export function prepare(body: Buffer | string, type: string, headers: Readonly<Record<string, string>> = {}): PreparedReply {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
@@ -48,7 +48,7 @@ export const prepareJson = (value: unknown, headers?: Readonly<Record<string, st
   prepare(JSON.stringify(value), jsonType, headers)
 
 const compress = promisify(gzip)
-/** Compressed once, in a thread of its own, when the first client asks for it; gone with the reply. */
+/** Compressed once, in a thread pool, for the first client that accepts it; released with the reply. */
 const compressed = new WeakMap<PreparedReply, PreparedReply | Promise<PreparedReply>>()
 
 async function compressReply(prepared: PreparedReply): Promise<PreparedReply> {
@@ -63,7 +63,7 @@ async function compressReply(prepared: PreparedReply): Promise<PreparedReply> {
   }
 }
 
-/** The form of the reply that the client accepts; a promise of it while it is being compressed. */
+/** The form of the reply that the client accepts; a promise while it is being compressed. */
 export function formFor(request: IncomingMessage, prepared: PreparedReply): PreparedReply | Promise<PreparedReply> {
   if (!prepared.isCompressible || !acceptsGzip(request.headers['accept-encoding'])) return prepared
   const known = compressed.get(prepared)
@@ -86,11 +86,11 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
 /** Unix milliseconds of an HTTP date in one of its three forms (RFC 9110, section 5.6.7); NaN for anything else. */
 function parseHttpDate(text: string): number {
   if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return Number.NaN
-  // Only the oldest form leaves the time zone out.
+  // Only the oldest form has no time zone.
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }
 
-/** Does the client have it already? `If-Modified-Since` counts only without `If-None-Match`, and where the reply is dated. */
+/** Whether the client already has it. `If-Modified-Since` is used only without `If-None-Match`, and if the reply has a date. */
 function isFresh({ headers }: IncomingMessage, prepared: PreparedReply): boolean {
   const { 'if-none-match': ifNoneMatch, 'if-modified-since': since } = headers
   const { etag = '', 'last-modified': modified } = prepared.headers
@@ -101,12 +101,15 @@ function isFresh({ headers }: IncomingMessage, prepared: PreparedReply): boolean
 type Headers = Readonly<Record<string, string>>
 const none: Headers = Object.freeze({})
 
-/** A reply as it is sent, made once. */
+/** One form of a reply, prepared once. */
 interface Sent {
   readonly crossOrigin: Headers
-  /** All headers; those that differ per request are replaced for each. */
+  /** All headers; those that differ per request are replaced each time. */
   readonly headers: Record<string, string>
-  /** As Latin-1 text, which is as many bytes: Node writes that and the headers at once, up to some length faster. */
+  /**
+   * The body as Latin-1 text of the same length: Node.js writes it in one call with the headers, which is faster for short
+   * bodies.
+   */
   readonly body: Buffer | string
 }
 
@@ -134,8 +137,8 @@ function sentOf(prepared: PreparedReply, crossOrigin: Headers): Sent {
 }
 
 /**
- * Headers of a 304: those of the 200 except for the ones about its body (RFC 9110, section 15.4.5). Checked here, because Node
- * sends no body once the status is 304, and the error reply needs one.
+ * Headers of a 304: those of the 200 except for the ones about its body (RFC 9110, section 15.4.5). Checked here, because Node.js
+ * sends no body once the status is 304, and an error reply needs one.
  */
 function headersWithoutBody(headers: Headers): Headers {
   const kept: Record<string, string> = {}
@@ -148,12 +151,12 @@ function headersWithoutBody(headers: Headers): Headers {
 }
 
 /**
- * Writes it, or 304 without a body where the client has it already.
+ * Writes the reply, or 304 without a body if the client already has it.
  * @param prepared in the form that the client accepts, from formFor()
- * @param volatile headers that differ per request; of one reply always the same names
+ * @param volatile headers that differ per request; always the same names for one reply
  * @param crossOrigin headers that let pages of other origins read it
  * @returns the status
- * @throws TypeError where a header holds what it must not; nothing is written then
+ * @throws TypeError if a header has invalid characters; nothing is written then
  */
 export function writePrepared(
   request: IncomingMessage,
@@ -162,7 +165,7 @@ export function writePrepared(
   volatile: Headers,
   crossOrigin: Headers,
 ): 200 | 304 {
-  // One object for all requests: a new one for each costs a third of the whole reply in Node.
+  // One object for all requests: a new one for each takes a third of the time of the whole reply.
   const { headers, body } = sentOf(prepared, crossOrigin)
   for (const name in volatile) headers[name] = volatile[name] ?? ''
   try {
@@ -173,15 +176,15 @@ export function writePrepared(
     response.writeHead(200, headers).end(body, 'latin1')
     return 200
   } catch (error) {
-    // Node sets it before it checks the headers; the error reply would be called "500 OK".
+    // Node.js sets it before it checks the headers; the error reply would have the reason phrase "OK".
     response.statusMessage = ''
     throw error
   }
 }
 
 /**
- * Answers a route with it, bypassing Fastify's own sending, which would cost more than all the rest: hooks of onSend do not
- * run, those of onResponse do, and headers set on `reply` before are not sent.
+ * Sends the reply of a route without Fastify's reply.send(), which would cost more than everything else: onSend hooks do not run,
+ * onResponse hooks do, and headers set on `reply` before are not sent.
  * @returns a promise while the reply is being compressed, for the route to return
  */
 export function sendPrepared(
@@ -192,7 +195,7 @@ export function sendPrepared(
 ): void | Promise<void> {
   const send = (form: PreparedReply): void => {
     writePrepared(request.raw, reply.raw, form, volatile, reply.crossOrigin ?? none)
-    // Only now: what could not be written is left to the app's error handler.
+    // Not earlier: if writing fails, the app's error handler answers.
     reply.hijack()
   }
   const form = formFor(request.raw, prepared)

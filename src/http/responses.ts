@@ -6,7 +6,7 @@ export type HeaderDocs = Readonly<Record<string, { readonly type: string; readon
 
 interface Media {
   readonly schema: TSchema
-  /** Default: the first of the schema's own. */
+  /** Default: the first example of the schema. */
   readonly example?: unknown
 }
 
@@ -27,7 +27,7 @@ export const lastModified: HeaderDocs = {
 /** The reply of a route that sends it with `sendPrepared`: 200, 304 and, for a query that is not valid, 400. */
 export const preparedReplies = ({ description, content, headers = {} }: ReplyDocs) => ({
   200: { description, headers: { ...etag, ...headers }, content },
-  304: { description: 'The client has the newest reply already', type: 'null', headers: { ...etag, ...headers } },
+  304: { description: 'The client already has the newest reply', type: 'null', headers: { ...etag, ...headers } },
   ...problems(400),
 })
 

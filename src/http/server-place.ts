@@ -9,13 +9,13 @@ export const apiRoot = '/api/v1'
 
 const ServerParams = Type.Object({ name: Type.String({ description: 'Configured name of the server', examples: ['survival'] }) })
 
-/** One of the two paths under which each route of a server exists. */
+/** One of the two path prefixes of every route of a server. */
 export interface ServerPlace {
   readonly path: string
   /** Tag of its routes in the API description. */
   readonly tag: string
   readonly params?: typeof ServerParams
-  /** @throws RequestError where there is no such server */
+  /** @throws RequestError if there is no such server */
   watcher(request: FastifyRequest): Watcher
 }
 

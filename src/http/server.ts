@@ -9,16 +9,16 @@ import {
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
-import { redirectToBase, removeBasePath } from './base-path.ts'
+import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
 export interface TimeLimits {
-  /** For the request line and the headers to arrive. */
+  /** Until the request line and the headers have arrived. */
   readonly headersMs: number
-  /** For the whole request to arrive, its body included. */
+  /** Until the whole request, including its body, has arrived. */
   readonly requestMs: number
-  /** For which an idle connection is kept open. */
+  /** Until an idle connection is closed. */
   readonly keepAliveMs: number
   /** Between two checks of the first two. */
   readonly checkMs: number
@@ -27,22 +27,22 @@ export interface TimeLimits {
 /** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
 export const timeLimits: TimeLimits = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 5_000 }
 
-/** In every reply about the built-in demo server. */
+/** Header of every reply about the built-in demo server. */
 const demoHeader = ['X-Demo', 'true'] as const
 
 /**
- * Options of the app that make its server: requests that Node would refuse with an empty reply, or that are not HTTP at all,
- * are answered with problem details, and what can be answered directly does not go through the app.
- * @param answerDirectly returns false where the app is to answer
- * @param isDemo replies under /api/v1 say that their data are of the demo server
- * @param basePath the path that a reverse proxy may leave in front of those of the app
+ * Options of the app that create its server: requests that Node.js would refuse with an empty reply, or that are not HTTP, are
+ * answered with problem details, and requests with a prepared reply do not go through the app.
+ * @param answerDirectly returns false if the app is to answer
+ * @param isDemo whether replies under /api/v1 have the header for data of the demo server
+ * @param basePaths the prefix that a reverse proxy may leave in the path
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
   { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
-  { basePath = '', isDemo = false }: { readonly basePath?: string; readonly isDemo?: boolean } = {},
+  { isDemo = false, ...basePaths }: BasePathOptions & { readonly isDemo?: boolean } = {},
 ) {
-  /** The newest request with a body of each connection. */
+  /** The newest request with a body, by connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
 
   function serverFactory(handle: RequestListener) {
@@ -52,8 +52,10 @@ export function createServerFactory(
         requests.set(request.socket, request)
       }
       const error = hostError(request)
+      const basePath = basePathOf(request, basePaths)
       if (basePath !== '' && error === undefined && redirectToBase(request, response, basePath)) return
       if (basePath !== '') removeBasePath(request, basePath)
+      request.basePath = basePath
       // Here, because prepared replies run no hooks.
       if (isDemo && /^\/api\/v1(?![^/?])/.test(request.url ?? '')) response.setHeader(...demoHeader)
       if (error !== undefined) refuse(request, response, error)
@@ -71,17 +73,22 @@ export function createServerFactory(
     }
     return (
       createServer(options, listener)
-        // No route reads a body, so nobody is told to send one.
+        // No route reads a body, so a client is never invited to send one.
         .on('checkContinue', listener)
         .on('checkExpectation', (request, response) => {
-          refuse(request, response, new RequestError(417, 'EXPECTATION_FAILED', 'The only expectation possible is 100-continue.'))
+          refuse(
+            request,
+            response,
+            new RequestError(417, 'EXPECTATION_FAILED', 'The only supported expectation is 100-continue.'),
+          )
         })
     )
   }
 
   function clientErrorHandler(failure: ConnectionError, socket: Socket): void {
     if (failure.code === 'ECONNRESET' || socket.destroyed) return
-    // The request whose body failed may have been answered already: another reply would be taken for that of the next one.
+    // The request whose body failed may have been answered already: the client would take a second reply for that of its next
+    // request.
     const isAnswered = requests.get(socket)?.complete === false
     if (!socket.writable || isAnswered) {
       socket.destroy()
@@ -93,14 +100,14 @@ export function createServerFactory(
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`)
     socket.write(body)
-    // Without the failure as its reason: nothing listens for that.
+    // Without the error as a reason: the socket has no error listener.
     socket.destroySoon()
   }
 
   return { serverFactory, clientErrorHandler }
 }
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 has one Host header, no more. */
+/** RFC 9112, section 3.2: an HTTP/1.1 request must have exactly one Host header. */
 function hostError({ httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -108,7 +115,7 @@ function hostError({ httpVersion, rawHeaders }: IncomingMessage): RequestError |
     if (name.length === 4 && name.toLowerCase() === 'host') count++
   }
   if (count === 1 || (count === 0 && httpVersion === '1.0')) return undefined
-  const reason = count === 0 ? 'It has no Host header' : `It has ${count} Host headers`
+  const reason = count === 0 ? 'it has no Host header' : `It has ${count} Host headers`
   return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}; one is needed.`)
 }
 
@@ -124,12 +131,12 @@ function connectionError({ code, message }: ConnectionError): RequestError {
     const detail = `The URL and the headers of the request are longer than ${maxHeaderSize} bytes.`
     return new RequestError(431, 'HEADERS_TOO_LARGE', detail)
   }
-  // The parser's messages are its own words, nothing of the request.
+  // The messages of the parser contain nothing of the request.
   const reason = code.startsWith('HPE_') ? ` (${message.replace(/^Parse Error: /, '')})` : ''
   return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1${reason}.`)
 }
 
-/** Answers a request whose path is not valid: there is no route for it, and no hook runs. */
+/** Answers a request whose path is not valid. It has no route, and no hook runs. */
 export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const detail = 'The path is not valid: each "%" must begin the code of a byte, and all bytes must be valid UTF-8.'
   const error = new RequestError(400, 'INVALID_PATH', detail)

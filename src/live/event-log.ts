@@ -1,50 +1,50 @@
 import { randomInt } from 'node:crypto'
 
-/** One event, encoded once; all clients are sent the same bytes. */
+/** One event, encoded once for all clients. */
 export interface LiveEvent {
   readonly id: number
   readonly server: string
   readonly bytes: Buffer
 }
 
-/** The newest events, for clients that come back. */
+/** The newest events, for clients that reconnect. */
 export interface EventLog {
-  /** A new id, higher than all before. */
+  /** Returns a new id, higher than all before. */
   nextId(): number
   add(event: LiveEvent): void
-  /** Marks an id as one up to which a client has seen everything, without an event of its own. */
+  /** Marks an id as one that a client may resume from, although it has no event in the log. */
   mark(id: number): void
-  /** Whether a client that has seen everything up to `id` can be sent all that it missed. */
+  /** Whether the log has all events after `id`. */
   has(id: number): boolean
-  /** The first event after `id`; undefined where there is none. */
+  /** The first event after `id`; undefined if there is none. */
   next(id: number): LiveEvent | undefined
 }
 
-/** Events by which the log may grow beyond its capacity before it is cut. */
+/** Number of events by which the log may exceed its capacity before it is trimmed. */
 const slack = 100
 
-/** Ids rise by this much. */
+/** Difference between two ids. */
 const idStep = 1_024
 
 /**
- * A first id for the events of this process. Ids rise from process to process, and those of two that run at the same time differ: a
- * client that comes back to another one must not be taken for one that has seen its events.
+ * The first id for the events of this process. Ids increase from process to process, and two processes that run at the same time
+ * have different ids, so that a client that reconnects to another process does not skip its events.
  * @param wall Unix milliseconds
  */
 export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + randomInt(idStep)
 
 /**
- * @param capacity events that are remembered
- * @param firstId ids rise from here
+ * @param capacity number of events that are kept
+ * @param firstId ids increase from here
  */
 export function createEventLog(capacity: number, firstId: number): EventLog {
   const events: LiveEvent[] = []
   const marks = new Set<number>()
   let last = firstId
-  /** The newest id that was forgotten. */
+  /** The newest id that has been dropped. */
   let forgotten = firstId
 
-  /** Position of the first event after `id`. */
+  /** Index of the first event after `id`. */
   function after(id: number): number {
     let [low, high] = [0, events.length]
     while (low < high) {
@@ -63,7 +63,7 @@ export function createEventLog(capacity: number, firstId: number): EventLog {
     add(event) {
       events.push(event)
       forgotten = events[events.length - capacity - 1]?.id ?? forgotten
-      // In one go now and then: removing the first element of an array costs as much as removing many.
+      // Removed in batches: removing the first element of an array costs as much as removing many.
       if (events.length >= capacity + slack) events.splice(0, events.length - capacity)
     },
     mark(id) {

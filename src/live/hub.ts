@@ -9,27 +9,33 @@ import { difference, downReason, type LiveState, stateOf, type ToState, wallOf }
 
 const maxRemembered = 1_000
 const heartbeatMs = 15_000
-/** Bytes that may wait for one client before it is dropped. */
-const maxWaiting = 256 * 1024
-/** Bytes up to which snapshots and missed events are written to a client before it has taken some of them. */
+/** Unsent bytes after which a client is dropped. */
+const maxUnsent = 256 * 1024
+/** Unsent bytes after which snapshots and missed events wait until the client has read some of them. */
 const maxBurst = 64 * 1024
-/** Events in `batchMs` that are sent one by one. More are collected, and sent to each client in one write. */
+/** Bytes of snapshots or missed events that are written in one write: thousands of small writes to each client take seconds. */
+const pieceBytes = 16 * 1024
+/** Bytes of backlogs that are written in one turn of the event loop: a few milliseconds. */
+const turnBytes = 256 * 1024
+/** Milliseconds for which events are still recorded after the last client has disconnected, for clients that reconnect. */
+const rememberMs = 600_000
+/** Events within `batchMs` that are sent one by one. Further ones are collected and sent to each client in one write. */
 const maxSingle = 20
 const batchMs = 50
 const heartbeat = Buffer.from(':\n\n')
 
-/** The write side of a reply; what `ServerResponse` has of it. */
+/** The part of `ServerResponse` that is used to write events. */
 export type EventSink = Pick<ServerResponse, 'write' | 'end' | 'destroy' | 'writableLength' | 'once' | 'socket'>
 
 export interface ClientOptions {
   readonly sink: EventSink
-  /** Names of the servers whose events are sent; default all. */
+  /** Names of the servers whose events are sent; default: all. */
   readonly servers?: ReadonlySet<string>
-  /** Id of the last event that the client has seen. */
+  /** Id of the last event that the client received. */
   readonly lastId?: number
 }
 
-/** What the exporter reads of the event clients. */
+/** Metrics of the event clients. */
 export interface EventMetrics {
   readonly clients: number
   readonly dropped: number
@@ -37,16 +43,16 @@ export interface EventMetrics {
 
 export interface EventHub {
   readonly isFull: boolean
-  /** Event clients at once. */
+  /** Maximum number of clients. */
   readonly maxClients: number
-  /** Sends the state of each server, or what the client missed, then every event. */
+  /** Sends the state of each server, or the events that the client missed, then every new event. */
   connect(client: ClientOptions): void
   metrics(): EventMetrics
   /** Ends all streams. */
   close(): void
 }
 
-/** The event clients of several hubs together. */
+/** The sum of the metrics of several hubs. */
 export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): EventMetrics {
   const all = hubs.map((hub) => hub.metrics())
   return {
@@ -62,7 +68,7 @@ interface Client {
   end(): void
 }
 
-/** Encoded when it is sent for the first time: while no client follows, hardly ever. */
+/** Encoded when it is first sent, which is rare while there are no clients. */
 class EncodedEvent implements LiveEvent {
   readonly id: number
   readonly server: string
@@ -85,23 +91,23 @@ const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls
 interface Published {
   readonly state: LiveState
   readonly at: number
-  /** The last full player list; kept while the list is unknown. */
+  /** The last full player list, kept while the list is unknown. */
   readonly players: LiveState['players']
 }
 
 export interface EventHubOptions {
-  /** What is sent of a snapshot; default: the state. */
+  /** Converts a snapshot into what is sent; default: the state. */
   readonly toState?: ToState
   /**
-   * Also sends `servers`, the names of all that follow as snapshots, before these, and `removed` for a server that is no longer
-   * watched. Without it such a server only becomes unknown. Default false.
+   * Also sends `servers`, the names of all servers, before their snapshots, and `removed` for a server that is no longer watched.
+   * Otherwise such a server only becomes unknown. Default: false.
    */
   readonly listsServers?: boolean
 }
 
 /**
  * Turns snapshots into events. Each event is encoded once, and the same bytes go to all clients.
- * @param maxClients clients at once
+ * @param maxClients maximum number of clients
  */
 export function createEventHub(
   fleet: Fleet,
@@ -109,21 +115,59 @@ export function createEventHub(
   maxClients: number,
   { toState = stateOf, listsServers = false }: EventHubOptions = {},
 ): EventHub {
-  const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
+  let log = createEventLog(maxRemembered, firstEventId(clock.wall()))
   const clients = new Set<Client>()
+  /** What clients have been sent of each server, and of others what they would have been sent. */
   const published = new Map<string, Published>()
+  /** The JSON of a state, which many clients are sent when they connect. */
+  const stateJson = new WeakMap<LiveState, string>()
+  /** False: nobody follows the events or may come back for them, so that snapshots are not compared. */
+  let isAwake = false
+  let cancelSleep = () => {}
+  /** Each writes the next piece of a client's backlog, and returns its bytes. Many clients may connect at once. */
+  const pumps = new Set<() => number>()
+  let isPumpScheduled = false
   let dropped = 0
   let closed = false
   let cancelHeartbeat = () => {}
   let batch: LiveEvent[] = []
   let batchBytes = 0
   let cancelFlush = () => {}
-  /** End of the time in which events are counted, and how many there were in it. */
+  /** End of the time window in which events are counted, and their number. */
   let windowEnd = Number.NEGATIVE_INFINITY
   let inWindow = 0
 
   const encode = (id: number, event: string, data: object): Buffer =>
     Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+
+  function encodeSnapshot(id: number, server: string, { state, at }: Published): Buffer {
+    let json = stateJson.get(state)
+    if (json === undefined) {
+      json = JSON.stringify({ server, at, ...state })
+      stateJson.set(state, json)
+    }
+    return Buffer.from(`id: ${id}\nevent: snapshot\ndata: ${json}\n\n`)
+  }
+
+  function runPumps(): void {
+    isPumpScheduled = false
+    // The backlogs go on with the newest states.
+    flush()
+    let written = 0
+    for (const pump of pumps) {
+      if (written >= turnBytes) break
+      // A pump that has more to write adds itself again, after the others.
+      pumps.delete(pump)
+      written += pump()
+    }
+    if (pumps.size > 0) schedulePumps()
+  }
+
+  function schedulePumps(): void {
+    if (isPumpScheduled) return
+    isPumpScheduled = true
+    setImmediate(runPumps)
+  }
 
   function publish(server: string, name: string, data: object): void {
     const id = log.nextId()
@@ -142,13 +186,13 @@ export function createEventHub(
     else if (batch.length === 1) cancelFlush = clock.after(windowEnd - now, flush)
   }
 
-  /** @param events those of the window before that were collected: after many of them the next ones are collected too */
+  /** @param events those collected in the previous window: after many of them the next ones are collected too */
   function openWindow(now: number, events: number): void {
     windowEnd = now + batchMs
     inWindow = events
   }
 
-  /** Sends what was collected. */
+  /** Sends the collected events. */
   function flush(): void {
     if (batch.length === 0) return
     const events = batch
@@ -171,10 +215,13 @@ export function createEventHub(
   }
 
   function onSnapshot(snapshot: ServerSnapshot): void {
+    if (!isAwake) return
     const { server } = snapshot
-    const before = publishedOf(server)
+    const before = published.get(server)
     const next = read(snapshot)
     published.set(server, next)
+    // No client has been sent anything of it that could have changed.
+    if (before === undefined) return
     const { state, at } = next
     const changed = difference(before.state, state)
     if (changed === undefined) return
@@ -187,18 +234,39 @@ export function createEventHub(
     for (const player of joined) publish(server, 'join', { at, player })
   }
 
-  /** What clients have been sent of the server so far. */
-  const publishedOf = (server: string): Published =>
-    published.get(server) ?? { state: unknownState, at: Math.round(clock.wall()), players: null }
+  /** What has been sent of the server so far; undefined if it is not watched. */
+  function publishedOf(server: string): Published | undefined {
+    const before = published.get(server)
+    const watcher = before === undefined ? fleet.get(server) : undefined
+    if (watcher === undefined) return before
+    const now = read(watcher.snapshot())
+    published.set(server, now)
+    return now
+  }
+
+  function wake(): void {
+    cancelSleep()
+    isAwake = true
+  }
+
+  function sleep(): void {
+    isAwake = false
+    published.clear()
+    // A client that reconnects later must not be treated as one that has missed nothing.
+    log = createEventLog(maxRemembered, log.nextId())
+  }
 
   function onAdded(watcher: Watcher): void {
+    if (!isAwake) return
     const next = read(watcher.snapshot())
     published.set(watcher.server, next)
     publish(watcher.server, 'snapshot', { at: next.at, ...next.state })
   }
 
   function onRemoved(server: string): void {
-    const changed = difference(publishedOf(server).state, unknownState)
+    if (!isAwake) return
+    const before = published.get(server)
+    const changed = before && difference(before.state, unknownState)
     published.delete(server)
     const at = Math.round(clock.wall())
     if (changed !== undefined) publish(server, 'change', { at, ...changed })
@@ -212,12 +280,12 @@ export function createEventHub(
       yield encode(id, 'servers', { at: Math.round(clock.wall()), servers: [...servers] })
     }
     for (const server of servers) {
-      // Removed while the client was sent the others.
-      if (!published.has(server)) continue
+      const current = publishedOf(server)
+      // Removed while the others were being sent.
+      if (current === undefined) continue
       id = log.nextId()
       sent.add(server)
-      const { state, at } = publishedOf(server)
-      yield encode(id, 'snapshot', { server, at, ...state })
+      yield encodeSnapshot(id, server, current)
     }
     if (id !== undefined) log.mark(id)
   }
@@ -231,13 +299,14 @@ export function createEventHub(
   }
 
   function connect({ sink, servers, lastId }: ClientOptions): void {
-    // What is collected is older than what the client is sent first.
+    wake()
+    // The collected events are older than what the client receives first.
     flush()
     const wanted = servers ?? new Set(fleet.watchers.map(({ server }) => server))
     const resumes = lastId !== undefined && log.has(lastId)
     const sent = new Set<string>()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
-    /** What is written before the client follows the events; undefined when it does. */
+    /** What is written before new events; undefined once that is done. */
     let backlog: Generator<Buffer> | undefined = resumes ? missed(lastId, isWanted) : snapshots(wanted, sent)
     let waitsSince = -1
 
@@ -246,23 +315,41 @@ export function createEventHub(
       leave()
       sink.destroy()
     }
-    const leave = () => void clients.delete(client)
+    const leave = () => {
+      pumps.delete(pump)
+      if (clients.delete(client) && clients.size === 0 && !closed) {
+        cancelSleep()
+        cancelSleep = clock.after(rememberMs, sleep)
+      }
+    }
     const write = (bytes: Buffer) => {
       sink.write(bytes)
-      if (sink.writableLength > maxWaiting) drop()
+      if (sink.writableLength > maxUnsent) drop()
     }
     const pump = () => {
-      // As above: the backlog goes on with the newest states.
-      flush()
-      while (backlog !== undefined && clients.has(client)) {
-        if (sink.writableLength > maxBurst) {
-          sink.once('drain', pump)
-          return
-        }
-        const { value, done } = backlog.next()
-        if (done) backlog = undefined
-        else write(value)
+      if (backlog === undefined || !clients.has(client)) return 0
+      if (sink.writableLength > maxBurst) {
+        sink.once('drain', pumpInTurn)
+        return 0
       }
+      const piece: Buffer[] = []
+      let bytes = 0
+      while (bytes < pieceBytes) {
+        const { value, done } = backlog.next()
+        if (done) {
+          backlog = undefined
+          break
+        }
+        piece.push(value)
+        bytes += value.length
+      }
+      if (bytes > 0) write(Buffer.concat(piece))
+      if (backlog !== undefined) pumps.add(pump)
+      return bytes
+    }
+    const pumpInTurn = () => {
+      pumps.add(pump)
+      schedulePumps()
     }
     const client: Client = {
       send(events, joined) {
@@ -272,7 +359,7 @@ export function createEventHub(
         }
         const own = events.filter((event) => {
           if (!isWanted(event)) return false
-          // What is still to come in the backlog holds this event, or the state after it, but nothing of a server that was added since.
+          // The rest of the backlog contains this event or the state after it, but nothing of a server that was added since.
           const isAhead = sent.has(event.server) || !wanted.has(event.server) || !published.has(event.server)
           return backlog === undefined || (!resumes && isAhead)
         })
@@ -292,7 +379,9 @@ export function createEventHub(
     clients.add(client)
     sink.once('close', leave)
     sink.once('error', leave)
-    pump()
+    pumps.add(pump)
+    // Others wait already: they go on in their turn.
+    if (!isPumpScheduled) runPumps()
   }
 
   function beat(): void {
@@ -305,7 +394,6 @@ export function createEventHub(
     for (const server of removed) onRemoved(server)
     for (const watcher of added.map(fleet.get)) if (watcher !== undefined) onAdded(watcher)
   })
-  for (const watcher of fleet.watchers) published.set(watcher.server, read(watcher.snapshot()))
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 
   return {
@@ -323,6 +411,7 @@ export function createEventHub(
       unsubscribe()
       unfollow()
       cancelHeartbeat()
+      cancelSleep()
       flush()
       for (const client of clients) client.end()
     },

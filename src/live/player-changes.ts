@@ -4,8 +4,8 @@ import type { Player } from '../http/players.ts'
 type PlayerList = readonly Static<typeof Player>[]
 
 /**
- * Who joined and who left between two full lists. Players are compared by name, because not every source has the ids and another
- * source may take over at any time.
+ * The players who joined and left between two full lists. They are compared by name, because not every source has the ids and
+ * another source may take over at any time.
  */
 export function playerChanges(before: PlayerList, now: PlayerList) {
   const [old, current] = [new Set(before.map(({ NAME }) => NAME)), new Set(now.map(({ NAME }) => NAME))]

@@ -11,19 +11,18 @@ import type { EventHub } from './hub.ts'
 export interface LiveOptions {
   readonly fleet: Fleet
   readonly hub: EventHub
-  /** Default `/api/v1/events`. Another path is for the status page alone: not described, nor readable from other origins. */
+  /** Default: `/api/v1/events`. Another path is for the status page only: not documented, and not readable from other origins. */
   readonly path?: string
 }
 
-/** Seconds after which a client that was refused may try again. */
+/** Seconds after which a refused client may try again. */
 const retryAfterSeconds = 10
 
 const expected = 'names of servers separated by commas, each percent-encoded'
 
 /**
- * The servers of `?servers=`, undefined where it is absent. It is read from the URL itself: a comma between names and an encoded
- * comma within a name are the same once the query is decoded. A client that encodes the commas between the names too is understood
- * as long as no server has such a name.
+ * The servers of `?servers=`, undefined if it is absent. It is read from the raw URL: in a decoded query, a comma between names
+ * and an encoded comma within a name are the same. Encoded commas between names work too, unless a server has such a name.
  * @throws RequestError INVALID_PARAMETER, NOT_FOUND
  */
 function requestedServers({ raw }: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
@@ -48,7 +47,7 @@ function decode(part: string): string {
   }
 }
 
-/** Takes everything: what does not fit is reported by requestedServers(). */
+/** Accepts any text: requestedServers() reports errors. */
 const anyText = {
   ...textParameter({ description: `Only these servers: ${expected}`, example: 'survival,lobby', maxLength: 20_000 }),
   parse: (text: string) => text,
@@ -62,7 +61,7 @@ const schema = {
   tags: ['servers'],
   summary: 'Events',
   description:
-    'Server-sent events: the state of each server on connect, then its changes as they happen. A client that comes back with Last-Event-ID gets what it missed as long as that is remembered.',
+    'Server-sent events: the state of each server on connect, then its changes as they happen. A client that reconnects with Last-Event-ID receives the events that it missed, if they are still available.',
   querystring: query({
     // Only for the description of the API: requestedServers() reads it from the URL.
     servers: optional(anyText),
@@ -70,7 +69,7 @@ const schema = {
   headers: Type.Object({
     'last-event-id': Type.Optional(
       Type.String({
-        description: 'Id of the last event seen; the events after it are sent while they are remembered',
+        description: 'Id of the last event received; the events after it are sent if they are still available',
         examples: ['42'],
       }),
     ),
@@ -83,7 +82,7 @@ const schema = {
     ...problems(400, 404),
     ...problem(503, {
       code: 'TOO_MANY_CLIENTS',
-      detail: '1000 clients follow the events already, which is the limit (EVENTS_LIMIT).',
+      detail: '1000 clients are connected, which is the limit (EVENTS_LIMIT).',
     }),
   },
 }
@@ -92,7 +91,7 @@ const schema = {
 export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOptions): void {
   const isOwn = path === undefined
   const options = { schema: { ...schema, hide: !isOwn }, config: { crossOrigin: isOwn } }
-  // Before the app waits for its connections to end: a stream never ends by itself.
+  // Before the app waits for open connections: a stream never ends by itself.
   app.addHook('preClose', (done) => {
     hub.close()
     done()
@@ -103,7 +102,7 @@ export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOpt
     const given = request.headers['last-event-id']
     const lastId = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : undefined
     if (hub.isFull) {
-      const detail = `${hub.maxClients} clients follow the events already, which is the limit (EVENTS_LIMIT).`
+      const detail = `${hub.maxClients} clients are connected, which is the limit (EVENTS_LIMIT).`
       throw unavailable('TOO_MANY_CLIENTS', detail, retryAfterSeconds)
     }
     reply.hijack()
@@ -111,7 +110,7 @@ export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOpt
       ...reply.crossOrigin,
       'content-type': eventStreamType,
       'cache-control': 'no-store',
-      // nginx would collect the events before it passes them on.
+      // nginx would buffer the events.
       'x-accel-buffering': 'no',
     })
     if (request.method === 'HEAD') {

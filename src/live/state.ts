@@ -11,8 +11,8 @@ const milliseconds = (seconds: number | undefined): number | null =>
 const rounded = (value: number | undefined): number | null => (value === undefined ? null : Number(value.toPrecision(7)))
 
 /**
- * Whether the server is up; null before the first poll, and where the last poll that reached it is `staleAfter` ms or more ago
- * without a failed poll since.
+ * Whether the server is up; null before the first poll, and if the last successful poll was `staleAfter` ms or more ago without a
+ * failed poll since.
  */
 export function upOf({ up, lastContact, at }: ServerSnapshot, staleAfter: number): boolean | null {
   if (up === true && (lastContact === undefined || at - lastContact.at >= staleAfter)) return null
@@ -20,8 +20,8 @@ export function upOf({ up, lastContact, at }: ServerSnapshot, staleAfter: number
 }
 
 /**
- * The state of a server as events carry it; null where unknown. While the server is not up nothing else is known of it.
- * `latency`, `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second.
+ * The state of a server as sent in events; null where unknown. All other values are null while the server is not up. `latency`,
+ * `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second.
  */
 export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
   const up = upOf(snapshot, staleAfter)
@@ -46,7 +46,7 @@ export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
 
 export type LiveState = ReturnType<typeof stateOf>
 
-/** Makes what events carry of a snapshot: the state, perhaps with more members or without some values. */
+/** Converts a snapshot into the state sent in events, possibly with more members or without some values. */
 export type ToState = (snapshot: ServerSnapshot, staleAfter: number) => LiveState
 
 /** Unix milliseconds at which the snapshot was made. */
@@ -56,7 +56,7 @@ export const wallOf = ({ at }: ServerSnapshot, clock: Clock): number => Math.rou
 export const downReason = ({ sources }: ServerSnapshot): SourceErrorCode =>
   sources.find(({ source, error }) => source !== 'directory' && error !== undefined)?.error?.code ?? 'unreachable'
 
-/** The members of `next` that differ from `before`; undefined where none does. */
+/** The members of `next` that differ from `before`; undefined if there are none. */
 export function difference(before: LiveState, next: LiveState): Partial<LiveState> | undefined {
   const changed = Object.entries(next).filter(([name, value]) => !isSame(value, before[name as keyof LiveState]))
   return changed.length === 0 ? undefined : (Object.fromEntries(changed) as Partial<LiveState>)

@@ -6,13 +6,13 @@ import { sources } from '../game/sources/index.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import { describeState } from './server-state.ts'
 
-/** Milliseconds since the server was last reached; undefined where it never was. */
+/** Milliseconds since the server was last reached; undefined if it never was. */
 export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | undefined =>
   lastContact && Math.max(0, clock.now() - lastContact.at)
 
 /**
- * The snapshot that replies are made from, and its age in milliseconds.
- * @throws RequestError SERVER_UNREACHABLE before the first success, and when the last one is too long ago
+ * The snapshot for replies, and its age in milliseconds.
+ * @throws RequestError SERVER_UNREACHABLE before the first successful poll, and if the last one was too long ago
  */
 export function current(watcher: Watcher, clock: Clock): { readonly snapshot: ServerSnapshot; readonly age: number } {
   const snapshot = watcher.snapshot()
@@ -32,14 +32,14 @@ export function current(watcher: Watcher, clock: Clock): { readonly snapshot: Se
 
 let shown = { age: 0, text: '0.000' }
 
-/** The value of X-Snapshot-Age: seconds. Under load many requests come in the same millisecond. */
+/** The value of X-Snapshot-Age in seconds. Cached, because under load many requests arrive in the same millisecond. */
 export function ageText(age: number): string {
   const rounded = Math.round(age)
   if (rounded !== shown.age) shown = { age: rounded, text: (rounded / 1000).toFixed(3) }
   return shown.text
 }
 
-/** The value of X-Snapshot-Source: the sources that gave any of these fields. */
+/** The value of X-Snapshot-Source: the sources that provided any of these fields. */
 export function sourcesOf({ fields }: ServerSnapshot, names: readonly FieldName[]): string {
   const used = new Set(names.map((name) => fields[name]?.source))
   return (
@@ -50,7 +50,7 @@ export function sourcesOf({ fields }: ServerSnapshot, names: readonly FieldName[
   )
 }
 
-/** Remembers what was made from a snapshot for as long as the snapshot lives. */
+/** Caches what was made from a snapshot until the snapshot is garbage-collected. */
 export function perSnapshot<T>(make: (snapshot: ServerSnapshot) => T): (snapshot: ServerSnapshot) => T {
   const made = new WeakMap<ServerSnapshot, T>()
   return (snapshot) => {

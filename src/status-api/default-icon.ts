@@ -28,7 +28,7 @@ const colours: Readonly<Record<string, readonly [number, number, number, number]
   d: [77, 124, 15, 255],
 }
 
-/** The icon of a server that has none: 64x64 PNG. */
+/** The icon of a server without its own: 64x64 PNG. */
 export function drawDefaultIcon(): Promise<Buffer> {
   const pixels = rows.flatMap((row) => [...row].flatMap((pixel) => colours[pixel] ?? []))
   return sharp(Buffer.from(pixels), { raw: { width: 16, height: rows.length, channels: 4 } })

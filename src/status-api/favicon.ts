@@ -18,12 +18,12 @@ export const faviconParameters = {
   ),
 }
 
-/** Scaled pictures in the cache, of all servers: some 20 KB each. */
+/** Maximum number of scaled pictures in the cache, for all servers: some 20 KB each. */
 const maxScaled = 128
 
 const constant = ({ isDefault }: Icon) => ({ vary: 'Accept', ...(isDefault && { 'x-favicon': 'default' }) })
 
-/** The three forms of an icon, and the PNG in other sizes. */
+/** The three forms of an icon, and scaled PNGs. */
 function createForms() {
   const scaled = new LRUCache<string, Promise<PreparedReply>>({ max: maxScaled })
   const forms = new WeakMap<Icon, { readonly id: string; readonly text: PreparedReply; readonly json: PreparedReply }>()
@@ -59,7 +59,7 @@ function createForms() {
 const textFirst = ['text/plain', 'application/json', 'image/png'] as const
 const imageFirst = ['image/png', 'text/plain', 'application/json'] as const
 
-/** Answers for a server's icon in the form the request asks for. */
+/** Sends the icon of a server in the requested form. */
 export function createFavicon(icons: Icons) {
   const forms = createForms()
   const iconOf = perSnapshot(({ server, fields }) => icons.get(server, fields.favicon?.value))

@@ -3,13 +3,13 @@ import sharp from 'sharp'
 import { drawDefaultIcon } from './default-icon.ts'
 
 const side = 64
-/** No icon is anywhere near; a small file may claim to be a gigantic picture. */
+/** Far larger than any icon; a small file may claim to be a gigantic picture. */
 const maxPixels = 4_000_000
-/** A 64x64 PNG holds at most 32 KiB of pixels: more is something else carried along. */
+/** A 64x64 PNG has at most 32 KiB of pixels; the rest would be other data. */
 const maxBytes = 48 * 1024
 const maxSeconds = 5
 
-/** A server's icon, ready to be sent. */
+/** The icon of a server, ready to be sent. */
 export interface Icon {
   /** 64x64 PNG. */
   readonly png: Buffer
@@ -20,7 +20,7 @@ const read = (bytes: Buffer) => sharp(bytes, { limitInputPixels: maxPixels, fail
 
 const startsWith = (bytes: Buffer, magic: string): boolean => bytes.subarray(0, magic.length).equals(Buffer.from(magic, 'latin1'))
 
-/** Only pictures of pixels go to the decoder: an SVG may point elsewhere. */
+/** Only raster images are decoded: an SVG may refer to other files. */
 const isPicture = (bytes: Buffer): boolean =>
   startsWith(bytes, '\x89PNG\r\n\x1a\n') ||
   startsWith(bytes, '\xff\xd8\xff') ||
@@ -31,7 +31,7 @@ async function normalise(bytes: Buffer): Promise<Buffer> {
   if (!isPicture(bytes)) throw new Error('not a PNG, JPEG, GIF or WebP picture')
   const { format, width, height } = await read(bytes).metadata()
   if (format === 'png' && width === side && height === side && bytes.length <= maxBytes) {
-    // Decoded once, so that nobody is sent a picture that breaks off.
+    // Decoded once, so that a truncated picture is never sent.
     await read(bytes).raw().toBuffer()
     return bytes
   }
@@ -54,16 +54,16 @@ function defaultIcon(): Promise<Icon> {
   return drawn
 }
 
-/** The decoder ran out of time, as on a machine that was busy: it says nothing of the picture. */
+/** The decoder timed out, as on a busy machine: the picture may be valid. */
 const isTimeout = (error: unknown): boolean => error instanceof Error && /\btimeout: \d+% complete/.test(error.message)
 
-/** Makes icons of what servers send, remembering the newest one of each server: snapshots come often, new icons hardly ever. */
+/** Decodes the icons that servers send and caches the newest one of each server: snapshots are frequent, new icons rare. */
 export function createIcons() {
   const newest = new Map<string, { readonly digest: string; readonly icon: Promise<Icon> }>()
   return {
     /**
-     * The icon of `server` for these bytes; the default one where there are none or they are no picture, and until it is asked
-     * for again where they could not be read in time.
+     * The icon of `server` for these bytes; the default icon if there are none or they are not a picture. If decoding timed out,
+     * the default icon is returned until the next call.
      */
     get(server: string, bytes: Buffer | undefined): Promise<Icon> {
       if (bytes === undefined) return defaultIcon()
@@ -81,7 +81,7 @@ export function createIcons() {
       newest.set(server, made)
       return icon
     },
-    /** Forgets the icon of a server that is no longer watched. */
+    /** Removes the icon of a server that is no longer watched. */
     delete(server: string): void {
       newest.delete(server)
     },
@@ -90,7 +90,7 @@ export function createIcons() {
 
 export type Icons = ReturnType<typeof createIcons>
 
-/** @param size side in pixels */
+/** @param size width and height in pixels */
 export function scale({ png }: Icon, size: number): Promise<Buffer> {
   return size === side ? Promise.resolve(png) : read(png).resize(size, size, { kernel: 'nearest' }).png().toBuffer()
 }

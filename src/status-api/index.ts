@@ -6,7 +6,9 @@ import type { DiscoveryView } from '../discovery/status.ts'
 import { fieldNames } from '../game/fields.ts'
 import { type Fleet, perServers } from '../game/fleet.ts'
 import { addressOf } from '../game/server.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
+import { perBasePath } from '../http/base-path.ts'
 import type { DirectReply } from '../http/direct.ts'
 import { query } from '../http/parameters.ts'
 import { problem, problems } from '../http/problem.ts'
@@ -25,15 +27,15 @@ export interface StatusApiOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly icons: Icons
-  /** Where the servers come from. */
+  /** The lists that the servers come from. */
   readonly discovery?: DiscoveryView
 }
 
 const ageMeaning = 'Seconds since the server was last reached'
 const snapshotHeaders: HeaderDocs = {
   'X-Snapshot-Age': { type: 'string', description: ageMeaning },
-  'X-Snapshot-Source': { type: 'string', description: 'Sources that filled the reply, or none' },
-  'X-Demo': { type: 'string', description: '`true` where the built-in demo server is watched; absent otherwise' },
+  'X-Snapshot-Source': { type: 'string', description: 'Sources of the values in the reply, or none' },
+  'X-Demo': { type: 'string', description: '`true` if the built-in demo server is watched; otherwise absent' },
 }
 
 const unreachable = problem(503, {
@@ -42,32 +44,36 @@ const unreachable = problem(503, {
 })
 
 interface Place extends ServerPlace {
-  /** Answers requests for the path of a watched server before the app's routing. A query, which means nothing here, is checked by the app. */
-  addDirect(path: string, pattern: string, answer: (watcher: Watcher) => DirectReply): void
+  /**
+   * Answers requests for the path of a watched server before the app's routing. Requests with a query go to the app, which
+   * validates it.
+   */
+  addDirect(path: string, pattern: string, answer: (watcher: Watcher, basePath: string) => DirectReply): void
 }
 
-/** The routes under `/api/v1`: each reply is made once per snapshot and then sent as it is. */
+/** The routes under `/api/v1`: each reply is prepared once per snapshot. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, discovery }: StatusApiOptions): void {
   const favicon = createFavicon(icons)
   const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
     summary: success.description,
-    description: `${description}${place.params ? '' : ' About the primary server, the first one configured.'}`,
+    description: `${description}${place.params ? '' : ' For the primary server, the first one configured.'}`,
     ...(place.params && { params: place.params }),
     response: { ...preparedReplies(success), ...failures, ...(place.params && problems(404)) },
   })
 
   function addRoute(place: Place, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
-    const replyOf = perSnapshot((snapshot) => {
-      const base = app.basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
+    const preparedFor = (snapshot: ServerSnapshot, basePath: string): PreparedReply => {
+      const base = basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
-    })
-    const answer = (watcher: Watcher): DirectReply => {
+    }
+    const replyOf = perSnapshot((snapshot) => perBasePath((basePath) => preparedFor(snapshot, basePath)))
+    const answer = (watcher: Watcher, basePath: string): DirectReply => {
       const { snapshot, age } = current(watcher, clock)
-      return { prepared: replyOf(snapshot), volatile: { 'x-snapshot-age': ageText(age) } }
+      return { prepared: replyOf(snapshot)(basePath), volatile: { 'x-snapshot-age': ageText(age) } }
     }
     const handler: RouteHandlerMethod = (request, reply) => {
-      const { prepared, volatile } = answer(place.watcher(request))
+      const { prepared, volatile } = answer(place.watcher(request), request.basePath)
       return sendPrepared(request, reply, prepared, volatile)
     }
     const pattern = place.path + path
@@ -87,11 +93,11 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
       },
       headers: {
         ...snapshotHeaders,
-        'X-Favicon': { type: 'string', description: '`default` where the server has no icon of its own' },
+        'X-Favicon': { type: 'string', description: '`default` if the server has no icon' },
       },
     }
     const description =
-      'A PNG of 64x64 pixels, in the form that `Accept` asks for: base64 text (the default), the same as a JSON string, or the picture itself.'
+      'A PNG of 64x64 pixels in the form that `Accept` requests: base64 text (the default), base64 in a JSON string, or the picture itself.'
     const querystring = query(faviconParameters)
     const failures = {
       ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "size" is "8"; expected an integer from 16 to 512.' }),
@@ -105,7 +111,10 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     })
   }
 
-  /** The only reply that needs no contact with the server, because it says why there is none. Before the first contact it has no age. */
+  /**
+   * The only reply that is available without contact with the server, because it shows why there is none. Before the first
+   * contact it has no age.
+   */
   function addSources(place: Place): void {
     const replyOf = perSnapshot((snapshot) => {
       const headers = { 'x-snapshot-source': sourcesOf(snapshot, fieldNames) }
@@ -120,17 +129,17 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
         return last.reply
       }
     })
-    const summary = 'How each source does, and which one gave each field'
+    const summary = 'The state of each source, and the source of each field'
     const success: ReplyDocs = {
       description: summary,
       content: json(Sources, sourcesExample),
       headers: {
         'X-Snapshot-Age': { type: 'string', description: `${ageMeaning}; absent before the first time` },
-        'X-Snapshot-Source': { type: 'string', description: 'Sources that gave any of the fields, or none' },
+        'X-Snapshot-Source': { type: 'string', description: 'Sources that provided any of the fields, or none' },
       },
     }
     const description =
-      'For each field the source that gave it, or for an unknown one the setting that would. Answers also while the server is unreachable.'
+      'For each field the source that provided it, or for an unknown field the setting that would. Also available while the server is unreachable.'
     app.get(`${place.path}/sources`, { schema: schemaOf(place, description, success, {}) }, (request, reply: FastifyReply) => {
       const snapshot = place.watcher(request).snapshot()
       const age = ageOf(snapshot, clock)
@@ -142,11 +151,18 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     (place): Place => ({
       ...place,
       addDirect(path, pattern, answer) {
-        const reply = (watcher: Watcher | undefined) => watcher && answer(watcher)
-        if (place.params) app.direct.addNamed(`${apiRoot}/servers/`, path, { pattern, reply: (name) => reply(fleet.get(name)) })
+        const reply = (watcher: Watcher | undefined, basePath: string) => watcher && answer(watcher, basePath)
+        if (place.params)
+          app.direct.addNamed(`${apiRoot}/servers/`, path, {
+            pattern,
+            reply: (name, basePath) => reply(fleet.get(name), basePath),
+          })
         else {
           const url = apiRoot + path
-          app.direct.add(url, { pattern, reply: (given) => (given === url ? reply(fleet.watchers[0]) : undefined) })
+          app.direct.add(url, {
+            pattern,
+            reply: (given, basePath) => (given === url ? reply(fleet.watchers[0], basePath) : undefined),
+          })
         }
       },
     }),
@@ -157,13 +173,13 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     addSources(place)
   }
 
-  // Of the configuration, not of a snapshot: it has no age and no source.
+  // From the configuration, not from a snapshot, so it has no age and no source.
   const names = perServers(fleet, (servers) => prepareJson(servers.map(({ name }) => name)))
   const success = { description: 'Names of all servers', content: json(ServerNames, ['survival', 'lobby']) }
   const schema = {
     tags: ['servers'],
     summary: success.description,
-    description: 'The names under which `/api/v1/servers/{name}/...` answers, in the order of the configuration.',
+    description: 'The names for `/api/v1/servers/{name}/...`, in the order of the configuration.',
     response: preparedReplies(success),
   }
   app.get(`${apiRoot}/servers`, { schema }, (request, reply) => sendPrepared(request, reply, names()))

@@ -4,21 +4,21 @@ import { precedence } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
 import type { SourceDescriptor } from '../game/sources/source.ts'
 
-/** What a server's sources are, as far as hints depend on it. */
+/** The state of a server's sources that hints depend on. */
 export interface SourceSituation {
   readonly edition: Fields['edition']
   readonly settingNames?: SettingNames | undefined
-  /** Every source that is on: undefined unless its last poll failed, else the code of the failure. */
+  /** Every enabled source: the error code if its last poll failed, else undefined. */
   readonly failures: ReadonlyMap<string, string | undefined>
 }
 
-/** What sources give, as a sentence without its subject: `ticks`, `tick rates over 1, 5 and 15 minutes (Paper)`. */
+/** What sources provide, for the end of a sentence: `ticks`, `tick rates over 1, 5 and 15 minutes (Paper)`. */
 function objectOf(field: FieldName, { requires }: SourceDescriptor): string {
   const required = requires?.[field]
   return required === undefined ? fieldDescriptions[field].label : `${fieldDescriptions[field].label} (${required})`
 }
 
-/** `MC_QUERY gives the map`; sources that give it under the same conditions share a verb. */
+/** `MC_QUERY gives the map`; sources with the same conditions share a verb. */
 function givers(field: FieldName, off: readonly SourceDescriptor[]): readonly string[] {
   const objects = [...new Set(off.map((source) => objectOf(field, source)))]
   return objects.map((object) => {
@@ -29,11 +29,11 @@ function givers(field: FieldName, off: readonly SourceDescriptor[]): readonly st
 }
 
 /**
- * Which settings would give a field that is unknown: `enable-rcon=true and MC_RCON_PASSWORD give ticks`; of a source that is on
- * and fails, what to check. Undefined where every source that can give it is on and does not fail.
+ * The settings that would provide an unknown field: `enable-rcon=true and MC_RCON_PASSWORD give ticks`; for a failing source,
+ * what to check. Undefined if every source that can provide it is enabled and does not fail.
  */
 export function settingFor(field: FieldName, { edition, settingNames, failures }: SourceSituation): string | undefined {
-  // A source that is on may be for another edition: RCON of a Bedrock server whose software has it.
+  // An enabled source may belong to another edition: RCON of a Bedrock server whose software supports it.
   const able = precedence[field]
     .map(descriptorOf)
     .filter(({ name, editions }) => failures.has(name) || editions.includes(edition))

@@ -13,7 +13,7 @@ export interface StatusRoute {
   readonly description: string
   readonly schema: TSchema
   readonly example: unknown
-  /** What the reply is made from; their sources are named in X-Snapshot-Source. */
+  /** The fields in the reply; their sources are named in X-Snapshot-Source. */
   readonly fields: readonly FieldName[]
   /** @param base path of the server's routes: `/api/v1` */
   value(snapshot: ServerSnapshot, base: string): unknown
@@ -46,12 +46,12 @@ const metadataFields = [
   'secureChatEnforced',
 ] as const satisfies readonly FieldName[]
 
-/** Every JSON route of a server; the favicon, which is negotiated, is in `favicon.ts`. */
+/** Every JSON route of a server; the favicon, which uses content negotiation, is in `favicon.ts`. */
 export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/playernames',
     summary: 'Players online',
-    description: 'The whole list where a source has it, else the sample that the server gives in its status.',
+    description: 'The full list if a source has it, else the sample in the status of the server.',
     schema: Players,
     example: playersExample,
     fields: ['players'],
@@ -69,7 +69,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/serverport',
     summary: 'Port of the server',
-    description: 'The port that is polled, after an SRV record was followed.',
+    description: 'The port that is polled, after SRV records were resolved.',
     field: 'port',
     text: ({ port }) => port?.value,
     schema: singleInteger,
@@ -78,7 +78,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/loaderversion',
     summary: 'Version of the mod loader or server software',
-    description: 'The number alone, of Fabric, Forge, Paper and so on; empty for vanilla.',
+    description: 'The version of Fabric, Forge, Paper and so on without the name; empty for vanilla.',
     field: 'loaderVersion',
     text: loaderVersion,
     example: '0.16.10',
@@ -86,7 +86,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/minecraftversion',
     summary: 'Version of the game',
-    description: 'The version of the game alone, without the name of the server software.',
+    description: 'The version of the game without the name of the server software.',
     field: 'version',
     text: ({ version }) => version?.value,
     example: '1.21.11',
@@ -95,7 +95,7 @@ export const statusRoutes: readonly StatusRoute[] = [
     path: '/motd',
     summary: 'Message of the day',
     description:
-      'Plain text: without formatting codes, control characters and changes of the writing direction; lines end in a line feed.',
+      'Plain text without formatting codes, control characters and changes of the writing direction; lines are separated by a line feed.',
     field: 'motd',
     text: ({ motd }) => motd?.value,
     example: 'A Minecraft Server',
@@ -103,7 +103,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/maxplayercount',
     summary: 'Maximum player count',
-    description: 'How many players the server says that it admits.',
+    description: 'The maximum number of players that the server reports.',
     field: 'playersMax',
     text: ({ playersMax }) => playersMax?.value,
     schema: singleInteger,
@@ -112,7 +112,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/servermetadata',
     summary: 'Metadata',
-    description: 'What the server list of the game shows of the server.',
+    description: 'The values that the server list of the game shows.',
     schema: Metadata,
     example: metadataExample,
     fields: metadataFields,
@@ -121,7 +121,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/servername',
     summary: 'Configured name',
-    description: 'The name that this service has for the server.',
+    description: 'The configured name of the server.',
     schema: single(),
     example: ['survival'],
     fields: [],
@@ -130,7 +130,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/currentplayercount',
     summary: 'Current player count',
-    description: 'The count that the server reports, which may be higher than the number of players listed.',
+    description: 'The number that the server reports, which may be higher than the number of players listed.',
     field: 'playersOnline',
     text: ({ playersOnline }) => playersOnline?.value,
     schema: singleInteger,
@@ -139,7 +139,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/serverip',
     summary: 'IP of the server',
-    description: '`server-ip` of server.properties where that is readable, else the resolved address that is polled.',
+    description: '`server-ip` of server.properties if it is readable, else the resolved address that is polled.',
     field: 'ip',
     text: ({ ip }) => ip?.value,
     example: '203.0.113.7',
@@ -147,7 +147,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/ticks',
     summary: 'Tick counter',
-    description: 'Ticks since the server started where a source counts them, else the game time of the world.',
+    description: 'Ticks since the server started if a source counts them, else the game time of the world.',
     field: 'tickCount',
     text: ({ tickCount }) => tickCount?.value.ticks,
     schema: singleInteger,
@@ -169,7 +169,7 @@ export const statusRoutes: readonly StatusRoute[] = [
     path: '/timereference',
     summary: 'When the tick counter was read',
     description:
-      'Milliseconds on the monotonic clock of this service. The difference in ticks between two replies, divided by the difference of this, is the tick rate.',
+      'Milliseconds on the monotonic clock of this service. The tick rate is the difference in ticks between two replies, divided by the difference of this value.',
     schema: singleInteger,
     example: ['98765432'],
     fields: ['tickCount'],
@@ -178,7 +178,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/getall',
     summary: 'Everything in one reply',
-    description: 'All values of the other routes, read at the same moment.',
+    description: 'All values of the other routes, from the same snapshot.',
     schema: FullInformation,
     example: fullInformationExample,
     fields: [...metadataFields, 'ip', 'port', 'defaultGameMode', 'loaderVersion', 'tickCount', 'tickDurationMean'],

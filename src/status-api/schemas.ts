@@ -10,15 +10,15 @@ const gameModeTexts = [...gameModes, '']
 
 export const Metadata = Type.Object(
   {
-    DESCRIPTION: Type.String({ description: 'Message of the day: plain text, lines joined by a line feed' }),
+    DESCRIPTION: Type.String({ description: 'Message of the day: plain text, lines separated by a line feed' }),
     PLAYERS: Type.Object({
       MAX: integerOrNull('Maximum player count'),
-      ONLINE: integerOrNull('Current player count as the server reports it; may exceed the players listed'),
+      ONLINE: integerOrNull('Current player count as reported by the server; may exceed the number of players listed'),
       PLAYERS: Players,
     }),
     VERSION: Type.Object({
       version: Type.String({ description: 'Version of the game' }),
-      protocol: integerOrNull('Protocol of the server'),
+      protocol: integerOrNull('Protocol version of the server'),
     }),
     FAVICON: Type.String({ description: 'Path of the favicon' }),
     SECURE_CHAT_ENFORCED: Type.Union([Type.Boolean(), Type.Null()]),
@@ -40,12 +40,12 @@ export const FullInformation = Type.Object(
       description: 'Milliseconds on the monotonic clock of this service at which TICKS was read',
     }),
   },
-  { title: 'Full information', description: 'Unknown values are "" for texts and null for numbers and booleans.' },
+  { title: 'Full information', description: 'Unknown values are "" for strings and null for numbers and booleans.' },
 )
 
-/** An array holding one text; the text is empty where the value is unknown. */
+/** An array with one string, which is empty if the value is unknown. */
 export const single = (item: Parameters<typeof Type.String>[0] = {}): TSchema =>
-  Type.Array(Type.String(item), { minItems: 1, maxItems: 1, description: 'One text; empty where unknown' })
+  Type.Array(Type.String(item), { minItems: 1, maxItems: 1, description: 'One string; empty if unknown' })
 
 export const singleGameMode = single({ enum: gameModeTexts })
 export const singleInteger = single({ pattern: '^(-?\\d+)?$' })
@@ -61,22 +61,23 @@ export const Sources = Type.Object(
   {
     server: Type.String(),
     state: Type.String({
-      description: 'up, down, asleep, hung (its main thread does not answer), unknown, or how far the upgrade of its world is',
+      description: 'up, down, asleep, hung (its main thread does not answer), unknown, or the progress of a world upgrade',
       examples: ['up', 'upgrading the world, 42 %'],
     }),
     asleep: Type.Union([Type.Boolean(), Type.Null()], {
-      description:
-        'Whether a proxy answers for the server, which is stopped; null without MC_ASLEEP_MOTD and while it is unknown',
+      description: 'Whether a proxy answers for the stopped server; null without MC_ASLEEP_MOTD and while unknown',
     }),
     mainThread: Type.Union(
       [
         Type.Object({
           responsive: Type.Boolean({ description: 'false: the server accepts connections, but its main thread does not answer' }),
-          delay: Type.Number({ description: 'Seconds from the last request to its answer; while it is not answered, so far' }),
+          delay: Type.Number({
+            description: 'Response time of the last request in seconds; the time so far while there is no response',
+          }),
         }),
         Type.Null(),
       ],
-      { description: 'The thread that computes the ticks; null while the server is down and where no source knows' },
+      { description: 'The thread that computes the ticks; null while the server is down and if no source can check it' },
     ),
     worldUpgrade: Type.Union(
       [
@@ -87,19 +88,18 @@ export const Sources = Type.Object(
         Type.Null(),
       ],
       {
-        description:
-          'The upgrade of the world, which the server makes while it starts (26.2 and later); null where there is none',
+        description: 'The world upgrade that the server performs while it starts (26.2 and later); null if there is none',
       },
     ),
     proxy: Type.Union(
       [
         Type.Object({
           software: Type.String(),
-          acceptedVersions: Type.String({ description: 'Versions of the clients that it accepts; empty where it does not say' }),
+          acceptedVersions: Type.String({ description: 'Client versions that it accepts; empty if it does not report them' }),
         }),
         Type.Null(),
       ],
-      { description: 'The proxy that answers at the address; null where none says that it is one' },
+      { description: 'The proxy that answers at the address; null if none was detected' },
     ),
     sources: Type.Array(
       Type.Object({
@@ -111,39 +111,41 @@ export const Sources = Type.Object(
           description:
             'off: not configured; pending: not polled yet; ok, partial (some parts could not be read: see lastError) or failed: the outcome of the last poll',
         }),
-        lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept when the source is ok again' }),
+        lastError: Type.Union([Failure, Type.Null()], { description: 'The last failure, kept after the source has recovered' }),
         lastSuccess: Type.Union([Moment, Type.Null()]),
-        duration: Type.Union([Type.Number(), Type.Null()], { description: 'Seconds the last poll took' }),
+        duration: Type.Union([Type.Number(), Type.Null()], { description: 'Duration of the last poll in seconds' }),
         resting: Type.Array(Type.Object({ command: Type.String(), until: Moment }), {
-          description: 'Commands that the server did not answer, and until when they are not sent again',
+          description: 'Commands that the server did not answer, and the time until which they are not sent again',
         }),
       }),
     ),
     fields: Type.Record(
       Type.String(),
       Type.Object({
-        source: Type.Union([SourceName, Type.Null()], { description: 'Which source gave the value; null: it is unknown' }),
+        source: Type.Union([SourceName, Type.Null()], {
+          description: 'The source that provided the value; null if it is unknown',
+        }),
         setting: Type.Union([Type.String(), Type.Null()], {
           description:
-            'For an unknown value: the settings that would give it, or those to check of a source that fails; null where neither would help',
+            'For an unknown value: the settings that would provide it, or those to check for a failing source; null if neither would help',
         }),
       }),
     ),
     discovery: Type.Array(
       Type.Object({
-        provider: Type.String({ description: 'What the list is, such as config, folder, file_sd or http_sd' }),
-        list: Type.String({ description: 'The name of the file, or the host and the last segment of the URL' }),
+        provider: Type.String({ description: 'Type of the list, such as config, folder, file_sd or http_sd' }),
+        list: Type.String({ description: 'File name, or host and last segment of the URL' }),
         state: Type.String({
           enum: ['pending', 'ok', 'failed'],
           description:
-            'pending: not read yet; failed: it could not be used, and the servers that it gave before are still watched',
+            'pending: not read yet; failed: it could not be used, and the servers of its last successful read are still watched',
         }),
-        servers: integerOrNull('Number of servers of it that are watched; null where it was never read'),
-        refused: Type.Integer({ description: 'Number of its entries that are not watched because they do not fit' }),
-        problems: Type.Array(Type.String(), { description: 'Why it failed, and why entries are refused (the first 10)' }),
-        lastSuccess: Type.Union([Moment, Type.Null()], { description: 'When it was last read' }),
+        servers: integerOrNull('Number of watched servers of the list; null if it has never been read'),
+        refused: Type.Integer({ description: 'Number of entries that are not watched because they are not valid' }),
+        problems: Type.Array(Type.String(), { description: 'Why it failed, and why entries were refused (the first 10)' }),
+        lastSuccess: Type.Union([Moment, Type.Null()], { description: 'Time of the last successful read' }),
       }),
-      { description: 'The lists that the watched servers come from, the same for every server' },
+      { description: 'The lists that the watched servers come from; the same for every server' },
     ),
   },
   { title: 'Sources' },

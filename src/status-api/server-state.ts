@@ -1,6 +1,6 @@
 import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 
-/** What the server does at the moment, in words. */
+/** Describes the current state of the server. */
 export function describeState(snapshot: ServerSnapshot): string {
   const { up, mainThread } = snapshot
   if (isAsleep(snapshot)) return 'asleep'

@@ -24,10 +24,10 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
   }
 }
 
-/** More messages are only counted. */
+/** Maximum number of messages; further ones are only counted. */
 const maxRefused = 10
 
-/** How each list of servers is that the watched servers come from. */
+/** Describes the state of each list that the watched servers come from. */
 export const describeLists = (lists: readonly ListStatus[]): Static<typeof Sources>['discovery'] =>
   lists.map(({ provider, name, state, servers, refused, error, readAt }) => ({
     provider,
@@ -39,7 +39,7 @@ export const describeLists = (lists: readonly ListStatus[]): Static<typeof Sourc
     lastSuccess: readAt === undefined ? null : moment(readAt),
   }))
 
-/** The state of each source, and for each field which source gave it or which setting would. */
+/** Describes the state of each source, and for each field the source that provided it or the setting that would. */
 export function describeSources(
   snapshot: ServerSnapshot,
   situation: Pick<SourceSituation, 'edition' | 'settingNames'>,

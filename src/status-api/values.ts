@@ -3,7 +3,7 @@ import type { KnownFields, ServerSnapshot } from '../game/snapshot.ts'
 import { type Player, toPlayers } from '../http/players.ts'
 import type { FullInformation, Metadata } from './schemas.ts'
 
-/** The players known to be on: the full list where there is one, else the sample. */
+/** The players known to be online: the full list if there is one, else the sample. */
 export const players = ({ players }: KnownFields): Static<typeof Player>[] => toPlayers(players?.value.players ?? [])
 
 /** Empty for vanilla. */
@@ -15,12 +15,12 @@ export function tickTime({ tickDurationMean }: KnownFields): number | undefined 
   return tickDurationMean && Number((tickDurationMean.value * 1000).toPrecision(7))
 }
 
-/** Milliseconds on the service's monotonic clock at which the tick counter was read, or else the server was. */
+/** Milliseconds on the service's monotonic clock at which the tick counter was read, or else the server was last reached. */
 export function timeReference({ fields, lastContact, at }: ServerSnapshot): number {
   return Math.round(fields.tickCount?.value.at ?? lastContact?.at ?? at)
 }
 
-/** Digits without an exponent, which a number as small as 1e-7 has in JavaScript. */
+/** Digits without an exponent, which JavaScript uses for numbers as small as 1e-7. */
 export const decimalText = (value: number): string => (Math.abs(value) < 1e-6 ? '0' : String(value))
 
 /** @param base path of the server's routes: `/api/v1` */

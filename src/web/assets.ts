@@ -5,7 +5,7 @@ import { notFound } from '../errors.ts'
 import { packageRoot } from '../package.ts'
 import { acceptsEncoding } from './encoding.ts'
 
-/** Where `npm run build` puts them. */
+/** The output folder of `npm run build`. */
 const folder = join(packageRoot, 'dist', 'web')
 
 const types: Readonly<Record<string, string>> = {
@@ -41,8 +41,9 @@ function readAssets(): ReadonlyMap<string, Asset> {
 }
 
 /**
- * Serves the scripts and styles of the page at `/page/assets/`. Their names change with their content, so they may be kept for ever.
- * @throws Error where the build has not made them
+ * Serves the scripts and styles of the page at `/page/assets/`. Their names change with their content, so they may be cached
+ * forever.
+ * @throws Error if they have not been built
  */
 export function registerAssets(app: FastifyInstance): AssetNames {
   const assets = readAssets()
@@ -63,5 +64,5 @@ export function registerAssets(app: FastifyInstance): AssetNames {
   return readNames()
 }
 
-/** The text of a style sheet, for a page that does not link it. */
+/** The text of a style sheet, to embed it in a page. */
 export const readStyles = (name: 'docs.css'): string => readFileSync(join(folder, readNames()[name]), 'utf8')

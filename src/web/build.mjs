@@ -52,5 +52,5 @@ const names = Object.entries(metafile.outputs).map(([path, { entryPoint = '' }])
   basename(path),
 ])
 write(join(out, 'assets.json'), `${JSON.stringify(Object.fromEntries(names), null, 2)}\n`)
-// Last, so that the list never names a file that is not there.
+// Last, so that the list never names a missing file.
 for (const name of readdirSync(out)) if (!written.has(name)) rmSync(join(out, name))

@@ -13,10 +13,10 @@ export interface PageDocument {
   readonly entry: 'page' | 'server'
 }
 
-/** JSON within a script element: it must not end the element, nor begin a comment. */
+/** JSON for a script element: it must not end the element or start a comment. */
 const dataText = (data: PageData): string => JSON.stringify(data).replaceAll('<', '\\u003c')
 
-/** A whole page. Nothing in it runs or styles by itself: the content security policy allows neither. */
+/** A whole page, without inline scripts and styles, which the content security policy does not allow. */
 export function renderDocument({ title, down, body, data, assets, entry }: PageDocument, { root, texts }: ViewContext): string {
   const asset = (name: string) => `${root}page/assets/${name}`
   const style = (href: string) => h('link', { rel: 'stylesheet', href })
@@ -33,13 +33,13 @@ export function renderDocument({ title, down, body, data, assets, entry }: PageD
     h('script', { type: 'module', src: asset(assets[`${entry}.js`]) }),
     h('noscript', {}, style(asset(assets['plain.css']))),
   ]
-  // No view: a script's text is not escaped as other text is.
+  // Not a view: the text of a script is not escaped like other text.
   const script = `<script type="application/json" id="data">${dataText(data)}</script>`
   const html = `<html lang="${texts.language}"><head>${head.map(toHtml).join('')}</head><body>${body.map(toHtml).join('')}${script}</body></html>`
   return `<!doctype html>${html}`
 }
 
-/** What the page may load: itself, and nothing from elsewhere. */
+/** The page may load only resources of the service itself. */
 export const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'",

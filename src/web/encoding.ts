@@ -18,7 +18,7 @@ export function acceptsEncoding(accept: string | undefined): Coding {
 const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
-/** Off the event loop, at a level that suits pages which are made anew each time. */
+/** Compressed in a thread pool, at a level for pages that are rendered for each request. */
 export async function compress(text: string, coding: Coding): Promise<Buffer> {
   const bytes = Buffer.from(text)
   if (coding === 'br') return brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })

@@ -9,7 +9,7 @@ const sizes = [192, 512] as const
 const type = 'image/svg+xml'
 const cached = { 'cache-control': 'public, max-age=86400' }
 
-/** The page's icon in PNG, on a ground that a phone may cut round. */
+/** The icon of the page as PNG, with a background that a phone may crop to a circle. */
 function drawIcon(size: number): Promise<Buffer> {
   const inner = Math.round(size * 0.6)
   const ground = { width: size, height: size, channels: 4 as const, background: '#171b21' }
@@ -25,10 +25,10 @@ function drawIcon(size: number): Promise<Buffer> {
     )
 }
 
-/** The web app manifest, with which the page installs on a phone, and the icons of the page. */
+/** The web app manifest, so that the page can be installed on a phone, and the icons of the page. */
 export function registerManifest(app: FastifyInstance, title: string): void {
   const name = cleanName(title)
-  // Relative to the manifest, so that it holds behind any prefix.
+  // Relative to the manifest, so that it works behind any path prefix.
   const manifest = prepare(
     JSON.stringify({
       name,

@@ -8,13 +8,13 @@ import { downReason, stateOf } from '../live/state.ts'
 import type { PageServer } from './view/types.ts'
 
 export interface PageServerOptions {
-  /** Milliseconds after which what was read no longer counts. */
+  /** Milliseconds after which values are stale. */
   readonly staleAfter: number
-  /** False: addresses, player names and sources are left out. */
+  /** False: without addresses, player names and sources. */
   readonly isPublic: boolean
 }
 
-/** What the page knows of a server's sources and beside its state; sent with its events too. */
+/** What the page shows of a server besides its state; also sent with its events. */
 export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: PageServerOptions) {
   const state = stateOf(snapshot, staleAfter)
   const { fields, sources } = snapshot
@@ -39,7 +39,7 @@ export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: Pa
 
 export type PageState = ReturnType<typeof pageState>
 
-/** What the page shows of the settings of a server; sent with its events too. */
+/** What the page shows of the settings of a server; also sent with its events. */
 export function pageSettings(settings: ServerSettings, { isPublic }: Pick<PageServerOptions, 'isPublic'>) {
   const address = addressOf(settings)
   return { group: settings.group ?? null, address: isPublic && address !== undefined ? formatHostPort(address) : null }
@@ -62,13 +62,13 @@ export function toPageServer(settings: ServerSettings, snapshot: ServerSnapshot,
 export interface PageEventsOptions {
   readonly fleet: Fleet
   readonly clock: Clock
-  /** False: see `PageServerOptions`. */
+  /** See `PageServerOptions`. */
   readonly isPublic: boolean
-  /** Clients at once. */
+  /** Maximum number of clients. */
   readonly maxClients: number
 }
 
-/** The events of the page, which say more than those of the API, or less where it is not public. */
+/** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
 export const createPageEvents = ({ fleet, clock, isPublic, maxClients }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
     toState: (snapshot, staleAfter) => ({

@@ -6,7 +6,7 @@ import { sources } from '../game/sources/index.ts'
 import type { SourceDescriptor } from '../game/sources/source.ts'
 import type { SourceHint, SourceRow } from './view/types.ts'
 
-/** How each source of a server does; those that are off have no target. */
+/** The state of each source of a server; disabled sources have no target. */
 export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
   const states = new Map(snapshot.sources.map((state) => [state.source, state]))
   return sources.map(({ name, title }) => {
@@ -20,7 +20,7 @@ export function sourceRows(snapshot: ServerSnapshot): readonly SourceRow[] {
   })
 }
 
-/** What is unknown of a server, and what to set or check to know it: for each source that would give it. */
+/** The unknown values of a server, and for each source that would provide them what to set or check. */
 export function sourceHints({ fields, sources: states }: ServerSnapshot, server: ServerSettings): readonly SourceHint[] {
   const edition = addressOf(server)?.edition ?? 'java'
   const isOk = new Set<string>(states.flatMap(({ source, state }) => (state === 'ok' || state === 'partial' ? [source] : [])))

@@ -35,17 +35,17 @@ export interface PageOptions {
   /** False: the page shows no addresses, player names and sources. */
   readonly isPublic: boolean
   readonly history: History
-  /** The built-in demo server is watched: the page says so. */
+  /** True if the built-in demo server is watched; the page shows that. */
   readonly isDemo: boolean
   /** See `createPageEvents`. */
   readonly events: EventHub
-  /** Path of the metrics; undefined where another address serves them. */
+  /** Path of the metrics; undefined if another address serves them. */
   readonly metricsPath?: string
 }
 
-/** Cards that are in the HTML itself, for the first paint. */
+/** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
-/** Milliseconds for which the page of the fleet is sent again as it is: it may hold thousands of servers. */
+/** Milliseconds for which the rendered page of the fleet is reused: it may have thousands of servers. */
 const keepFor = 500
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 
@@ -62,7 +62,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     texts: english,
     format,
     now: clock.wall(),
-    // One step up for each slash after the first: also right where the path ends with one.
+    // One `../` for each slash after the first, which is also correct for a path with a trailing slash.
     root: '../'.repeat(pathOf(request.url).split('/').length - 2),
     title,
     isDemo,
@@ -103,7 +103,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
-      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, app.basePath))
+      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, request.basePath))
     const { servers } = fleet
     if (last === undefined || last.servers !== servers || clock.now() - last.at >= keepFor)
       last = { at: clock.now(), servers, html: new Map(), page: fleetPage() }
@@ -119,7 +119,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
     const context = contextOf(request)
     const watcher = requireWatcher(request)
-    const base = `${request.protocol}://${request.host}${app.basePath}/`
+    const base = `${request.protocol}://${request.host}${request.basePath}/`
     const html = renderServer(details(watcher), base, assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
@@ -132,10 +132,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   registerCards(app, fleet, past)
 }
 
-/** More servers are not asked for at once. */
+/** Maximum number of servers per request. */
 const maxCards = 100
 
-/** `/page/cards?servers=a,b`: the past of each, as cards show it. */
+/** `/page/cards?servers=a,b`: the history of each for its card. */
 function registerCards(app: FastifyInstance, fleet: Fleet, past: PagePast): void {
   app.get('/page/cards', hidden, (request, reply) => {
     const { servers } = request.query as { readonly servers?: unknown }
@@ -148,7 +148,7 @@ function registerCards(app: FastifyInstance, fleet: Fleet, past: PagePast): void
 const settingsOf = (fleet: Fleet, { server }: Pick<Watcher, 'server'>): ServerSettings =>
   fleet.settingsOf(server) ?? { name: server, sources: {} }
 
-/** Names are encoded each by itself, so that a comma in one does not part it. */
+/** Each name is encoded separately, so that it may contain a comma. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
+import { createPauses } from '../pauses.ts'
 import type { CardHistory, FleetPage, ServerDetails, Session } from './view/types.ts'
 
-/** What the page shows of the past. */
+/** The history that the page shows. */
 export interface PagePast {
   card(server: string): CardHistory
   record(server: string): NonNullable<ServerDetails['record']> | undefined
   /** Newest first. */
   sessions(server: string): readonly Session[]
-  /** Most players of all servers at once since midnight UTC. */
+  /** Maximum number of players on all servers since midnight UTC. */
   peakToday(): NonNullable<FleetPage['peak']> | undefined
   close(): void
 }
@@ -20,7 +21,7 @@ const shownDays = 90
 /** Points of the curve of a day. */
 const points = 96
 
-/** Each two quarters of an hour as one half: the mean of what is known. */
+/** Joins quarters of an hour to half hours: the mean of the known values. */
 const halves = (quarters: readonly (number | null)[]): readonly (number | null)[] =>
   Array.from({ length: quarters.length / 2 }, (_, index) => {
     const known = quarters.slice(2 * index, 2 * index + 2).filter((value) => value !== null)
@@ -31,12 +32,15 @@ type Peak = NonNullable<FleetPage['peak']>
 
 const dayOf = (at: number): number => Math.floor(at / dayMs)
 
-/** The most players of all servers at once on the day of `now`, as it was recorded. One server a turn of the event loop. */
+/** The recorded maximum number of players on all servers on the day of `now`. */
 async function recordedPeak(fleet: Fleet, history: History, now: number, isClosed: () => boolean): Promise<Peak | undefined> {
   const totals = new Map<number, number>()
+  const pauses = createPauses()
   for (const { server } of fleet.watchers) {
-    await new Promise((resolve) => setImmediate(resolve))
+    if (pauses.isDue()) await pauses.take()
     if (isClosed()) return undefined
+    // Most of the work is to read the minutes of a day.
+    if (history.uptime(server, 1).days[0]?.players.max === null) continue
     const { from, step, series } = history.range(server, { names: ['players'], range: dayMs, points: dayMs / minute })
     for (const [index, mean] of (series.players?.mean ?? []).entries()) {
       const at = from + index * step
@@ -48,7 +52,7 @@ async function recordedPeak(fleet: Fleet, history: History, now: number, isClose
   return peak
 }
 
-/** The past of the servers from their history, and the peak of all of them from their snapshots. */
+/** Reads the past of the servers from their history, and the total peak from their snapshots. */
 export function createPagePast(fleet: Fleet, history: History, clock: Clock): PagePast {
   const online = new Map<string, number>()
   let total = 0
@@ -72,9 +76,16 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
     const players = up === true ? fields.playersOnline?.value : 0
     if (players !== undefined && up !== undefined) count(server, players)
   })
-  recordedPeak(fleet, history, clock.wall(), () => closed).then((recorded) => {
-    if (recorded !== undefined && (peak === undefined || recorded.players > peak.players)) peak = recorded
-  })
+
+  let isRecordedRead = false
+  /** When the page is first shown: for thousands of servers it takes seconds, which the first polls need. */
+  function readRecordedPeak(): void {
+    if (isRecordedRead) return
+    isRecordedRead = true
+    void recordedPeak(fleet, history, clock.wall(), () => closed).then((recorded) => {
+      if (recorded !== undefined && (peak === undefined || recorded.players > peak.players)) peak = recorded
+    })
+  }
 
   return {
     card(server) {
@@ -100,7 +111,10 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
         to: to ?? null,
         isOnline,
       })),
-    peakToday: () => (peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined),
+    peakToday() {
+      readRecordedPeak()
+      return peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined
+    },
     close() {
       closed = true
       unfollow()

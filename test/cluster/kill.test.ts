@@ -33,8 +33,11 @@ const owned = async (replicas: readonly ServiceProcess[]) => {
   const shares = await Promise.all(replicas.map((replica) => replica.metric('tickwarden_replica_servers')))
   return shares.reduce<number>((sum, share) => sum + (share ?? 0), 0)
 }
-const isSettled = async (replicas: readonly ServiceProcess[], members?: number) =>
-  (await hasMembers(replicas, members)) && (await owned(replicas)) === count
+async function isSettled(replicas: readonly ServiceProcess[], members?: number): Promise<boolean> {
+  // Rendering the metrics again and again would take the CPU that the replicas need.
+  await sleep(50)
+  return (await hasMembers(replicas, members)) && (await owned(replicas)) === count
+}
 /** The one that polls each server, of which there is exactly one. */
 async function pollers(servers: CountedServers, forMs = 2_500): Promise<ReadonlyMap<number, string>> {
   // A poll that was under way when a server moved.

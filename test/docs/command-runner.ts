@@ -12,12 +12,12 @@ const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
 /** A command that runs until it is stopped. */
 const lasting =
   /^(?:\w+=(?:'[^']*'|\S+) )*(?:npm ci && )?(?:npm start(?: -- (?!\w)| -- demo| -- serve|$)|(?:npx )?tickwarden(?: demo| serve| --(?!help|version)|$))/
-/** Milliseconds for a command, and for a service to start. */
-const patienceMs = 30_000
+/** Timeout of a command and of the start of a service. */
+const timeoutMs = 30_000
 
 /**
- * Commands in the place of those of the pages: `npm ci` has run before the tests, `npm start` builds what is built already, and
- * `tickwarden` is the command that a package installs.
+ * Replacements for commands of the pages: `npm ci` has run before the tests, `npm start` would build again, and `tickwarden` is
+ * the command that the package installs.
  */
 const shims = {
   npm: `case "$1" in ci) exit 0;; start) shift; [ "$1" = -- ] && shift; exec "$NODE" "$MAIN" "$@";; *) echo "npm $*: not run here"; exit 1;; esac`,
@@ -45,24 +45,24 @@ export interface PageRunner {
   /**
    * Runs the commands of a block.
    * @param output the block that follows it
-   * @throws Error that says which command failed, or how its output differs
+   * @throws Error with the command that failed, or how its output differs
    */
   run(block: Block, output: Block | undefined): Promise<void>
-  /** Saves a file of the page where its commands run. */
+  /** Saves a file of the page in the folder where its commands run. */
   save(name: string, text: string): void
   localise(text: string): string
   close(): Promise<void>
 }
 
 /**
- * Runs the commands of one page in a folder of their own.
+ * Runs the commands of one page in a separate folder.
  * @param bin folder of the shims
- * @param port where a service runs that pages without one of their own read
+ * @param port of a running service, for pages that do not start one
  */
 export async function createPageRunner(examples: ExampleServers, bin: string, port: number): Promise<PageRunner> {
   const folder = mkdtempSync(join(examples.folder, 'page-'))
   const ports = new Map<string, number>([['8080', port]])
-  // One request that is refused ends a command like one that fails.
+  // A refused request ends a command like one that fails.
   writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nsilent\n')
   let service: Run | undefined
 
@@ -83,7 +83,7 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
   })
 
   function start(commands: string): Run {
-    // A process group of its own: what a command starts is stopped with it.
+    // A separate process group, so that the processes started by a command are stopped with it.
     const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
       cwd: folder,
       env: environment(),
@@ -119,7 +119,7 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
     return replies.includes(true)
   }
 
-  /** Starts what runs until it is stopped, in the place of what the page started before. */
+  /** Starts a command that runs until it is stopped; it replaces the one that the page started before. */
   async function runLasting(commands: string, output: Block | undefined): Promise<void> {
     await stop(service)
     if (ports.get('8080') === port) ports.set('8080', await freePort())
@@ -133,7 +133,7 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
     })
     const isDemo = / demo\b/.test(commands)
     const difference = () => (output && shapeDifference(output.language, localise(output.text), run.output())) ?? undefined
-    for (const end = Date.now() + patienceMs; Date.now() < end; await delay(50)) {
+    for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(50)) {
       if (code !== undefined && output === undefined) throw new Error(`ended with code ${code}:\n${run.output()}`)
       if (output && difference() === undefined) return
       if (code !== undefined) break
@@ -144,7 +144,7 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
 
   async function runOnce(commands: string): Promise<{ readonly code: number | null; readonly text: string }> {
     const run = start(localise(commands))
-    const timer = setTimeout(() => void stop(run), patienceMs)
+    const timer = setTimeout(() => void stop(run), timeoutMs)
     const code = await run.ended
     clearTimeout(timer)
     return { code, text: run.output() }
@@ -156,9 +156,9 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
     async run({ text }, output) {
       const commands = text.replaceAll(/\\\n\s*/g, '')
       if (commands.split('\n').some((line) => lasting.test(line))) return runLasting(commands, output)
-      // What a page shows may take a few polls to be there.
+      // The output of a page may need a few polls.
       let problem: string | undefined
-      for (const end = Date.now() + patienceMs; Date.now() < end; await delay(300)) {
+      for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(300)) {
         const { code, text: actual } = await runOnce(commands)
         if (output === undefined) {
           if (code !== 0) throw new Error(`ended with code ${code}:\n${actual}`)

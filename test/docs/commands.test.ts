@@ -7,9 +7,9 @@ import { createPageRunner, writeShims } from './command-runner.ts'
 import { type ExampleServers, startExampleServers } from './example-servers.ts'
 import { type Block, pagePaths, placeOf, readPage } from './markdown.ts'
 
-/** Blocks that are no commands, and are looked at by other tests or not at all. */
+/** Blocks without commands, which other tests or no tests check. */
 const otherLanguages = ['json', 'text', 'yaml', 'nginx', 'caddyfile', 'properties', 'js', 'ts', 'html', 'promql', 'mermaid']
-/** Why blocks of commands cannot run here, with how many there are: a new reason, or one block more, is to be seen in a review. */
+/** Why blocks of commands cannot run here, and how many there are, so that a change is visible in a review. */
 const notRun: Readonly<Record<string, number>> = {
   'needs Docker': 2,
   'needs a Redis server': 1,
@@ -32,7 +32,7 @@ it('every block of a page has a language, commands `sh`', () => {
   expect(wrong.map(placeOf)).toEqual([])
 })
 
-it('says of every block of commands that is not run why, and most are run', () => {
+it('has a reason for every block of commands that is not run, and most are run', () => {
   const counted: Record<string, number> = {}
   for (const { notRun: reason } of commands) if (reason !== undefined) counted[reason] = (counted[reason] ?? 0) + 1
   expect(counted).toEqual(notRun)

@@ -24,7 +24,7 @@ const prometheus = yaml.filter(has('scrape_configs'))
 const compose = yaml.filter(has('services'))
 const nginx = blocks.filter(({ language }) => language === 'nginx')
 
-/** A file with a text in a folder of its own. */
+/** A file with this text in a temporary folder. */
 function write(name: string, text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), 'tickwarden-block-')), name)
   writeFileSync(file, text)

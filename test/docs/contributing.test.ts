@@ -9,6 +9,7 @@ import { environmentOf } from '../../src/config/setting.ts'
 import { allSettings } from '../../src/config/settings.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
+import { providers } from '../../src/discovery/index.ts'
 import { eraNames } from '../../src/game/demo/eras.ts'
 import { sources } from '../../src/game/sources/index.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -34,7 +35,7 @@ const filledIn = (page: string, values: Readonly<Record<string, string>>): reado
 const singular = { projects: 'project', kcomebacks: 'comeback' } as const
 const plural = { projects: 'projects', kcomebacks: 'comebacks' } as const
 
-// What the guide says is done with a metric, and nothing else.
+// Only the steps of the guide.
 const toy = vi.hoisted(
   (): ServerFamily => ({
     name: 'minecraft_toys',
@@ -60,6 +61,21 @@ describe('the files that a guide names are those of every sibling:', () => {
   it('sources are folders of the one list', () => {
     const unlisted = foldersIn('src/game/sources').filter((folder) => !sources.some(({ name }) => name === folder))
     expect(unlisted).toEqual([])
+  })
+
+  it.each(providers.map(({ name }) => name))('discovery provider %s', (name) => {
+    const module = name === 'config' ? 'config-file' : name.replaceAll('_', '-')
+    const isProxy = read(`src/discovery/providers/${module}.ts`).includes('readProxyFile(')
+    const files = filledIn('docs/contributing/provider.md', { name: module, test: isProxy ? 'proxies' : module })
+    expect(files).toHaveLength(2)
+    expect(files.filter((file) => !exists(file))).toEqual([])
+    expect(read('src/discovery/index.ts')).toContain(`'./providers/${module}.ts'`)
+  })
+
+  it('discovery providers are modules of the one list, whose settings are in compose.yaml', () => {
+    expect(readdirSync(join(root, 'src/discovery/providers'))).toHaveLength(providers.length)
+    const settings = providers.flatMap(({ settings }) => Object.values<{ readonly env: string }>(settings))
+    for (const { env } of settings) expect(read('compose.yaml')).toContain(env)
   })
 
   it.each(databases.map(({ name }) => name as keyof typeof singular))('database %s', (name) => {
@@ -90,7 +106,7 @@ describe('the files that a guide names are those of every sibling:', () => {
   })
 })
 
-it('a metric in the list of families is served and documented, as its guide says', async () => {
+it('a metric in the list of families is served and documented, as described in its guide', async () => {
   const { codes } = readPage('docs/contributing/metric.md')
   expect(codes).toContain('exporter/families/index.ts')
   const script = fixedFleet()
@@ -108,18 +124,18 @@ it('a metric in the list of families is served and documented, as its guide says
 })
 
 // test/compose.test.ts compares compose.yaml.
-it.each(allSettings)('the setting $env is in --help and in the page of settings, as its guide says', (setting) => {
+it.each(allSettings)('the setting $env is in --help and in the page of settings, as described in its guide', (setting) => {
   expect(settingsHelp()).toContain(`  ${setting.env} `)
   for (const name of environmentOf(setting)) expect(read('docs/settings.md')).toContain(`\`${name}\``)
 })
 
-it.each(eraNames)('the era %s is in the demo server, as the guide to game versions says', (era) => {
+it.each(eraNames)('the era %s is in the demo server, as described in the guide to game versions', (era) => {
   expect(readPage('docs/contributing/game-version.md').codes).toContain('src/game/demo/eras.ts')
   expect(demoFlags.find(({ flag }) => flag.startsWith('--era'))?.meaning).toContain(era)
 })
 
 it('a guide for each thing that the overview lists', () => {
   const { links } = readPage('docs/contributing/README.md')
-  for (const page of ['source', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
+  for (const page of ['source', 'provider', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
     expect(links).toContain(`${page}.md`)
 })

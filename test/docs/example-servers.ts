@@ -6,16 +6,16 @@ import { startBedrockDemoServer } from '../../src/game/demo/bedrock.ts'
 import { startDemoServer } from '../../src/game/demo/server.ts'
 import { freePort } from '../helpers/run-tool.ts'
 
-/** What stands behind the addresses and paths of the pages while their commands run. */
+/** The servers and folders for the addresses and paths of the pages while their commands run. */
 export interface ExampleServers {
   /** A folder with `secrets` and the folder of a game server. */
   readonly folder: string
-  /** Addresses and paths of the pages with what is used instead, the longest first. */
+  /** Addresses and paths of the pages with their replacements, the longest first. */
   readonly substitutions: readonly (readonly [shown: string | RegExp, used: string])[]
   close(): Promise<void>
 }
 
-/** A demo server in the place of `mc.example.org`, and a Bedrock one in that of `lobby.example.org`. */
+/** A demo server for `mc.example.org`, and a Bedrock server for `lobby.example.org`. */
 export async function startExampleServers(): Promise<ExampleServers> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-docs-'))
   const port = await freePort()

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startDemoServer } from '../../src/game/demo/server.ts'
 import { readPage } from './markdown.ts'
 
-it('the example of the library runs as it stands', async () => {
+it('the example of the library runs unchanged', async () => {
   const demo = await startDemoServer({ rconPassword: 'secret', scenario: 'steady', players: 2 })
   onTestFinished(() => demo.close())
   const [example] = readPage('docs/library.md').blocks.filter(({ language }) => language === 'js')

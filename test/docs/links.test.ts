@@ -5,7 +5,7 @@ import { type MarkdownPage, pagePaths, readPage } from './markdown.ts'
 
 const root = realpathSync(join(import.meta.dirname, '..', '..'))
 
-/** What is wrong with a link or an image of a page; undefined if nothing is. */
+/** The problem of a link or an image of a page; undefined if there is none. */
 function problemOf({ path, anchors }: MarkdownPage, href: string): string | undefined {
   if (/^http:\/\/(127\.0\.0\.1|localhost):/.test(href)) return undefined
   if (/^[a-z]+:/.test(href)) return URL.canParse(href) && href.startsWith('https:') ? undefined : `${href}: not an https URL`
@@ -25,7 +25,7 @@ it.each(pagePaths)('%s links to pages, headings and pictures that exist', (path)
   expect(page.links.flatMap((href) => problemOf(page, href) ?? [])).toEqual([])
 })
 
-it('finds links that lead nowhere', () => {
+it('finds broken links', () => {
   const page = { ...readPage('README.md'), anchors: new Set(['here']) }
   expect(problemOf(page, '#here')).toBeUndefined()
   expect(problemOf(page, 'CHANGELOG.md')).toBeUndefined()

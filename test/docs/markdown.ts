@@ -13,7 +13,7 @@ export interface Block {
   readonly line: number
   readonly language: string
   readonly text: string
-  /** Why it is not tried here, from the comment before it: `<!-- not run here: needs Docker -->`. */
+  /** Why the tests do not run it, from the comment before it: `<!-- not run here: needs Docker -->`. */
   readonly notRun?: string
   /** The block before it is the only thing between it and the text before. */
   readonly follows?: Block
@@ -96,5 +96,5 @@ const plainText = (tokens: readonly Token[]): string =>
 /** @param path from the project's root */
 export const readPage = (path: string): MarkdownPage => parsePage(path, readFileSync(join(root, path), 'utf8'))
 
-/** Where a block stands, for messages. */
+/** The location of a block, for messages. */
 export const placeOf = ({ page, line }: Block): string => `${page}:${line}`

@@ -43,7 +43,7 @@ it('lists every metric with its type and labels, and no other', () => {
   expect(documented.toSorted(byName)).toEqual([...server, ...others, ...own].toSorted(byName))
 })
 
-it('knows every metric that /metrics really has', async () => {
+it('lists every metric that /metrics really has', async () => {
   const data = {
     snapshots: () => [{ database: 'projects', up: true, entries: 1, rejected: 0, lastUpdate: 1 }],
     scripts: () => [

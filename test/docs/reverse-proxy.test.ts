@@ -13,7 +13,7 @@ import { until } from '../helpers/until.ts'
 import { readPage } from './markdown.ts'
 
 it.skipIf(!hasTool('nginx'))(
-  'nginx set up as the page says passes pages and events on, and nothing that is not for the public',
+  'nginx configured as on the page forwards pages and events, and nothing that is not public',
   async () => {
     const service = await serve(loadConfig({ env: { PORT: '0', POLL_INTERVAL: '500ms' } }), pino({ level: 'silent' }))
     onTestFinished(() => service.close())

@@ -27,7 +27,7 @@ it('compares text line by line, with any number for a number', () => {
   expect(text('a', 'a\nb')).toContain('but got')
 })
 
-it('reads blocks, what follows a block, and why one is not run', () => {
+it('reads blocks, the block before each, and why one is not run', () => {
   const { blocks, links, anchors, codes } = parsePage(
     'p.md',
     '# A `b` page\n\n```sh\nls\n```\n\n```text\nout\n```\n\n[x](y.md#z) and `code`\n\n<!-- not run here: needs Docker -->\n```sh\ndocker\n```\n',

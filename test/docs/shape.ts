@@ -1,7 +1,7 @@
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 const omission = '...'
 
-/** JSON in which `...` stands for elements or keys that are left out. */
+/** JSON in which `...` replaces omitted elements or keys. */
 function parseShortened(text: string): unknown {
   const nesting: string[] = []
   const complete = text.replaceAll(/"(?:\\.|[^"\\])*"|\.\.\.|[[\]{}]/g, (token) => {
@@ -14,7 +14,7 @@ function parseShortened(text: string): unknown {
 }
 
 /**
- * How JSON differs from what a page shows: in its keys or in the types of its values. null fits any type.
+ * How JSON differs from that of a page, in its keys or in the types of its values. null matches any type.
  * @returns one line for each difference
  */
 function differences(shown: unknown, actual: unknown, path: string): readonly string[] {
@@ -41,7 +41,7 @@ function differences(shown: unknown, actual: unknown, path: string): readonly st
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 const number = /-?\d+(?:\.\d+)*(?:e[+-]?\d+)?/g
 
-/** A line of text as a pattern: any number fits a number, `...` stands for anything. */
+/** A line of text as a pattern: a number matches any number, `...` matches anything. */
 const linePattern = (line: string): string =>
   line
     .trim()

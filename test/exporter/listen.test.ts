@@ -21,7 +21,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('METRICS_LISTEN', () => {
-  it('moves the metrics to an address of their own', async () => {
+  it('moves the metrics to a separate address', async () => {
     const port = await freePort()
     service = await serve(loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } }), silent)
     await fetch(`${service.url}/v1/ping`)
@@ -49,7 +49,7 @@ describe('METRICS_LISTEN', () => {
     expect(text).toMatch(/tickwarden_snapshot_entries\{database="projects"\} \d+/)
   })
 
-  it('stops the start when it is taken', async () => {
+  it('fails the start if the address is in use', async () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as AddressInfo
@@ -60,7 +60,7 @@ describe('METRICS_LISTEN', () => {
     await new Promise((resolve) => taken.close(resolve))
   })
 
-  it('stops the start when this machine has no such address', async () => {
+  it('fails the start if this machine has no such address', async () => {
     const config = loadConfig({ env: { PORT: '0', METRICS_LISTEN: '192.0.2.1:9150' } })
     await expect(serve(config, silent)).rejects.toThrow(
       '192.0.2.1 is not an address of this machine. Set the host of METRICS_LISTEN to one of its addresses, or to 0.0.0.0 for all.',

@@ -17,7 +17,7 @@ import { parseSamples, startMetricsService } from '../helpers/metrics-service.ts
 import { type Script, scriptedFleet } from '../helpers/scripted-fleet.ts'
 import { encodeStatus } from '../helpers/status-packets.ts'
 
-/** What mc-monitor reads of it: the version as the server writes it. */
+/** What mc-monitor reads of it: the version as the server sends it. */
 const rawStatus = { version: 'Paper 1.21.11', playersOnline: 2, playersMax: 20 }
 const answering = { ...status, rawStatus }
 const refused = new SourceError('refused', 'refused')
@@ -38,7 +38,7 @@ async function compat(fleet: Fleet, env: Record<string, string> = { COMPAT: 'mc-
 }
 const scripted = (script: Script, servers: readonly ServerSettings[]) => scriptedFleet(script, manualClock(), servers)
 
-it('serves the names of mc-monitor if told to, and only then', async () => {
+it('serves the names of mc-monitor only if configured', async () => {
   const servers: readonly ServerSettings[] = [
     java('survival', 'mc.example.org'),
     { name: 'lobby', sources: { status: { address: { host: '::1', port: 19132, edition: 'bedrock' } } } },
@@ -55,7 +55,7 @@ it('serves the names of mc-monitor if told to, and only then', async () => {
   expect(await compat(scripted(script, servers), {})).toEqual([])
 })
 
-it('tells of the status alone: a server whose RCON answers is not healthy', async () => {
+it('depends on the status alone: a server is not healthy if only its RCON answers', async () => {
   const fleet = scripted({ survival: { status: refused, rcon: { ...rcon, playersOnline: 2, version: '1.21.11' } } }, [
     java('survival', 'mc.example.org'),
   ])
@@ -65,11 +65,11 @@ it('tells of the status alone: a server whose RCON answers is not healthy', asyn
   expect(fleet.get('survival')?.snapshot().up).toBe(true)
 })
 
-it('says nothing of a server whose status is not asked', async () => {
+it('has no samples of a server without the status source', async () => {
   expect(await compat(scripted({ console: { rcon } }, [{ name: 'console', sources: {} }]))).toEqual([])
 })
 
-it('has of servers at one address only the first, also while it fails', async () => {
+it('has only the first of several servers at one address, even while it fails', async () => {
   const servers = [java('a', 'mc.example.org'), java('b', 'MC.example.org'), java('c', 'mc.example.org', 25566)]
   for (const first of [answering, refused]) {
     const samples = await compat(scripted({ a: { status: first }, b: { status: answering }, c: { status: answering } }, servers))
@@ -81,7 +81,7 @@ it('has of servers at one address only the first, also while it fails', async ()
   }
 })
 
-it('finds the address of a server that is known by its directory', async () => {
+it('finds the address of a server that is configured by its directory', async () => {
   const demo = await startDemoServer()
   const directory = mkdtempSync(join(tmpdir(), 'tickwarden-server-'))
   onTestFinished(async () => {
@@ -100,7 +100,7 @@ it('finds the address of a server that is known by its directory', async () => {
   )
 })
 
-/** Names that servers, proxies and plugins write, as they come in the status reply. */
+/** Version names of servers, proxies and plugins as in the status reply. */
 const versionNames = [
   '1.8.9',
   '1.21.11',
@@ -144,7 +144,7 @@ async function samplesOf(servers: readonly ServerSettings[]) {
   return compat(fleet)
 }
 
-it(`has the version as the server writes it, for ${versionNames.length} names`, async () => {
+it(`has the version as the server sends it, for ${versionNames.length} names`, async () => {
   const players = { online: 1, max: 20 }
   const servers = await Promise.all(versionNames.map((name) => answeringWith({ version: { name, protocol: 774 }, players })))
   const healthy = (await samplesOf(servers)).filter((sample) => sample.startsWith('minecraft_status_healthy'))
@@ -158,7 +158,7 @@ it.each([
   ['max is 0', { players: { online: 0, max: 0 } }],
   ['max is missing', { players: { online: 3 } }],
   ['players are missing', {}],
-])('a Java server where %s is not healthy, and its counts are not given', async (_, reply) => {
+])('a Java server is not healthy and has no counts if %s', async (_, reply) => {
   const server = await answeringWith({ version: { name: '1.21.11', protocol: 774 }, ...reply })
   expect((await samplesOf([server])).map((sample) => sample.replace(/\{.*server_version/, '{server_version'))).toEqual([
     'minecraft_status_healthy{server_version="1.21.11"} 0',
@@ -169,7 +169,7 @@ it.each([
 it.each([
   ['a count is missing', { max: 20 }, ['0', '20']],
   ['the maximum is negative', { online: 1, max: -1 }, ['1', '-1']],
-])('a Java server where %s has the counts that mc-monitor gives', async (_, players, counts) => {
+])('a Java server has the same counts as in mc-monitor if %s', async (_, players, counts) => {
   const server = await answeringWith({ version: { name: '1.21.11', protocol: 774 }, players })
   const given = (await samplesOf([server]))
     .filter((sample) => sample.includes('_count'))

@@ -35,7 +35,7 @@ function whole(snapshots: readonly ServerSnapshot[]): string {
   return texts.join('')
 }
 
-it('streams the same bytes as it would send at once', async () => {
+it('streams the same bytes as without streaming', async () => {
   const fleet = await polledFleet()
   const service = await startMetricsService(fleet)
   onTestFinished(() => service.close())
@@ -50,7 +50,7 @@ it('streams the same bytes as it would send at once', async () => {
   }
 })
 
-it('stops to render when the client goes away', async () => {
+it('stops rendering when the client disconnects', async () => {
   const service = await startMetricsService(await polledFleet())
   onTestFinished(() => service.close())
   const request = get(`${service.url}/metrics`)
@@ -60,7 +60,7 @@ it('stops to render when the client goes away', async () => {
   expect((await service.get('/metrics')).status).toBe(200)
 })
 
-it('lets everything else run between the parts that it renders', async () => {
+it('lets other work run between the parts that it renders', async () => {
   const fleet = await polledFleet()
   const snapshots = fleet.watchers.map((watcher) => watcher.snapshot())
   const parts = createFleetText(serverFamilies).parts(snapshots, 'prometheus')

@@ -16,7 +16,7 @@ import { type Script, scriptedFleet } from '../helpers/scripted-fleet.ts'
 const golden = new URL('../fixtures/metrics.golden.txt', import.meta.url)
 const openMetrics = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
 
-/** What Prometheus 3 sends. */
+/** The Accept header of Prometheus 3. */
 const prometheus3 =
   'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
 
@@ -50,7 +50,7 @@ const data = {
 afterEach(() => service.close())
 
 describe('/metrics', () => {
-  it('writes a fixed fleet as the golden file says', async () => {
+  it('writes a fixed fleet as in the golden file', async () => {
     await start(fixedFleet())
     await pollAll()
     const text = serverPart(await service.text())
@@ -58,7 +58,7 @@ describe('/metrics', () => {
     expect(text).toBe(readFileSync(golden, 'utf8'))
   })
 
-  it.skipIf(!hasTool('promtool'))('gives promtool nothing to complain about', async () => {
+  it.skipIf(!hasTool('promtool'))('passes promtool check metrics', async () => {
     await start(fixedFleet(), { data })
     await pollAll()
     await service.text()
@@ -86,7 +86,7 @@ describe('/metrics', () => {
     }
   })
 
-  it('speaks OpenMetrics to who prefers it', async () => {
+  it('uses OpenMetrics if the client prefers it', async () => {
     await start(fixedFleet())
     await pollAll()
     const reply = await service.get('/metrics', { accept: openMetrics })
@@ -102,11 +102,11 @@ describe('/metrics', () => {
     expect(plain.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('writes the bounds of buckets as each format wants them', async () => {
+  it('writes the bounds of buckets as each format requires', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     await start(fixedFleet())
-    // The pauses of the engine are counted with the first one.
+    // Garbage collections are counted after the first one.
     await expect
       .poll(async () => {
         collect()
@@ -146,7 +146,7 @@ describe('/metrics', () => {
     expect(reply.headers.get('content-type')?.split(';')[0]).toBe(type)
   })
 
-  it('is compressed only for who accepts that', async () => {
+  it('is compressed only if the client accepts it', async () => {
     await start(fixedFleet())
     await pollAll()
     const raw = (headers: Record<string, string>) =>
@@ -169,7 +169,7 @@ describe('/metrics', () => {
     }
   })
 
-  it('says nothing of a server before its first poll, and no 0 for what is not known', async () => {
+  it('has no samples of a server before its first poll, and no 0 for unknown values', async () => {
     await start({ survival: { status: { edition: 'java' } } })
     expect(serverPart(await service.text())).toBe('')
     await pollAll()
@@ -179,7 +179,7 @@ describe('/metrics', () => {
     expect(text).not.toContain('minecraft_tick')
   })
 
-  it('keeps the series of a server as they are whatever the others do', async () => {
+  it('keeps the series of a server unchanged when other servers change', async () => {
     const script: Script = { good: { status }, other: { status } }
     await start(script)
     const seriesOf = async (server: string) =>
@@ -218,7 +218,7 @@ describe('/metrics', () => {
     expect(await service.text()).toContain('minecraft_polls_total{server="hung",outcome="timeout"} 1\n')
   })
 
-  it('drops what a server said when it goes down, but no counter', async () => {
+  it('drops the gauges of a server that goes down, but no counter', async () => {
     const script: Script = { only: { status, directory: { overloadWarnings: 2 } } }
     await start(script)
     await pollAll()
@@ -233,7 +233,7 @@ describe('/metrics', () => {
     expect(text).toContain('minecraft_polls_total{server="only",outcome="refused"} 1\n')
   })
 
-  it('tells of the service: build, process and requests by route pattern', async () => {
+  it('has the metrics of the service: build, process and requests by route pattern', async () => {
     await start({})
     await service.get('/metrics')
     await service.get('/nothing/here?secret=1')
@@ -255,7 +255,7 @@ describe('/metrics', () => {
     expect(buckets.at(-1)).toMatchObject({ value: 1, labels: expect.stringContaining('le="+Inf"') })
   })
 
-  it('tells of the data service, absent where unknown', async () => {
+  it('has the metrics of the data service, absent if unknown', async () => {
     await start({}, { data })
     const text = await service.text()
     expect(text).toContain('tickwarden_snapshot_entries{database="projects"} 12\n')
@@ -270,7 +270,7 @@ describe('/metrics', () => {
     expect(text).not.toContain('tickwarden_script_authorisation_expires_timestamp_seconds{script="projects"}')
   })
 
-  it('asks for the bearer token where there is one', async () => {
+  it('requires the bearer token if one is set', async () => {
     await start({ survival: { status } }, { env: { METRICS_TOKEN: 'let-me-in' } })
     for (const authorization of [undefined, 'Bearer wrong', 'Basic let-me-in', 'Bearer let-me-in2']) {
       const reply = await service.get('/metrics', authorization === undefined ? {} : { authorization })

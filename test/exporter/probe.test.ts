@@ -32,7 +32,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** Names and addresses as a test wants them; whatever is connected to, it is the demo server that answers. */
+/** A network with the names and addresses of a test; every connection goes to the demo server. */
 function scriptedNetwork(names: Record<string, string[][]>, port: () => number, srv: Record<string, SrvRecord[]> = {}) {
   const lookups: string[] = []
   const connections: string[] = []
@@ -111,7 +111,7 @@ describe('/probe', () => {
     }
   })
 
-  it('polls a server that is known by its directory alone by the name that /sd gives, and not by its address', async () => {
+  it('polls a server that is configured by its directory alone by the name from /sd, and not by its address', async () => {
     const demo = await startDemo()
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-probe-'))
     closers.push(() => rmSync(folder, { recursive: true }))
@@ -130,7 +130,7 @@ describe('/probe', () => {
   })
 
   describe('with hostname', () => {
-    /** A proxy that knows one name, as mc-router does, and what the handshakes carried. */
+    /** A proxy that routes one name, like mc-router, and the host names of the handshakes. */
     async function startRouter(known: string) {
       const hosts: string[] = []
       const router = await hostileServer((socket) => {
@@ -150,7 +150,7 @@ describe('/probe', () => {
       return { port: router.port, hosts }
     }
 
-    it('polls a watched server by that name, whatever it is configured with', async () => {
+    it('polls a watched server by that name, whatever its configuration', async () => {
       const { port, hosts } = await startRouter('lobby.example.org')
       const address = { edition: 'java', host: '127.0.0.1', port } as const
       const service = await startProbe([
@@ -164,11 +164,11 @@ describe('/probe', () => {
         expect(text).toContain('\nminecraft_players_online 7\n')
       }
       expect(new Set(hosts)).toEqual(new Set(['127.0.0.1', 'lobby.example.org', 'other.example.org']))
-      // The watched server itself is as before.
+      // The watched server itself has not changed.
       expect(await service.text('/probe?target=bare')).toContain('\nminecraft_up 0\n')
     })
 
-    it('polls an address that PROBE_ALLOW covers, which the name has no part in', async () => {
+    it('polls an address that PROBE_ALLOW covers, regardless of the name', async () => {
       const { port, hosts } = await startRouter('internal.example.org')
       const service = await startProbe([], { PROBE_ALLOW: '127.0.0.0/8' })
       const probe = (target: string) => service.get(`/probe?target=${target}&hostname=internal.example.org`)
@@ -202,7 +202,7 @@ describe('/probe', () => {
     })
   })
 
-  it.skipIf(!hasTool('promtool'))('gives promtool nothing to complain about', async () => {
+  it.skipIf(!hasTool('promtool'))('passes promtool check metrics', async () => {
     const service = await startProbe([demoSettings(await startDemo(), 'demo')])
     const input = await service.text('/probe?target=demo')
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
@@ -240,7 +240,7 @@ describe('/probe', () => {
     expect(await reply.json()).toMatchObject({ code: 'INVALID_PARAMETER', detail: expect.stringMatching(detail) })
   })
 
-  it('looks up no name that the list cannot allow', async () => {
+  it('does not resolve a name that the list cannot allow', async () => {
     const { network, lookups, connections } = scriptedNetwork({ 'mc.example.com': [[publicAddress]] }, () => 1)
     const service = await startProbe([], { PROBE_ALLOW: '*.example.org' }, network)
     const reply = await service.get('/probe?target=mc.example.com')
@@ -279,7 +279,7 @@ describe('/probe', () => {
     if (status === 200) expect(await reply.text()).toContain('\nminecraft_up 1\n')
   })
 
-  it('connects to the address that was checked, whatever the name says a moment later', async () => {
+  it('connects to the address that was checked, even if the name resolves to another one later', async () => {
     const demo = await startDemo()
     const names = { 'mc.example.org': [[publicAddress], ['127.0.0.1']] }
     const { network, lookups, connections } = scriptedNetwork(names, () => demo.address.port)
@@ -307,7 +307,7 @@ describe('/probe', () => {
     expect(connections).toEqual([])
   })
 
-  it('never says which address it refuses', async () => {
+  it('never reveals the address that it refuses', async () => {
     const demo = await startDemo()
     const names = {
       'inside.example.org': [['10.11.12.13']],
@@ -327,7 +327,7 @@ describe('/probe', () => {
     expect(texts.join()).not.toContain('10.11.12.13')
   })
 
-  it('caches names and SRV records, which the metrics of the service tell', async () => {
+  it('caches names and SRV records, which the metrics of the service show', async () => {
     const demo = await startDemo()
     await using dns = await dnsServer((name, type) => {
       if (type === 'SRV') return [{ ttl: 60, data: { port: demo.address.port, target: 'node.example.org' } }]
@@ -344,7 +344,7 @@ describe('/probe', () => {
     expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_seconds_count 2\n')
   })
 
-  it('tells how long each phase of each source took', async () => {
+  it('has the duration of each phase of each source', async () => {
     const demo = await startDemo()
     const service = await startProbe([demoSettings(demo, 'demo')])
     const series = parseSamples(await service.text('/probe?target=demo')).filter(
@@ -360,7 +360,7 @@ describe('/probe', () => {
     for (const { value } of series) expect(value).toBeGreaterThanOrEqual(0)
   })
 
-  it('keeps its deadline over a directory on a disk that hangs and a server that is silent', async () => {
+  it('meets its deadline with a directory on a disk that hangs and a server that is silent', async () => {
     const { port } = await startSilent()
     const { poll } = loadConfig({ env: {} })
     const createHungSources: typeof createSources = (server, context) => ({
@@ -375,11 +375,11 @@ describe('/probe', () => {
     const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '3.5' })
     const took = performance.now() - started
     expect(text).toContain('\nprobe_success 0\n')
-    // Two timeouts, one after the other, were 6 s.
+    // Two timeouts, one after the other, would be 6 s.
     expect(took).toBeLessThan(4_500)
   })
 
-  it('gives up in time for the scraper, and closes the connection', async () => {
+  it('stops in time for the scraper, and closes the connection', async () => {
     const { port, sockets } = await startSilent()
     const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '10s' })
     const started = performance.now()
@@ -391,7 +391,7 @@ describe('/probe', () => {
     await until(() => sockets.every((socket) => socket.readableEnded))
   })
 
-  it('polls no more servers at once than it may', async () => {
+  it('limits the number of simultaneous probes', async () => {
     const { server, port, sockets } = await startSilent()
     const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '2' })
     const patient = { 'x-prometheus-scrape-timeout-seconds': '20' }
@@ -401,7 +401,7 @@ describe('/probe', () => {
     expect(reply.status).toBe(503)
     expect(reply.headers.get('retry-after')).toBe('1')
     expect(await reply.json()).toMatchObject({ code: 'TOO_MANY_PROBES' })
-    // The polls try again in the legacy way, and would wait for a reply to that.
+    // The polls retry with the legacy protocol, and would wait for its reply.
     server.on('connection', (socket) => socket.destroy())
     for (const socket of sockets) socket.destroy()
     for (const text of await Promise.all(waiting)) expect(text).toContain('\nprobe_success 0\n')
@@ -409,7 +409,7 @@ describe('/probe', () => {
     expect(await after).toContain('\nprobe_success 0\n')
   })
 
-  it('ends the poll of a scraper that has gone', async () => {
+  it('aborts the poll of a scraper that has disconnected', async () => {
     const { port, sockets } = await startSilent()
     const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '1' })
     const gone = new AbortController()
@@ -424,7 +424,7 @@ describe('/probe', () => {
     await closed
   })
 
-  it('polls for many requests on one connection without a warning, and ends them all with it', async () => {
+  it('polls for many requests on one connection without a warning, and aborts them all when it closes', async () => {
     const { port, sockets } = await startSilent()
     const service = await startProbe([silentSettings('silent', port)], { PROBE_CONCURRENCY: '20' })
     const warnings: Error[] = []
@@ -495,7 +495,7 @@ describe('createAllowList', () => {
     ['*example*example*', 'example', false],
     ['a*a', 'a', false],
     ['*', 'anything', true],
-    // An address in another writing is a name as any: what it resolves to is what counts.
+    // An address in another notation is a name like any other: only what it resolves to is checked.
     ['010.0.0.1', '8.0.0.1', false],
   ])('%s for %s: %s', (pattern, host, expected) => {
     expect(createAllowList([pattern]).mayAllow(host)).toBe(expected)
@@ -526,7 +526,7 @@ describe('createAllowList', () => {
     'fe80::1',
     'ff02::1',
     'nonsense',
-  ])('lets no pattern reach %s', (address) => {
+  ])('allows %s by no pattern', (address) => {
     expect(createAllowList(['*']).allows('mc.example.org', address)).toBe(false)
   })
 
@@ -536,11 +536,11 @@ describe('createAllowList', () => {
     ['::ffff:10.0.0.0/104', '10.0.0.1'],
     ['::a00:1', '10.0.0.1'],
     ['::1', '::1'],
-  ])('with %s lets through %s, the same address in another writing', (entry, address) => {
+  ])('with %s allows %s, the same address in another notation', (entry, address) => {
     expect(createAllowList([entry]).allows('mc.example.org', address)).toBe(true)
   })
 
-  it('is done with a long name at once, however many * there are', () => {
+  it('matches a long name quickly, however many * there are', () => {
     const { mayAllow } = createAllowList([`${'*a'.repeat(100)}b`])
     const started = performance.now()
     expect(mayAllow('a'.repeat(250))).toBe(false)

@@ -40,13 +40,13 @@ it('lists the watched servers for http_sd_config', async () => {
   ])
 })
 
-it('names a server whose address is not its alone', async () => {
+it('names a server that shares its address with another', async () => {
   const address = { host: '127.0.0.1', port: 25565, edition: 'java' as const }
   const shared: readonly ServerSettings[] = [
     { name: 'status', sources: { status: { address } } },
     { name: 'console', sources: { status: { address } } },
     { name: 'pocket', sources: { status: { address: { ...address, edition: 'bedrock' } } } },
-    // A name goes before an address.
+    // A name takes precedence over an address.
     { name: 'bedrock://127.0.0.1:25565', sources: { status: { address: { ...address, port: 25570 } } } },
     { name: 'alone', sources: { status: { address: { ...address, port: 25571 } } } },
   ]
@@ -62,14 +62,14 @@ it('names a server whose address is not its alone', async () => {
     ['127.0.0.1:25570'],
     ['127.0.0.1:25571'],
   ])
-  // What /sd gives, /probe takes for the server that it is given for.
+  // /probe resolves each target of /sd to the same server.
   for (const [index, { targets, labels }] of groups.entries()) {
     const text = await service.text(`/probe?target=${encodeURIComponent(targets[0]!)}`)
     expect(text, labels.__meta_tickwarden_name).toContain(`\nminecraft_players_online ${index}\n`)
   }
 })
 
-it('needs the token of the metrics', async () => {
+it('requires the token of the metrics', async () => {
   service = await startMetricsService(scriptedFleet({}, manualClock(), servers), { env: { METRICS_TOKEN: 'let-me-in' } })
   expect((await service.get('/sd')).status).toBe(401)
   expect((await service.get('/probe?target=survival')).status).toBe(401)

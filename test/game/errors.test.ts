@@ -8,7 +8,7 @@ it.each([
   ['ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:1', 'refused', 'connection refused (connect ECONNREFUSED 192.0.2.1:1)'],
   ['ECONNREFUSED', '', 'refused', 'connection refused (ECONNREFUSED)'],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND x', 'dns', 'host not found (getaddrinfo ENOTFOUND x)'],
-  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'the name server does not answer (getaddrinfo EAI_AGAIN x)'],
+  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'no reply from the name server (getaddrinfo EAI_AGAIN x)'],
   ['ENEW', 'something new', 'internal', 'something new'],
   ['ENEW', '', 'internal', 'ENEW'],
 ])('says what %s (%j) means, with the target and the words of the system', (code, said, kind, meaning) => {

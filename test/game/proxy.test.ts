@@ -101,7 +101,7 @@ describe.each([
       const down = (await pollAll(settings)).status as { code: string; message: string }
       expect(['refused', 'unreachable']).toContain(down.code)
       expect(down.message).toMatch(
-        /RakNet \(UDP\): UDP does not go through a proxy \(MC_VIA\); NetherNet \(TCP\): through the proxy/,
+        /RakNet \(UDP\): UDP is not supported through a proxy \(MC_VIA\); NetherNet \(TCP\): through the proxy/,
       )
     },
   )

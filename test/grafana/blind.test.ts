@@ -25,8 +25,8 @@ const panels = ['fleet', 'server'].flatMap(
     ).panels,
 )
 
-/** Expressions of panels that show the present, for every server. */
-const ofNow = panels
+/** Expressions of panels that show current values, for every server. */
+const currentPanels = panels
   .filter(({ type }) => type === 'stat' || type === 'table')
   .flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })))
   .map(({ title, expr }) => ({
@@ -34,8 +34,8 @@ const ofNow = panels
     expr: expr.replaceAll('server="$server"', 'server=~".*"').replaceAll('$server', '.*').replaceAll('$__range', '1m'),
   }))
 
-/** Panels with a column that is about the past, or about the alerts themselves. */
-const ofThePast = ['Who needs attention first', 'Alerts firing', 'Firing alerts']
+/** Panels with a column about the past, or about the alerts themselves. */
+const panelsAboutThePast = ['Servers by attention needed', 'Alerts firing', 'Firing alerts']
 
 describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real Prometheus', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-blind-'))
@@ -78,11 +78,11 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
   it('shows values and no alert while it runs', async () => {
     await expect.poll(() => count('minecraft_up == 1')).toBe(1)
     await expect.poll(() => count(rulesLoaded)).toBe(1)
-    await expect.poll(() => count(ofNow.find(({ title }) => title === 'Servers down')!.expr)).toBe(1)
+    await expect.poll(() => count(currentPanels.find(({ title }) => title === 'Servers down')!.expr)).toBe(1)
     await expect.poll(firing).toEqual([])
   })
 
-  it.skipIf(!hasTool('chromium'))('is drawn by the preview of the dashboards, without an error', async () => {
+  it.skipIf(!hasTool('chromium'))('is drawn by the dashboard preview without an error', async () => {
     ensure('test/tools')
     ensure('grafana')
     const server = createPreviewServer(prometheus.url).listen(0, '127.0.0.1')
@@ -112,14 +112,14 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
     }
   })
 
-  it('is the only alert once it is dead, and no panel shows a number for what is not known', async () => {
+  it('is the only alert once it is dead, and no panel shows a number for an unknown value', async () => {
     service.kill('SIGKILL')
     await expect.poll(firing).toEqual(['TickwardenDown'])
-    for (const { title, expr } of ofNow) {
-      if (ofThePast.includes(title)) continue
+    for (const { title, expr } of currentPanels) {
+      if (panelsAboutThePast.includes(title)) continue
       expect(await prometheus.query(expr), `${title}: ${expr}`).toEqual([])
     }
-    const attention = ofNow.find(({ title }) => title === 'Who needs attention first')!
+    const attention = currentPanels.find(({ title }) => title === 'Servers by attention needed')!
     expect(await prometheus.query(attention.expr)).toEqual([])
   })
 })

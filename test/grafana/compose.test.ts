@@ -15,7 +15,7 @@ interface Compose {
 
 const { services } = read('compose.yaml') as Compose
 
-/** Where the containers see what is mounted from the project, and where that lies. */
+/** Mount points in the containers, and the mounted paths of the project. */
 const mounts = Object.values(services)
   .flatMap(({ volumes = [] }) => volumes)
   .map((volume) => volume.split(':') as [string, string])
@@ -25,7 +25,7 @@ const placeOf = (path: string): string | undefined => {
   return mount && join(root, mount[0], path.slice(mount[1].length))
 }
 
-it('mounts what there is', () => {
+it('mounts existing paths', () => {
   expect(mounts.length).toBeGreaterThan(3)
   for (const [from] of mounts) expect(existsSync(join(root, from)), from).toBe(true)
 })
@@ -40,7 +40,7 @@ it('lets Grafana find the dashboards and open one of them first', () => {
   expect(existsSync(placeOf(services.grafana!.environment!.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH!)!)).toBe(true)
 })
 
-it('points Grafana and Prometheus at services that are there', () => {
+it('points Grafana and Prometheus to existing services', () => {
   const { datasources } = read('grafana/provisioning/datasources/prometheus.yaml') as { datasources: readonly { url: string }[] }
   const { rule_files, scrape_configs } = read('grafana/prometheus/prometheus.yaml') as {
     rule_files: readonly string[]
@@ -57,7 +57,7 @@ it('points Grafana and Prometheus at services that are there', () => {
   for (const file of rule_files) expect(existsSync(placeOf(file.slice(0, file.lastIndexOf('/')))!), file).toBe(true)
 })
 
-it('has Prometheus look Alertmanager up by name, so that it is no error where the profile of alerts is off', () => {
+it('makes Prometheus discover Alertmanager by name, so that a disabled profile of alerts is not an error', () => {
   const { alerting } = read('grafana/prometheus/prometheus.yaml') as { alerting: { alertmanagers: readonly unknown[] } }
   expect(alerting.alertmanagers).toEqual([{ dns_sd_configs: [{ names: ['alertmanager'], type: 'A', port: 9093 }] }])
   expect(services).toHaveProperty('alertmanager')

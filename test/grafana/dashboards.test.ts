@@ -54,7 +54,7 @@ describe('the dashboards', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('keep the ids of panels by which links name them', () => {
+  it('keep the ids of panels, which links use', () => {
     const idOf = (file: string, title: string) => read(file).panels.find((panel) => panel.title === title)?.id
     expect(idOf('fleet.json', 'Servers up')).toBe(35_445)
     expect(idOf('server.json', 'Tick time')).toBe(630_097)

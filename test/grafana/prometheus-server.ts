@@ -14,7 +14,7 @@ export interface Sample {
 const ruleFile = join(import.meta.dirname, '..', '..', 'grafana', 'alerts', 'tickwarden.rules.yaml')
 
 /**
- * The project's rules, but with alerts that fire after seconds in place of minutes.
+ * The project's rules, but with alerts that fire after seconds instead of minutes.
  * @returns the path of the file, in the folder
  */
 export function writeQuickRules(folder: string): string {

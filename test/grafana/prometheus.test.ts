@@ -33,7 +33,7 @@ const dashboard = (file: string) => JSON.parse(readFileSync(join(root, 'grafana'
 const { groups } = parse(readFileSync(rules, 'utf8')) as { groups: { rules: { alert?: string; expr: string }[] }[] }
 const alerts = groups.flatMap((group) => group.rules).flatMap(({ alert, expr }) => (alert === undefined ? [] : [{ alert, expr }]))
 
-/** As Grafana puts the variables in, for one server. */
+/** Replaces the variables as Grafana does, for one server. */
 const fill = (expression: string, server: string) =>
   expression.replaceAll('$__rate_interval', '30s').replaceAll('$__range', '30s').replaceAll('$server', server)
 
@@ -47,7 +47,7 @@ async function listen(server: Server): Promise<string> {
 
 const ups = { busy: 1, forge: 1, lagging: 1, frozen: 1, down: 0 }
 
-/** Panels of what this fleet does not have: the log of a server's directory, the JVM of a server. */
+/** Panels about data that this fleet does not have: the log of a server's directory, the JVM of a server. */
 const withoutData = new Set(['Overload warnings', 'JVM memory', 'Garbage collection'])
 
 describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet of demo servers', () => {
@@ -128,7 +128,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect
       .poll(async () => fits(await prometheus.query(expression)), { timeout: 60_000, interval: 500, message: expression })
       .toBe(true)
-  /** What a machine that is busy at first gets wrong for a moment must come right. */
+  /** Values may be wrong for a moment while the machine is busy. */
   const untilValues = (expression: string, label: string, expected: Readonly<Record<string, number>>) =>
     expect
       .poll(async () => values(await prometheus.query(expression), label), {
@@ -141,7 +141,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
   const values = (result: readonly Sample[], label = 'server') =>
     Object.fromEntries(result.map(({ metric, value }) => [metric[label], Number(value[1])]))
 
-  it('sees the servers as they are', async () => {
+  it('has the state of each server', async () => {
     await untilValues('minecraft_up{job="tickwarden"}', 'server', ups)
     await until(tickRateRatio('{server="lagging"}'), (result) => Number(result[0]?.value[1]) < 0.9)
     await until(tickRateRatio('{server="forge"}'), (result) => Number(result[0]?.value[1]) > 0.9)
@@ -181,7 +181,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     for (const { expr } of annotations.list ?? []) if (expr !== undefined) await prometheus.query(fill(expr, server))
   })
 
-  it('knows how long ago a script succeeded', async () => {
+  it('has the time since a script succeeded', async () => {
     const since = 'time() - max by (script) (tickwarden_script_last_success_timestamp_seconds)'
     await until(since, some)
     const [result] = await prometheus.query(since)
@@ -194,12 +194,12 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     await untilValues('probe_success{job="probe"}', 'instance', ups)
     await untilValues('minecraft_up{job="probe"}', 'instance', ups)
     expect(await prometheus.query('minecraft_up{job="probe",server!=""}')).toEqual([])
-    // It takes two polls, as the alert rules and docs/prometheus-grafana.md say.
+    // It takes two polls, as the alert rules and docs/prometheus-grafana.md explain.
     expect(await prometheus.query('minecraft_tick_rate{job="probe"}')).toEqual([])
     expect(await prometheus.query('minecraft_tick_duration_p95_seconds{job="probe",instance="busy"}')).toHaveLength(1)
   })
 
-  it('finds nothing to complain of in a scrape', async () => {
+  it('accepts a scrape without a warning', async () => {
     const healths = async () => {
       const { activeTargets } = (await prometheus.get('/api/v1/targets')) as {
         activeTargets: { health: string; lastError: string }[]

@@ -17,7 +17,7 @@ describe('the alert rules', () => {
   const all = groups.flatMap((group) => group.rules)
   const alerts = all.filter(({ alert }) => alert !== undefined)
 
-  it('each have a summary, a description and what to do', () => {
+  it('each have a summary, a description and an action', () => {
     expect(alerts.map(({ alert }) => alert)).toEqual(described.map(({ name }) => name))
     for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
   })

@@ -61,7 +61,7 @@ async function run(milliseconds: number): Promise<void> {
   }
 }
 
-/** As when the process is killed: nothing more is written. */
+/** As if the process were killed: nothing more is written. */
 const stop = () => fleet.close()
 const file = () => join(folder, readdirSync(folder).find((name) => name.endsWith('.history'))!)
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
@@ -77,7 +77,7 @@ afterEach(async () => {
 })
 
 describe('the history after a restart', () => {
-  it('is what it was', async () => {
+  it('is the same', async () => {
     await open({
       Server: { status: status(3), rcon: rcon('Alice', 'Bob', 'Carol') },
       down: { status: new SourceError('refused', 'x') },
@@ -105,7 +105,7 @@ describe('the history after a restart', () => {
     expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(36)
   })
 
-  it('goes on where it ended, with a gap for the time between', async () => {
+  it('continues with a gap for the time between', async () => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
     await run(2 * minute)
@@ -123,13 +123,13 @@ describe('the history after a restart', () => {
     expect(history.uptime('Server', 1).record).toMatchObject({ players: 5 })
   })
 
-  it('has lost at most the last 10 s where the process was killed', async () => {
+  it('loses at most the last 10 s if the process is killed', async () => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
     await run(5 * minute)
     const before = history.range('Server', hour).series.players!.max
     expect(known(before).length).toBeGreaterThan(30)
-    // What is there when the process is killed is what a copy has. It is there soon: writing takes real time.
+    // A copy has the state at the time of the kill. Writing takes real time.
     const copy = mkdtempSync(join(tmpdir(), 'tickwarden-history-'))
     const restored = async () => {
       cpSync(folder, copy, { recursive: true })
@@ -145,7 +145,7 @@ describe('the history after a restart', () => {
     }
   })
 
-  it('keeps the mean of a bucket that was half over', async () => {
+  it('keeps the mean of an incomplete bucket', async () => {
     await open({ Server: { status: status(2) } })
     await fleet.pollAll()
     await run(5 * minute)
@@ -160,7 +160,7 @@ describe('the history after a restart', () => {
     expect(history.uptime('Server', 1).days[0]!.players).toMatchObject({ mean: 7, max: 12 })
   })
 
-  it.each([1, 8, 20, 50, 100])('is read up to a tail that lacks %i bytes', async (missing) => {
+  it.each([1, 8, 20, 50, 100])('is read up to a last frame that lacks %i bytes', async (missing) => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
     await run(5 * minute)
@@ -196,7 +196,7 @@ describe('the history after a restart', () => {
     ['no history', () => Buffer.from('something else')],
     ['an empty file', () => Buffer.alloc(0)],
     ['a damaged start', (bytes: Buffer) => bytes.fill(0xff, 20, 30)],
-  ])('begins anew, the old file set aside, where that is %s', async (_, damage) => {
+  ])('starts a new file and renames the old one if that is %s', async (_, damage) => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()
     await run(minute)
@@ -230,9 +230,11 @@ describe('the history after a restart', () => {
 })
 
 describe('the file', () => {
-  it('is written anew when it has grown, and loses nothing by that', async () => {
+  it('is rewritten when it has grown, without losing data', async () => {
     await open({ Server: { status: status(1), rcon: rcon('Alice') } })
     await fleet.pollAll()
+    // A file written anew replaces the one before.
+    const inodes = new Set<number>()
     const sizes: number[] = []
     for (let round = 0; round < 40; round++) {
       for (let count = 0; count < 180; count++) {
@@ -244,24 +246,27 @@ describe('the file', () => {
         await fleet.pollAll()
         await new Promise(setImmediate)
       }
-      await new Promise((resolve) => setTimeout(resolve, 10))
-      sizes.push(statSync(file()).size)
+      await until(() => readdirSync(folder).some((name) => name.endsWith('.history')))
+      const { ino, size } = statSync(file())
+      inodes.add(ino)
+      sizes.push(size)
     }
-    expect(sizes.some((size, index) => size < (sizes[index - 1] ?? 0))).toBe(true)
-    expect(Math.max(...sizes)).toBeLessThan(400 * 1024)
     const day = { names: allSeries, range: 24 * 60 * minute, points: 1000 }
     await history.close()
+    inodes.add(statSync(file()).ino)
+    expect(inodes.size).toBeGreaterThan(1)
+    expect(Math.max(...sizes)).toBeLessThan(400 * 1024)
     const before = [history.range('Server', day), history.uptime('Server', 2)]
     stop()
     await open({ Server: {} })
     expect([history.range('Server', day), history.uptime('Server', 2)]).toEqual(before)
   })
 
-  it('is written anew after a failure', async () => {
+  it('is rewritten after a failure', async () => {
     await open({ Server: { status: status(1) } })
     await fleet.pollAll()
     await run(minute)
-    // As another process would.
+    // Like another process.
     await until(() => readdirSync(folder).some((name) => name.endsWith('.history')))
     appendFileSync(file(), 'x')
     await run(minute)
@@ -287,7 +292,7 @@ describe('the folder', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['a', 'history'])
   })
 
-  it('is none without either, or where it cannot be written to, which is logged once', async () => {
+  it('is none without either, or if it is not writable, which is logged once', async () => {
     await open({ Server: { status: status(3) } }, null)
     const lines = recordingLog()
     expect(await folderOf({}, lines)).toBeUndefined()

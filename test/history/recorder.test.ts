@@ -8,7 +8,7 @@ import { readUptime } from '../../src/history/uptime.ts'
 const hour = 3_600_000
 const start = 1_700_000_000_000
 
-/** A recorder whose wall clock a test sets. */
+/** A recorder with a wall clock that the test sets. */
 function record() {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
@@ -32,7 +32,7 @@ function record() {
         wall += 5_000
         now += 5_000
       }
-      recorder.settle()
+      recorder.flush()
     },
     values: () =>
       readRange(history, { names: ['players'], range: hour, points: 1000 }, wall)
@@ -43,7 +43,7 @@ function record() {
   }
 }
 
-it('keeps what it has when the clock jumps back and forth', () => {
+it('keeps its data when the clock jumps back and forth', () => {
   const { run, jump, values, today } = record()
   run(600_000, 1)
   const [before, day] = [values(), today()]
@@ -51,7 +51,7 @@ it('keeps what it has when the clock jumps back and forth', () => {
     jump(jumped)
     run(60_000, 2)
     jump(-jumped - 60_000)
-    // Back where it was.
+    // Back to the correct time.
     expect(values()?.replaceAll('2', '.')).toContain(before?.match(/1+/)?.[0].slice(7))
     expect(today()?.known).toBeGreaterThanOrEqual(day?.known ?? 1)
   }
@@ -59,7 +59,7 @@ it('keeps what it has when the clock jumps back and forth', () => {
   expect(values()).toMatch(/3{6,7}\.?$/)
 })
 
-it('has a gap where the machine slept', () => {
+it('has a gap for the time in which the machine was suspended', () => {
   const { run, jump, values, today } = record()
   run(300_000, 1)
   jump(20 * 60_000)
@@ -68,7 +68,7 @@ it('has a gap where the machine slept', () => {
   expect((today()?.known ?? 0) * 24 * 3600).toBeCloseTo(600, -1)
 })
 
-it('knows each part of a bucket once where the clock is set back a little', () => {
+it('counts each part of a bucket once if the clock is set back a little', () => {
   const { run, jump, today } = record()
   run(60_000, 1)
   jump(-30_000)

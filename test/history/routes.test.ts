@@ -21,7 +21,7 @@ const readUptime = async ({ get }: TestApp, query = ''): Promise<Uptime> =>
   (await get(`/api/v1/uptime${query}`)).json() as Promise<Uptime>
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
 
-/** Polls every 5 s, as the service does. */
+/** Polls every 5 s, like the service. */
 async function run(service: TestApp, milliseconds: number, between = 5_000): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += between) {
     await service.clock.advance(between)
@@ -51,7 +51,7 @@ describe('/history', () => {
     expect(known(reply.series.players!.mean)).toHaveLength(1)
   })
 
-  it('weighs values by how long they held', async () => {
+  it('weights values by their duration', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     await service.clock.advance(4_000)
     service.fleet.scripts.Server = { status: { ...status, playersOnline: 10 } }
@@ -62,10 +62,10 @@ describe('/history', () => {
     expect(series.players!.mean.at(-1)).toBeCloseTo(6, 2)
   })
 
-  it('does not depend on how often the server is polled, and keeps a gap a gap', async () => {
+  it('does not depend on the poll interval, and keeps gaps', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     await run(service, 5 * minute, 10_000)
-    // Nothing is polled any more: values hold until they are stale, 15 s later.
+    // Without polls, values are valid until they are stale, 15 s later.
     await service.clock.advance(3 * minute)
     const reply = await readHistory(service, '?range=1h&points=1000')
     const values = reply.series.players!.mean
@@ -75,7 +75,7 @@ describe('/history', () => {
     expect(values.slice(-16)).toEqual(Array.from({ length: 16 }, () => null))
   })
 
-  it('has nothing of the time in which the server is down', async () => {
+  it('has no values while the server is down', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     await run(service, minute)
     service.fleet.scripts.Server = { status: refused }
@@ -145,7 +145,7 @@ describe('/history', () => {
     expect((await service.get('/api/v1/servers/none/uptime')).status).toBe(404)
   })
 
-  it('has an ETag that is answered with 304', async () => {
+  it('has an ETag, which is answered with 304', async () => {
     const { get } = await buildTestApp({ scripts: { Server: { status } } })
     for (const path of ['/api/v1/history', '/api/v1/uptime']) {
       const reply = await get(path)
@@ -172,13 +172,13 @@ describe('/uptime', () => {
     expect(days.map(({ date }) => date)).toEqual(['2023-11-13', '2023-11-14', '2023-11-15'])
     expect(days[0]).toEqual({ date: '2023-11-13', up: null, known: 0, players: { mean: null, max: null, maxAt: null } })
     expect(days[1]!.players).toEqual({ mean: 2, max: 2, maxAt: 1_700_000_001_000 })
-    // Of a server that is down every failed poll is known; it is not polled from then on.
+    // The server is down from each failed poll on; then it is no longer polled.
     expect(days[1]!.up).toBeCloseTo(30 / 106.65, 2)
     expect(days[2]!.players).toEqual({ mean: 14, max: 14, maxAt: peakAt })
     expect(record).toEqual({ players: 14, at: peakAt })
   })
 
-  it('knows nothing before the first poll', async () => {
+  it('is unknown before the first poll', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } }, polled: false })
     await service.clock.advance(minute)
     const reply = await readUptime(service)
@@ -187,7 +187,7 @@ describe('/uptime', () => {
     expect(reply.days.every(({ up, known }) => up === null && known === 0)).toBe(true)
   })
 
-  it('counts a server as unknown once it is not polled any more', async () => {
+  it('treats a server as unknown once it is no longer polled', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     await service.clock.advance(60 * minute)
     const [today] = (await readUptime(service, '?days=1')).days
@@ -201,7 +201,7 @@ describe('/uptime', () => {
     expect(await reply.json()).toMatchObject({ detail: expect.stringContaining('"days"') })
   })
 
-  it('goes back 400 days', async () => {
+  it('covers 400 days', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     expect((await readUptime(service, '?days=400')).days).toHaveLength(400)
   })
@@ -219,7 +219,7 @@ describe('/sessions', () => {
   }
   const read = async ({ get }: TestApp) => (await get('/api/v1/sessions')).json()
 
-  it('says who came and went, and when, where that was seen', async () => {
+  it('has the players that joined and left, with the times if known', async () => {
     const service = await buildTestApp({ scripts: { Server: { status, rcon: list('Bob') } } })
     await poll(service, 'Alice', 'Bob')
     const joined = service.clock.wall()
@@ -237,7 +237,7 @@ describe('/sessions', () => {
     })
   })
 
-  it('does not make up what happened while nobody watched', async () => {
+  it('invents nothing for the time in which the server was not watched', async () => {
     const service = await buildTestApp({ scripts: { Server: { status, rcon: list('Alice') } } })
     await poll(service, 'Alice', 'Bob')
     const joined = service.clock.wall()
@@ -265,7 +265,7 @@ describe('memory', () => {
   const bytesOf = async (service: TestApp) =>
     Number(/^tickwarden_history_bytes (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1])
 
-  it('grows with what is recorded: a server that was added just now takes little', async () => {
+  it('grows with the recorded data: a server that was just added takes little', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     const first = await bytesOf(service)
     expect(first).toBeGreaterThan(0)

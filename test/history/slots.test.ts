@@ -12,7 +12,7 @@ function filled(from: number, count: number, maxSlots = 360): Slots {
   return table
 }
 
-it('holds the last buckets with their words, whatever their number and wherever it begins', () => {
+it('keeps the last buckets with their words, for any number and start', () => {
   for (const from of [0, 7, 359, 170_000_003]) {
     for (const count of [1, 5, 200, 300, 359, 360, 361, 1_000]) {
       const table = filled(from, count)
@@ -29,7 +29,7 @@ it('grows with the buckets that it holds, up to its full size', () => {
   expect(sizes).toEqual([0, 4 * 6, 16 * 6, 128 * 6, 360 * 6])
 })
 
-it('gives a bucket that is added the words of nothing, also in a slot that was in use', () => {
+it('initialises an added bucket, even in a slot that was in use', () => {
   const table = new Slots(4, [7, 8])
   for (let bucket = 0; bucket < 9; bucket++) {
     const at = table.enter(bucket)

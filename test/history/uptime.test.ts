@@ -7,7 +7,7 @@ const day = 86_400_000
 /** The start of a quarter of an hour. */
 const start = Math.ceil(1_700_000_000_000 / quarterMs) * quarterMs
 
-/** A server that was up, then down, for as many minutes each, from `start` on. */
+/** A server that was up, then down, for this many minutes each, from `start` on. */
 function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) {
   const history = createServerHistory()
   let at = start
@@ -18,17 +18,17 @@ function record(...parts: readonly (readonly [up: boolean, minutes: number])[]) 
   return { history, end: at }
 }
 
-it('is unknown in every quarter of an hour of which nothing is known', () => {
+it('is unknown for quarters of an hour without data', () => {
   const { from, to, up } = readRecentUptime(createServerHistory(), start)
   expect(to - from).toBe(day)
   expect(up).toEqual(Array.from({ length: 96 }, () => null))
 })
 
-it('has the quarter of an hour of now as its last one', () => {
+it('ends with the current quarter of an hour', () => {
   const { history } = record([true, 1])
   expect(readRecentUptime(history, start + minute)).toMatchObject({ from: start + quarterMs - day, to: start + quarterMs })
   expect(readRecentUptime(history, start + minute).up.at(-1)).toBe(1)
-  // The moment at which the next one begins.
+  // The start of the next one.
   expect(readRecentUptime(history, start + quarterMs).up.slice(-2)).toEqual([1, null])
 })
 
@@ -39,7 +39,7 @@ it('divides by the known time only', () => {
   expect(readRecentUptime(partly, start + 14 * minute).up.at(-1)).toBe(0.75)
 })
 
-it('forgets what is older than a day', () => {
+it('drops data older than a day', () => {
   const { history } = record([false, 15], [true, 15])
   expect(readRecentUptime(history, start + day - 1).up.slice(0, 2)).toEqual([0, 1])
   expect(readRecentUptime(history, start + day).up.slice(0, 2)).toEqual([1, null])

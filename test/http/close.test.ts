@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { createHttpApp } from '../../src/http/app.ts'
 
-it('closes within seconds, whatever its clients do', async () => {
+it('closes within seconds, whatever the clients do', async () => {
   const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
   let asking = false
   let answer = () => {}

@@ -56,7 +56,7 @@ const pick = ({ status, headers }: Response) => [
   headers.get('access-control-allow-origin'),
 ]
 
-it('answers as the route does, with what differs per request, and reports it', async () => {
+it('answers like the route, with headers that differ per request, and calls the observer', async () => {
   const direct = await fetch(`${base}/v1/things/a`)
   const routed = await fetch(`${base}/v1/things/a/`)
   expect(pick(direct)).toEqual([200, prepared.headers.etag, 'Origin, Accept', 'https://example.org'])
@@ -73,7 +73,7 @@ it('answers as the route does, with what differs per request, and reports it', a
   expect(reported).toEqual(['/v1/things/:name 200', '/v1/things/:name 304'])
 })
 
-it('leaves other methods, other paths and errors to the app', async () => {
+it('passes other methods, other paths and errors to the app', async () => {
   const head = await fetch(`${base}/v1/things/a`, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
   expect((await fetch(`${base}/v1/things/a`, { method: 'POST', body: 'x' })).status).toBe(405)
@@ -84,7 +84,7 @@ it('leaves other methods, other paths and errors to the app', async () => {
   expect(reported).toEqual([])
 })
 
-it('knows a path with any query, and leaves to the app what its reply does not know', async () => {
+it('matches a path with any query, and passes unknown names to the app', async () => {
   const numbers = ['/v1/things/some?known', '/v1/things/some?else', '/v1/things/some'].map(async (path) =>
     (await fetch(base + path)).headers.get('x-number'),
   )
@@ -93,7 +93,7 @@ it('knows a path with any query, and leaves to the app what its reply does not k
 })
 
 it.each(['/v1/unsendable', '/v1/unsendable/', '/v1/unsendable/later'])(
-  'answers an error where %s cannot be written, and goes on',
+  'answers with an error if %s cannot be written, and continues',
   async (path) => {
     for (const headers of [{}, { 'if-none-match': '*' }]) {
       const reply = await fetch(base + path, { headers })
@@ -108,7 +108,7 @@ it.each(['/v1/unsendable', '/v1/unsendable/', '/v1/unsendable/later'])(
   },
 )
 
-it('sends a reply that could not be counted', async () => {
+it('sends a reply even if the observer throws', async () => {
   const reply = await fetch(`${base}/unseen`)
   expect([reply.status, await reply.text()]).toEqual([200, '["value"]'])
   expect(log).toEqual(['request failed'])

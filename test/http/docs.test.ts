@@ -41,7 +41,7 @@ describe('/openapi.json', () => {
         .map(([status, { description, content }]) => ({ path, status, description, types: Object.keys(content ?? {}) })),
     )
     expect(withErrors.length).toBeGreaterThan(30)
-    // A script that is asked for too soon or not set up answers in the words of its own route.
+    // A script that is started too soon or is not configured has its own error message.
     const others = withErrors.filter(({ path, status }) => !path.startsWith('/v1/run/') || ['401', '403'].includes(status))
     for (const { path, status, description, types } of others) {
       expect(types, `${path} ${status}`).toEqual(['application/problem+json'])
@@ -78,7 +78,7 @@ describe('/openapi.json', () => {
     ajv.addSchema(document, 'openapi')
     const pointer = (keys: readonly string[]) =>
       keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
-    // A stream of events does not end.
+    // An event stream does not end.
     const ending = (path: string) => !Object.hasOwn(document.paths[path]?.get?.responses[200]?.content ?? {}, 'text/event-stream')
     for (const path of Object.keys(document.paths).filter((path) => path.startsWith('/api/v1') && ending(path))) {
       const reply = await get(path.replace('{name}', name), { accept: 'application/json' })
@@ -104,14 +104,14 @@ describe('/docs', () => {
     expect((await fetch(url + path, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD')
   })
 
-  it('may be read over plain HTTP', async () => {
+  it('can be read over plain HTTP', async () => {
     const { get } = await buildTestApp({ scripts })
     const policy = (await get('/docs')).headers.get('content-security-policy')
     expect(policy).toContain("default-src 'self'")
     expect(policy).not.toContain('upgrade-insecure-requests')
   })
 
-  it('is a page whose parts all come from here', async () => {
+  it('is a page that loads only resources of the service', async () => {
     const { get } = await buildTestApp({ scripts })
     const page = await get('/docs')
     expect(page.status).toBe(200)

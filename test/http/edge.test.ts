@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => data.close())
 
-/** A reply as it is on the wire: fetch() would decompress it. */
+/** The raw bytes of a reply: fetch() would decompress it. */
 async function get(url: string, headers: Record<string, string> = {}) {
   const { statusCode, headers: received, body } = await request(url, { headers })
   return { status: statusCode, headers: received, body: Buffer.from(await body.arrayBuffer()) }
@@ -24,7 +24,7 @@ async function get(url: string, headers: Record<string, string> = {}) {
 describe('compression', () => {
   const page = '/v1/kcomebacks/filter/getall?limit=50&offset=0'
 
-  it.each([page, '/openapi.json'])('of %s is gzip, once the client accepts it', async (path) => {
+  it.each([page, '/openapi.json'])('of %s is gzip if the client accepts it', async (path) => {
     const plain = await get(data.url + path)
     expect(plain.headers['content-encoding']).toBeUndefined()
     for (let turn = 0; turn < 2; turn++) {
@@ -52,11 +52,11 @@ describe('compression', () => {
     }
   })
 
-  it.each(['gzip;q=0', 'identity', 'br', 'identity;q=1, gzip;q=0.5', '*;q=0', ''])('is not done for %j', async (accept) => {
+  it.each(['gzip;q=0', 'identity', 'br', 'identity;q=1, gzip;q=0.5', '*;q=0', ''])('is not used for %j', async (accept) => {
     expect((await get(data.url + page, { 'accept-encoding': accept })).headers['content-encoding']).toBeUndefined()
   })
 
-  it('is not done for small replies and HEAD has the headers of GET', async () => {
+  it('is not used for small replies, and HEAD has the headers of GET', async () => {
     const small = await get(`${data.url}/v1/kcomebacks/last_update`, { 'accept-encoding': 'gzip' })
     expect([small.headers['content-encoding'], small.headers.vary]).toEqual([undefined, undefined])
     const head = await request(data.url + page, { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } })
@@ -66,7 +66,7 @@ describe('compression', () => {
     }
   })
 
-  it('shares one weak tag, which confirms what a client has in either form', async () => {
+  it('shares one weak ETag for both forms', async () => {
     const { etag } = (await get(data.url + page)).headers
     expect(etag).toMatch(/^W\/"/)
     expect((await get(data.url + page, { 'accept-encoding': 'gzip' })).headers.etag).toBe(etag)
@@ -97,7 +97,7 @@ describe('If-Modified-Since', () => {
     expect([reply.status, reply.headers['last-modified']]).toEqual([status, written.toUTCString()])
   })
 
-  it('counts only without If-None-Match, and only where the reply is dated', async () => {
+  it('is used only without If-None-Match, and only if the reply has a date', async () => {
     const both = await get(data.url + path, { 'if-modified-since': at(0), 'if-none-match': '"other"' })
     expect(both.status).toBe(200)
     const undated = await get(`${data.url}/v1/kcomebacks/upcoming/week`, { 'if-modified-since': at(0) })
@@ -128,7 +128,7 @@ const paths = [
   '/sd',
 ]
 
-it.each(paths)('%s says nosniff, and lets pages of other origins read only the two APIs', async (path) => {
+it.each(paths)('%s sends nosniff, and lets pages of other origins read only the two APIs', async (path) => {
   const { url } = await buildTestApp({ scripts })
   const { headers } = await get(url + path, { origin: 'https://a.example' })
   expect(headers['x-content-type-options']).toBe('nosniff')

@@ -20,7 +20,7 @@ describe('/healthz', () => {
 })
 
 describe('/readyz', () => {
-  it('is 503 until the first poll of every server has ended, also of one that is down', async () => {
+  it('is 503 until the first poll of every server has ended, even of one that is down', async () => {
     const { get, fleet } = await buildTestApp({ scripts: scripts(), polled: false })
     const before = await get('/readyz')
     expect(before.status).toBe(503)
@@ -46,7 +46,7 @@ describe('/readyz', () => {
     expect((await reply.json()).detail).toBe('The service is starting: it waits for the snapshot of projects.')
     silent.closeAllConnections()
     silent.close()
-    // It could not be read: that is known now, and /v1/status says why.
+    // It could not be read, and /v1/status shows why.
     await expect.poll(async () => (await get('/readyz')).status).toBe(200)
   })
 })

@@ -21,7 +21,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 describe('the API description', () => {
-  it('names and describes every operation, with an example of each reply that fits', async () => {
+  it('names and describes every operation, with a valid example of each reply', async () => {
     const { document } = await startServices()
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema(document, 'openapi')
@@ -67,7 +67,7 @@ describe('the API description', () => {
     expect(operationId('/api/v1/servers/:name/getall')).toBe('getServersGetallByName')
   })
 
-  it('gives the linter nothing to complain about', async () => {
+  it('passes the linter', async () => {
     const { document } = await startServices()
     const file = join(await temporaryFolder(), 'openapi.json')
     await writeFile(file, JSON.stringify(document))
@@ -114,7 +114,7 @@ describe('a generated client', () => {
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(services.document))
     const target = join(folder, 'client_under_test')
     const config = join(folder, 'config.yaml')
-    // Without this the generator takes pictures for JSON.
+    // Without this the generator treats pictures as JSON.
     await writeFile(
       config,
       'content_type_overrides: { image/png: application/octet-stream, image/svg+xml: application/octet-stream }\n',

@@ -43,28 +43,25 @@ describe('methods', () => {
     expect((await fetch(url + path, { method })).status).toBe(404)
   })
 
-  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'])(
-    '%s of an unknown path is 404, whatever its body is',
-    async (method) => {
-      const { url } = await buildTestApp({ scripts })
-      const bodies = [
-        ['application/json', '{ broken'],
-        ['application/json', ''],
-        ['text/weird', 'x'],
-        ['', 'x'],
-        ['multipart/form-data', 'x'.repeat(2_000_000)],
-      ] as const
-      for (const [type, content] of bodies) {
-        const { statusCode, headers, body } = await request(`${url}/nothing`, {
-          method: method as 'POST',
-          body: content,
-          headers: type === '' ? {} : { 'content-type': type },
-        })
-        expect([statusCode, headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
-        expect(await body.json()).toMatchObject({ code: 'NOT_FOUND' })
-      }
-    },
-  )
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'])('%s of an unknown path is 404, whatever its body', async (method) => {
+    const { url } = await buildTestApp({ scripts })
+    const bodies = [
+      ['application/json', '{ broken'],
+      ['application/json', ''],
+      ['text/weird', 'x'],
+      ['', 'x'],
+      ['multipart/form-data', 'x'.repeat(2_000_000)],
+    ] as const
+    for (const [type, content] of bodies) {
+      const { statusCode, headers, body } = await request(`${url}/nothing`, {
+        method: method as 'POST',
+        body: content,
+        headers: type === '' ? {} : { 'content-type': type },
+      })
+      expect([statusCode, headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
+      expect(await body.json()).toMatchObject({ code: 'NOT_FOUND' })
+    }
+  })
 
   it('answers a preflight request', async () => {
     const { url } = await buildTestApp({ scripts })

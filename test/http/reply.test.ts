@@ -17,7 +17,7 @@ describe('If-None-Match', () => {
 })
 
 describe('the tag of a reply', () => {
-  it('is that of its bytes and its type', () => {
+  it('depends on its bytes and its type', () => {
     const tag = (value: unknown) => prepareJson(value).headers.etag
     expect(tag(['a'])).toBe(tag(['a']))
     expect(tag(['a'])).not.toBe(tag(['b']))

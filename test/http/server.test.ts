@@ -8,7 +8,7 @@ import { buildTestApp } from '../helpers/test-app.ts'
 
 const build = () => buildTestApp({ scripts: { Server: { status: {} } } })
 
-/** The reply to bytes that no HTTP client would send. */
+/** The reply to raw bytes that an HTTP client would not send. */
 async function send(url: string, request: string): Promise<Response> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   await once(socket, 'connect')
@@ -35,13 +35,13 @@ async function expectProblem(reply: Response, status: number, code: string, inst
   })
 }
 
-describe('a request that no route is found for', () => {
+describe('a request without a route', () => {
   it.each(['/%zz', '/api/v1/servers/%zz/getall', '/%FF', '/api/v1/getall%'])('%s is a problem', async (path) => {
     const { get } = await build()
     await expectProblem(await get(`${path}?a=1`), 400, 'INVALID_PATH', path)
   })
 
-  it('has an unknown name, however long that is', async () => {
+  it('has an unknown name of any length', async () => {
     const { get } = await build()
     for (const length of [600, 12_000]) {
       const path = `/api/v1/servers/${'x'.repeat(length)}/getall`
@@ -55,12 +55,12 @@ describe('a request that no route is found for', () => {
   it.each([
     ['a long URL', `GET /${long} HTTP/1.1\r\nhost: x\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
     ['a long header', `GET /api/v1/getall HTTP/1.1\r\nhost: x\r\nx-long: ${long}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
-    ['a method that is none', 'FOO /api/v1/getall HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+    ['an unknown method', 'FOO /api/v1/getall HTTP/1.1\r\nhost: x\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     ['no HTTP', 'hello\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     ['no Host', 'GET /api/v1/getall HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST', '/api/v1/getall'],
     ['two Hosts', 'GET /nothing HTTP/1.1\r\nhost: x\r\nHost: x\r\n\r\n', 400, 'MALFORMED_REQUEST', '/nothing'],
     [
-      'an expectation that nothing meets',
+      'an unsupported expectation',
       'POST /nothing HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n',
       417,
       'EXPECTATION_FAILED',
@@ -84,7 +84,7 @@ describe('time limits', () => {
     return app.listen({ host: '127.0.0.1', port: 0 })
   }
 
-  /** Every byte of the reply to a request that is never finished; ends when the service closes the connection. */
+  /** All bytes of the reply to an incomplete request; ends when the service closes the connection. */
   async function replyTo(url: string, request: string, more = ''): Promise<string> {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.on('error', () => {})
@@ -103,7 +103,7 @@ describe('time limits', () => {
     }
   }
 
-  it('end a request whose headers never do', async () => {
+  it('end a request with incomplete headers', async () => {
     expect(await replyTo(await listen(), 'GET / HTTP/1.1\r\nhost: x\r\n', 'x-more: x\r\n')).toMatch(
       /^HTTP\/1\.1 408 [\s\S]*"code":"REQUEST_TIMEOUT"\}$/,
     )
@@ -112,7 +112,7 @@ describe('time limits', () => {
   it.each([
     ['chunked', 'transfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
     ['of a length', 'content-length: 1000000\r\n\r\n', 'x'],
-  ])('end a request whose body never does, %s, with one reply', async (_, headers, more) => {
+  ])('end a request with an incomplete body, %s, with one reply', async (_, headers, more) => {
     const reply = await replyTo(await listen(), `POST /nothing HTTP/1.1\r\nhost: x\r\n${headers}`, more)
     expect(reply.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404'])
   })
@@ -121,7 +121,7 @@ describe('time limits', () => {
     expect(await replyTo(await listen(), 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /)
   })
 
-  it('are set where none are given', async () => {
+  it('have defaults', async () => {
     const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
     const { headersTimeout, requestTimeout, keepAliveTimeout } = app.server
     expect([headersTimeout, requestTimeout, keepAliveTimeout]).toEqual([10_000, 30_000, 75_000])
@@ -129,7 +129,7 @@ describe('time limits', () => {
   })
 })
 
-it('asks for no body that it would not read', async () => {
+it('does not invite a body that it would not read', async () => {
   const { url } = await build()
   const request = 'POST /nothing HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 5\r\nconnection: close\r\n\r\n'
   const socket = connect(Number(new URL(url).port), '127.0.0.1')

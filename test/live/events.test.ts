@@ -36,7 +36,7 @@ async function start(options: TestAppOptions) {
   return { ...service, follow }
 }
 
-/** What a client received as `event server` once it has as many events. */
+/** The first events of a client as `event server`, once it has this many. */
 async function names(client: EventClient, count: number): Promise<string[]> {
   await until(() => client.events.length >= count)
   return client.events.map(({ event, data }) => `${event} ${data.server}`)
@@ -74,7 +74,7 @@ describe('GET /api/v1/events', () => {
     ])
   })
 
-  it('sends what changes, and only that', async () => {
+  it('sends only changes', async () => {
     const service = await start({ scripts: { Server: { status, rcon: rcon('Alice') } } })
     const client = await service.follow()
     await names(client, 1)
@@ -87,7 +87,7 @@ describe('GET /api/v1/events', () => {
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
   })
 
-  it('sends joins and leaves where the full list is known', async () => {
+  it('sends joins and leaves if the full list is known', async () => {
     const service = await start({ scripts: { Server: { status, rcon: rcon('Alice', 'Bob') } } })
     const client = await service.follow()
     await names(client, 1)
@@ -110,24 +110,27 @@ describe('GET /api/v1/events', () => {
     expect(await names(client, 2)).toEqual(['snapshot Server', 'change Server'])
   })
 
-  it('says once that a server is down and why, and once that it is up', async () => {
+  it('reports once that a server is down and why, and once that it is up', async () => {
     const service = await start({ scripts: { Server: { status } } })
     const client = await service.follow()
     await names(client, 1)
+    await service.clock.advance(1_000)
     await poll(service, 'Server', { status: refused })
     await service.fleet.pollAll()
+    await service.clock.advance(1_000)
     await poll(service, 'Server', { status })
     await service.fleet.pollAll()
     await poll(service, 'Server', { status: { ...status, motd: 'end' } })
     expect(await names(client, 6)).toEqual(
       ['snapshot', 'change', 'down', 'change', 'up', 'change'].map((name) => `${name} Server`),
     )
-    expect(client.events[2]!.data).toEqual({ server: 'Server', at: 1_700_000_001_000, error: 'refused' })
+    expect(client.events[2]!.data).toEqual({ server: 'Server', at: 1_700_000_002_000, error: 'refused' })
     expect(client.events[1]!.data).toMatchObject({ up: false, online: null, motd: null })
-    expect(client.events[4]!.data).toEqual({ server: 'Server', at: 1_700_000_001_000 })
+    expect(client.events[3]!.data).toMatchObject({ up: true, online: 2, motd: 'Hello' })
+    expect(client.events[4]!.data).toEqual({ server: 'Server', at: 1_700_000_003_000 })
   })
 
-  it('says that nothing is known before the first poll', async () => {
+  it('sends an unknown state before the first poll', async () => {
     const { follow } = await start({ scripts: { Server: { status } }, polled: false })
     const client = await follow()
     await names(client, 1)
@@ -177,10 +180,10 @@ describe('the servers of a stream', () => {
   })
 })
 
-describe('a client that comes back', () => {
+describe('a client that reconnects', () => {
   const motd = (text: string | number) => ({ status: { ...status, motd: String(text) } })
 
-  it('gets what it missed', async () => {
+  it('receives the events that it missed', async () => {
     const service = await start({ scripts: { Server: { status }, other: { status } } })
     const first = await service.follow()
     await names(first, 2)
@@ -198,11 +201,11 @@ describe('a client that comes back', () => {
   })
 
   it.each([
-    ['had not seen the state of every server', (ids: string[]) => ids[0]!],
-    ['names an id of the future', (ids: string[]) => String(Number(ids[1]) + 10)],
-    ['names an id of another process', () => '17'],
-    ['names no id', () => 'x'],
-  ])('gets the state where it %s', async (_, idOf) => {
+    ['had not received the state of every server', (ids: string[]) => ids[0]!],
+    ['sends an id of the future', (ids: string[]) => String(Number(ids[1]) + 10)],
+    ['sends an id of another process', () => '17'],
+    ['sends no id', () => 'x'],
+  ])('receives the state if it %s', async (_, idOf) => {
     const service = await start({ scripts: { Server: { status }, other: { status } } })
     const first = await service.follow()
     await names(first, 2)
@@ -210,7 +213,7 @@ describe('a client that comes back', () => {
     expect(await names(second, 2)).toEqual(['snapshot Server', 'snapshot other'])
   })
 
-  it('gets the state where too much has happened since', async () => {
+  it('receives the state if it missed too many events', async () => {
     const service = await start({ scripts: { Server: { status } } })
     const first = await service.follow()
     for (let count = 0; count < 1_000; count++) await poll(service, 'Server', motd(count))
@@ -228,7 +231,7 @@ describe('a client that comes back', () => {
 })
 
 describe('bounds', () => {
-  it('refuses more clients than EVENTS_LIMIT, until one leaves', async () => {
+  it('refuses more clients than EVENTS_LIMIT, until one disconnects', async () => {
     const service = await start({ scripts: { Server: { status } }, env: { EVENTS_LIMIT: '2' } })
     const [first] = [await service.follow(), await service.follow()]
     const reply = await service.get('/api/v1/events')
@@ -243,7 +246,7 @@ describe('bounds', () => {
     })
   })
 
-  it('drops a client that does not read, and counts it; the others go on', async () => {
+  it('drops and counts a client that does not read, but no other', async () => {
     const long = 'x'.repeat(200_000)
     const service = await start({ scripts: { Server: { status } } })
     const reader = await service.follow()
@@ -257,16 +260,16 @@ describe('bounds', () => {
     await until(async () => (await metric('tickwarden_event_clients')) === 2)
     silent.pause()
     let sent = 0
-    // The system takes some MB for a client before anything waits here.
+    // The operating system buffers some MB per client.
     while ((await metric('tickwarden_event_clients_dropped_total')) === 0) {
       await poll(service, 'Server', { status: { ...status, motd: `${long}${sent++}` } })
-      // One that reads is sent the next one when it has this one: many at once would be too much for it too.
+      // A client that reads receives one event after the other: many at once would be too much for it too.
       await names(reader, sent + 1)
     }
     expect(await metric('tickwarden_event_clients')).toBe(1)
     await poll(service, 'Server', { status })
     await names(reader, sent + 2)
-    // The dropped stream has ended, and was no request that took as long.
+    // The dropped stream has ended and is not counted as a slow request.
     expect(await (await service.get('/metrics')).text()).not.toContain('route="/api/v1/events"')
   })
 
@@ -283,7 +286,7 @@ describe('bounds', () => {
     await until(async () => (await clients()) === '0')
   })
 
-  it('sends the first states of many servers to a client that reads, however much they are', async () => {
+  it('sends the first states of any number of servers to a client that reads', async () => {
     const motd = 'x'.repeat(8_000)
     const scripts = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`server-${index}`, { status: { ...status, motd } }]),
@@ -303,14 +306,14 @@ describe('bounds', () => {
     }
   })
 
-  it('does not hold up the end of the service', async () => {
+  it('does not delay the shutdown of the service', async () => {
     const service = await start({ scripts: { Server: { status } } })
     const client = await service.follow()
     await names(client, 1)
     const begun = performance.now()
     await service.app.close()
     await client.ended
-    // Connections that are not idle would be cut after 3 s.
+    // Active connections would be closed after 3 s.
     expect(performance.now() - begun).toBeLessThan(2_500)
     expect(client.response.complete).toBe(true)
   })

@@ -2,7 +2,7 @@ import type sharp from 'sharp'
 import { expect, it, vi } from 'vitest'
 import { buildTestApp } from '../helpers/test-app.ts'
 
-/** What the next decodings fail with, each once; then they work. */
+/** Errors of the next decodings, each once; then they succeed. */
 const failures = vi.hoisted(() => [] as string[])
 
 vi.mock('sharp', async (original) => {
@@ -26,7 +26,7 @@ const favicon = await picture({ create: { width: 64, height: 64, channels: 3, ba
   .toBuffer()
 const timeout = 'timeout: 0% complete'
 
-it('scales again what failed once', async () => {
+it('scales again after a failure', async () => {
   const { get } = await buildTestApp({ scripts: { Server: { status: { favicon } } } })
   await get('/api/v1/favicon')
   failures.push(timeout)
@@ -34,7 +34,7 @@ it('scales again what failed once', async () => {
   expect([await ask(), await ask()]).toEqual([500, 200])
 })
 
-it('reads an icon again that was not read in time, with the next snapshot', async () => {
+it('decodes an icon again with the next snapshot after a timeout', async () => {
   const { get, fleet } = await buildTestApp({ scripts: { Server: { status: { favicon } } } })
   failures.push(timeout)
   const ask = async () => (await get('/api/v1/favicon')).headers.get('x-favicon')
@@ -43,7 +43,7 @@ it('reads an icon again that was not read in time, with the next snapshot', asyn
   expect(await ask()).toBeNull()
 })
 
-it('does not read again what is no picture', async () => {
+it('does not decode again what is not a picture', async () => {
   const { get, fleet } = await buildTestApp({ scripts: { Server: { status: { favicon } } } })
   failures.push('pngload_buffer: libspng read error')
   const ask = async () => (await get('/api/v1/favicon')).headers.get('x-favicon')

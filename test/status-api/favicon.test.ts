@@ -46,7 +46,7 @@ describe('the form of the icon', () => {
     expect(body).toBe({ text: base64, json: `"${base64}"`, png: icon.toString('latin1') }[form])
   })
 
-  it('has a tag of its own in each form, and answers 304', async () => {
+  it('has an ETag for each form, and answers 304', async () => {
     const { get } = await withIcon(icon)
     const tagOf = async (accept: string) => (await get('/api/v1/favicon', { accept })).headers.get('etag') ?? ''
     const tags = await Promise.all(['*/*', 'application/json', 'image/png'].map(tagOf))
@@ -56,7 +56,7 @@ describe('the form of the icon', () => {
     expect(reply.headers.get('vary')).toBe('Accept')
   })
 
-  it('varies by both headers where only one origin may read', async () => {
+  it('varies by both headers if only one origin may read', async () => {
     const { get } = await buildTestApp({ scripts: { Server: { status: {} } }, env: { CORS_ORIGIN: 'https://a.example' } })
     const reply = await get('/api/v1/favicon')
     expect(reply.headers.get('vary')).toBe('Origin, Accept')
@@ -94,10 +94,10 @@ describe('normalising', () => {
     ['no icon', async () => undefined],
     ['garbage', async () => Buffer.from('no picture')],
     ['nothing', async () => Buffer.alloc(0)],
-    ['a PNG that breaks off', async () => (await noisy().png().toBuffer()).subarray(0, 2_000)],
+    ['a truncated PNG', async () => (await noisy().png().toBuffer()).subarray(0, 2_000)],
     ['a PNG of 36 million pixels', () => plain(6_000, 6_000).png().toBuffer()],
     ['an SVG', async () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"/>')],
-  ])('gives the default icon for %s', async (_, make) => {
+  ])('sends the default icon for %s', async (_, make) => {
     const { get } = await withIcon(await make())
     const reply = await get('/api/v1/favicon', { accept: 'image/png' })
     expect(reply.status).toBe(200)
@@ -106,7 +106,7 @@ describe('normalising', () => {
     expect((await decode(reply)).info).toMatchObject({ width: 64, height: 64 })
   })
 
-  it('takes a new icon with the next snapshot', async () => {
+  it('uses a new icon with the next snapshot', async () => {
     const { get, fleet } = await withIcon(icon)
     await get('/api/v1/favicon')
     const blue = await plain(64, 64, '#0000ff').png().toBuffer()
@@ -138,7 +138,7 @@ describe('scaling', () => {
     })
   })
 
-  it('refuses two sizes, and ignores what it does not know', async () => {
+  it('refuses two sizes, and ignores unknown parameters', async () => {
     const { get } = await withIcon(icon)
     expect((await get('/api/v1/favicon?size=64&size=32')).status).toBe(400)
     expect((await get('/api/v1/favicon?width=1&width=2')).status).toBe(200)

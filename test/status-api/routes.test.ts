@@ -9,7 +9,7 @@ const metadata = (favicon: string) =>
 const everything = (name: string, favicon: string) =>
   `{"SERVER_IP":"192.0.2.7","SERVER_PORT":25570,"SERVER_NAME":"${name}","DEFAULT_GAME_MODE":"ADVENTURE","LOADER_VERSION":"0.18.4","METADATA":${metadata(favicon)},"TICKS":123456,"TICK_TIME":12.34568,"TIME_REFERENCE":1000}`
 
-/** Path, exact text, sources that filled it. */
+/** Path, exact text, sources of the values. */
 const known = [
   ['playernames', players, 'rcon'],
   ['defaultgamemode', '["ADVENTURE"]', 'directory'],
@@ -62,14 +62,14 @@ describe('the JSON routes of the primary server', () => {
     expect(await (await get(`/api/v1/${path}/`)).text()).toBe(text)
   })
 
-  it.each(unknown)('%s of a server that tells nothing', async (path, text) => {
+  it.each(unknown)('%s of a server without values', async (path, text) => {
     const { get } = await buildTestApp({ scripts: { Server: silentServer } })
     const reply = await get(`/api/v1/${path}`)
     expect(await reply.text()).toBe(text)
     expect(reply.headers.get('x-snapshot-source')).toBe('none')
   })
 
-  it('calls a vanilla server’s loader version unknown', async () => {
+  it('has no loader version for a vanilla server', async () => {
     const script = { status: {}, directory: { loader: 'vanilla', loaderVersion: '1.21' } }
     const { get } = await buildTestApp({ scripts: { Server: script } })
     expect(await (await get('/api/v1/loaderversion')).text()).toBe('[""]')

@@ -6,7 +6,7 @@ import { buildTestApp } from '../helpers/test-app.ts'
 const down = new SourceError('refused', 'Server.test: connection refused')
 
 describe('the state of a reply', () => {
-  it('is 503 before the first success', async () => {
+  it('is 503 before the first successful poll', async () => {
     const { get, fleet } = await buildTestApp({ scripts: { Server: { status: down } }, polled: false })
     for (const path of ['getall', 'favicon', 'servers/Server/ticks']) {
       const reply = await get(`/api/v1/${path}`)
@@ -23,7 +23,7 @@ describe('the state of a reply', () => {
     expect((await get('/api/v1/getall')).status).toBe(503)
   })
 
-  it('stays the last snapshot until it is stale, and comes back with the server', async () => {
+  it('is the last snapshot until it is stale, and recovers with the server', async () => {
     const { get, fleet, clock } = await buildTestApp({ scripts: { Server: { status: { motd: 'hello' } } } })
     fleet.scripts.Server = { status: down }
     await clock.advance(12_345)
@@ -40,7 +40,7 @@ describe('the state of a reply', () => {
     expect(await (await get('/api/v1/motd')).text()).toBe('["back"]')
   })
 
-  it('keeps its tag while the content is the same, and answers 304 to it', async () => {
+  it('keeps its ETag while the content is the same, and answers 304 to it', async () => {
     const { get, fleet, clock } = await buildTestApp({ scripts: { Server: exampleServer } })
     const first = await get('/api/v1/getall')
     const tag = first.headers.get('etag') ?? ''
@@ -63,7 +63,7 @@ describe('the state of a reply', () => {
     expect(third.headers.get('etag')).not.toBe(tag)
   })
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     const { url } = await buildTestApp({ scripts: { Server: exampleServer } })
     const [got, headed] = await Promise.all([fetch(`${url}/api/v1/getall`), fetch(`${url}/api/v1/getall`, { method: 'HEAD' })])
     const comparable = ({ headers }: Response) =>
@@ -75,7 +75,7 @@ describe('the state of a reply', () => {
 })
 
 describe('/sources', () => {
-  it('says how each source does, and what would give a field that is unknown', async () => {
+  it('has the state of each source, and the settings that would provide an unknown field', async () => {
     const { get, fleet, clock } = await buildTestApp({ scripts: { Server: { status: { motd: 'hi' } } } })
     expect(await (await get('/api/v1/sources')).json()).toMatchObject({
       server: 'Server',
@@ -130,7 +130,7 @@ describe('/sources', () => {
     expect([status, headers.get('x-snapshot-age'), headers.get('x-snapshot-source')]).toEqual([200, '21.500', 'none'])
   })
 
-  it('says of a source that fails what to check, besides what is off', async () => {
+  it('has what to check for a failing source, besides disabled sources', async () => {
     const refused = new SourceError('auth', 'Server.test: the password is wrong')
     const { get } = await buildTestApp({ scripts: { Server: { status: {}, rcon: refused } } })
     const { fields } = (await (await get('/api/v1/sources')).json()) as { fields: Record<string, { setting: string | null }> }
@@ -146,7 +146,7 @@ describe('/sources', () => {
     ['rcon', 'auth', 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties'],
     ['management', 'tls', 'trust its certificate by MC_MANAGEMENT_FINGERPRINT or MC_MANAGEMENT_CA, or use ws:// where'],
     ['query', 'timeout', 'are enable-query=true and this query.port in its server.properties'],
-  ] as const)('says with a failure of %s (%s) what to do', async (source, code, remedy) => {
+  ] as const)('has what to do about a failure of %s (%s)', async (source, code, remedy) => {
     const failure = new SourceError(code, 'Server.test: it failed')
     const { get } = await buildTestApp({ scripts: { Server: { status: {}, [source]: failure } } })
     const { sources } = (await (await get('/api/v1/sources')).json()) as {
@@ -155,7 +155,7 @@ describe('/sources', () => {
     expect(sources.find((one) => one.source === source)?.lastError?.message).toContain(`Server.test: it failed; ${remedy}`)
   })
 
-  it('hints at nothing that a Bedrock server does not have', async () => {
+  it('has no hint that does not apply to a Bedrock server', async () => {
     const { get } = await buildTestApp({ scripts: { bedrock: { status: {} }, 'bedrock down': { status: down } } })
     const settings = async (name: string) => {
       const { fields } = (await (await get(`/api/v1/servers/${name}/sources`)).json()) as {
@@ -169,7 +169,7 @@ describe('/sources', () => {
     expect(tickCount?.setting).toBeNull()
   })
 
-  it('answers for a server that was never reached', async () => {
+  it('answers for a server that has never been reached', async () => {
     const { get } = await buildTestApp({ scripts: { Server: { status: down } }, polled: false })
     const reply = await get('/api/v1/sources')
     expect(reply.status).toBe(200)

@@ -23,7 +23,7 @@ const health = (snapshot: ServerSnapshot) =>
     createFormat('en', 'UTC'),
   )
 
-it('calls a server hung whose main thread does not answer, before anything that follows from it', () => {
+it('shows hung for a server whose main thread does not answer, before any consequence of it', () => {
   const sources = [
     { source: 'rcon', target: 'x', state: 'failed', error: { code: 'timeout', message: 'late' } },
   ] as const satisfies ServerSnapshot['sources']
@@ -36,7 +36,7 @@ it('calls a server hung whose main thread does not answer, before anything that 
   expect(health({ ...up, sources }).name).toBe('limited')
 })
 
-it('does not call a server hung that is down, or of which nothing is known', () => {
+it('does not show hung for a server that is down or unknown', () => {
   expect(health({ ...up, up: false, mainThread: { responsive: false, delay: 20 } }).name).toBe('down')
   expect(health({ ...up, at: 100_000, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
 })
@@ -49,7 +49,7 @@ const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapsh
   },
 })
 
-it('says how far the upgrade of the world is while it keeps a server from being up', () => {
+it('shows the progress of a world upgrade while the server is not up', () => {
   expect(health(upgrading('running', 0.4271))).toMatchObject({
     name: 'upgrading',
     needsAttention: false,
@@ -59,7 +59,7 @@ it('says how far the upgrade of the world is while it keeps a server from being 
   expect(health({ ...upgrading('running', 1), up: true }).name).toBe('up')
 })
 
-it('calls a server down, with the reason, whose world could not be upgraded', () => {
+it('shows down with the reason for a failed world upgrade', () => {
   expect(health(upgrading('failed'))).toMatchObject({
     name: 'down',
     needsAttention: true,
@@ -67,7 +67,7 @@ it('calls a server down, with the reason, whose world could not be upgraded', ()
   })
 })
 
-it('calls a server asleep for which a proxy answers', () => {
+it('shows asleep for a server for which a proxy answers', () => {
   const sources = [
     { source: 'status', target: 'x', state: 'failed', error: { code: 'asleep', message: 'a proxy answers' } },
   ] as const satisfies ServerSnapshot['sources']
@@ -81,7 +81,7 @@ it('calls a server asleep for which a proxy answers', () => {
   expect({ status, shortStatus }).toEqual({ status: 'Asleep', shortStatus: 'asleep' })
 })
 
-it('has the group that is set, and none else', () => {
+it('has only the configured group', () => {
   const groupOf = (env: Record<string, string>) => {
     const [settings] = loadConfig({ env: { MC_SERVER: 'mc.example.org', ...env }, watches: false }).servers
     return settings && toPageServer(settings, up, { staleAfter: 15_000, isPublic: false }).group

@@ -69,7 +69,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     await card(fleetView.page, 'lobby').getByLabel('2 of 20 players').waitFor()
   })
 
-  it('shows a server that dies as down with its reason, first in the summary and in the title', async () => {
+  it('shows a server that stops as down with the reason, first in the summary and in the title', async () => {
     const { page } = await openPage(browser)
     await page.goto(fleet.url)
     await page.locator('#connection[data-state=live]').waitFor()
@@ -81,7 +81,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(await page.locator('#icon').getAttribute('href')).toBe('page/icon-alert.svg')
   })
 
-  it('says that it reconnects while the service is away, and recovers', async () => {
+  it('shows that it reconnects while the service is unavailable, and recovers', async () => {
     let isAway = false
     const { page, problems } = await openPage(browser, { mayFail: () => isAway })
     await page.goto(fleet.url)
@@ -113,7 +113,7 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(problems).toEqual([])
   })
 
-  it('is used with the keyboard: search, filters, and the cells of a bar', async () => {
+  it('can be used with the keyboard: search, filters, and the cells of a bar', async () => {
     const { page } = await openPage(browser)
     await page.goto(fleet.url)
     await page.locator('#connection[data-state=live]').waitFor()

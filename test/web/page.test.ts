@@ -29,7 +29,7 @@ function dataOf(html: string) {
 }
 
 describe('/', () => {
-  it('is the page for a browser, and whatever asks for anything else', async () => {
+  it('is the page for a browser, and for any other Accept header', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
     for (const headers of [browser, { accept: '*/*' }, {}, { accept: 'image/png' }] as Record<string, string>[]) {
       const response = await get('/', headers)
@@ -39,7 +39,7 @@ describe('/', () => {
     }
   })
 
-  it('is the list of entry points for a client that wants JSON', async () => {
+  it('is the list of entry points for a client that prefers JSON', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
     const response = await get('/', { accept: 'application/json' })
     expect(await response.json()).toEqual({
@@ -52,12 +52,12 @@ describe('/', () => {
     })
   })
 
-  it('names no metrics where another address serves them', async () => {
+  it('does not link the metrics if another address serves them', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer }, env: { METRICS_LISTEN: '127.0.0.1:9999' } })
     expect(await (await get('/', { accept: 'application/json' })).json()).toMatchObject({ metrics: null })
   })
 
-  it('holds the values of each server in HTML, with the reason of what is wrong', async () => {
+  it('has the values of each server in HTML, with the reason of a problem', async () => {
     const { get } = await buildTestApp({
       scripts: { survival: full, dead: { status: new SourceError('refused', 'dead.test:25565: connection refused') } },
     })
@@ -71,7 +71,7 @@ describe('/', () => {
     expect(dead).toMatchObject({ state: { up: false, online: null }, error: 'refused' })
   })
 
-  it('lets nothing run or load that is not its own', async () => {
+  it('allows no scripts and resources of others', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
     for (const path of ['/', '/servers/Server']) {
       const response = await get(path, browser)
@@ -83,7 +83,7 @@ describe('/', () => {
     }
   })
 
-  it('uses URLs that hold behind any path of a reverse proxy', async () => {
+  it('uses URLs that work behind any path of a reverse proxy', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer } })
     for (const [path, root] of [
       ['/', ''],
@@ -109,7 +109,7 @@ describe('names and messages of others', () => {
   const hostile = '"><img src=x onerror=alert(1)>\u202e</script>\u200b\u0007<!--'
   const shown = '&quot;&gt;&lt;img src=x onerror=alert(1)&gt;'
 
-  it('are text everywhere', async () => {
+  it('are escaped everywhere', async () => {
     const server: Script = {
       status: {
         ...full.status,
@@ -137,7 +137,7 @@ describe('names and messages of others', () => {
 })
 
 describe('PAGE_PUBLIC=false', () => {
-  it('leaves addresses, names of players and sources out of everything that the page loads', async () => {
+  it('has no addresses, player names and sources in anything that the page loads', async () => {
     const scripts = { survival: { ...full, query: new SourceError('timeout', 'survival.test:25565: no answer') } }
     const { get, app, url } = await buildTestApp({ scripts, env: { PAGE_PUBLIC: 'false' } })
     const controller = new AbortController()
@@ -161,7 +161,7 @@ describe('PAGE_PUBLIC=false', () => {
 })
 
 describe('/page', () => {
-  it('serves its files compressed, for ever, and under names of their content', async () => {
+  it('serves its files compressed, cacheable forever, and with hashed names', async () => {
     const { get, app } = await buildTestApp({ scripts: { Server: exampleServer } })
     const html = await text(get('/', browser))
     const files = [...html.matchAll(/"(page\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
@@ -182,7 +182,7 @@ describe('/page', () => {
     expect((await get('/page/assets/none.js')).status).toBe(404)
   })
 
-  it('weighs less than 90 KB in all, both views and their data together', async () => {
+  it('weighs less than 90 KB in total for both views and their data', async () => {
     const { app } = await buildTestApp({ scripts: { Server: exampleServer } })
     const headers = { ...browser, 'accept-encoding': 'gzip' }
     const pages = await Promise.all(['/', '/servers/Server'].map((url) => app.inject({ url, headers })))
@@ -213,7 +213,7 @@ describe('/page', () => {
     }
   })
 
-  it('gives the past of servers whose names hold commas', async () => {
+  it('returns the past of servers whose names contain commas', async () => {
     const { get } = await buildTestApp({ scripts: { 'a,b': full, c: full } })
     const names = ['a,b', 'c', 'none'].map(encodeURIComponent).join(',')
     const { servers } = (await (await get(`/page/cards?servers=${encodeURIComponent(names)}`)).json()) as {

@@ -19,7 +19,7 @@ interface Series {
   readonly values: readonly (readonly [number, string])[]
 }
 
-/** What a query gave: series, or the error that Prometheus answered with. */
+/** The result of a query: series, or the error from Prometheus. */
 export type QueryResult =
   | { readonly legend: string; readonly series: readonly Series[] }
   | { readonly legend: string; readonly error: string }
@@ -33,7 +33,7 @@ export interface Range {
 export interface PreviewOptions {
   /** Base URL of Prometheus. */
   readonly prometheus: string
-  /** Value of the variable `server`: a name, or a regular expression where the dashboard takes several. */
+  /** Value of the variable `server`: a name, or a regular expression for several servers. */
   readonly server: string
   readonly range: Range
 }

@@ -18,7 +18,7 @@ const files: Readonly<Record<string, readonly [type: string, read: () => Buffer]
 
 const dashboardFolder = join(import.meta.dirname, '..', '..', 'dashboards')
 
-/** The panels of a dashboard, each with what its queries gave. */
+/** The panels of a dashboard with the results of their queries. */
 async function dataOf(query: URLSearchParams, prometheus: string) {
   const name = query.get('dashboard') === 'server' ? 'server' : 'fleet'
   const { panels } = JSON.parse(readFileSync(join(dashboardFolder, `${name}.json`), 'utf8')) as { panels: readonly Panel[] }
@@ -35,7 +35,7 @@ async function dataOf(query: URLSearchParams, prometheus: string) {
 }
 
 /**
- * Serves a page that draws the panels of the dashboards from the results of their queries, to look at the layout without Grafana.
+ * Serves a page that draws the panels of the dashboards with the results of their queries, to check the layout without Grafana.
  * @param prometheus base URL of Prometheus
  */
 export function createPreviewServer(prometheus: string): Server {

@@ -118,10 +118,17 @@ function decodeFavicon(value: unknown): Buffer | undefined {
   if (typeof value !== 'string' || value.length > 2 * maxFavicon) return undefined
   const comma = /^data:image\/[\w.+-]{1,40};base64,/.exec(value)?.[0].length
   if (comma === undefined) return undefined
-  const base64 = value.slice(comma).replace(/\s+/g, '')
-  if (base64 === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined
-  const bytes = Buffer.from(base64, 'base64')
-  return bytes.length > 0 && bytes.length <= maxFavicon ? bytes : undefined
+  const bytes = decodeBase64(value.slice(comma))
+  return bytes !== undefined && bytes.length > 0 && bytes.length <= maxFavicon ? bytes : undefined
+}
+
+/** Undefined where other characters than those of base64 and white space are among them, which the Buffer would skip. */
+function decodeBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  // Most have no line breaks and all their padding. To encode them again takes a fifth of the time of the regular expressions.
+  if (bytes.toString('base64') === text) return bytes
+  const base64 = text.replace(/\s+/g, '')
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : undefined
 }
 
 function secureChatEnforced(value: unknown, protocol: number | undefined): boolean | undefined {

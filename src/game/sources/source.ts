@@ -187,6 +187,8 @@ export interface SourceDescriptor<N extends string = string, S extends object = 
   readonly cost: string
   /** It reaches the server over the network, so that a reading shows the server to be up. */
   readonly network: boolean
+  /** It reads over UDP alone, which the proxy of MC_VIA does not pass on. */
+  readonly udpOnly?: true
   /** It reports events between polls. */
   readonly pushes: boolean
   readonly editions: readonly Fields['edition'][]

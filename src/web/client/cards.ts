@@ -9,7 +9,7 @@ import { loadHistories } from './histories.ts'
 interface Card {
   readonly place: HTMLElement
   server: PageServer
-  /** Rendered once per loaded history: its cells are most of the elements of a card. */
+  /** Rendered once per loaded history, because most elements of a card are its cells. */
   past?: ViewElement
   /** When the history was loaded, ms. */
   loadedAt: number
@@ -17,13 +17,13 @@ interface Card {
   shown: { readonly node: Node; readonly view: ViewElement }
 }
 
-/** The history in a card is loaded again when it is this old, ms. */
+/** Age after which the history in a card is loaded again, ms. */
 const reloadAfter = 60_000
-/** Servers whose history is requested at once. */
+/** Maximum number of servers per history request. */
 const maxAtOnce = 50
 /**
- * Cards of one block. Blocks keep the work of a change small: the browser observes, lays out and paints a few blocks, not a thousand
- * cards. A multiple of every number of columns (1 to 4), so that no block ends in the middle of a row.
+ * Cards per block. Blocks keep changes cheap: the browser observes, lays out and paints a few blocks, not a thousand cards. A
+ * multiple of every number of columns (1 to 4), so that no block ends in the middle of a row.
  */
 const blockSize = 12
 
@@ -31,18 +31,18 @@ export interface Cards {
   readonly element: HTMLElement
   get(name: string): PageServer | undefined
   all(): readonly PageServer[]
-  /** Changes a server, or adds it: then it is shown after the next arrange(). */
+  /** Updates a server, or adds it, in which case it is shown after the next arrange(). */
   set(server: PageServer): void
   delete(name: string): void
   /** Shows these, in this order, under the headings of their groups. */
   arrange(groups: readonly { readonly title: string; readonly servers: readonly PageServer[] }[]): void
-  /** Draws what has changed. */
+  /** Draws the changes. */
   draw(): void
 }
 
 /**
- * The cards, each drawn when it comes into view and emptied when it is far from it: of thousands of servers only some screens of
- * elements exist.
+ * The cards. Each is drawn when it comes into view and emptied when it is far from it, so that a page with thousands of servers
+ * only has a few screens of elements.
  */
 export function createCards(servers: readonly PageServer[], onPeak: (peak: FleetPage['peak']) => void): Cards {
   const cards = new Map<string, Card>()
@@ -75,7 +75,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   }
   for (const server of servers) add(server)
 
-  /** Before it is in view a card has its name only. */
+  /** Before it comes into view, a card has only its name. */
   function viewEmpty(server: PageServer): ViewElement {
     return h('article', { class: 'card' }, cardTitle(server, contextNow()))
   }
@@ -97,7 +97,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
     loading = true
     const loaded = await loadHistories(old.map(({ server }) => server.name))
     loading = false
-    // The next call tries again; the page shows elsewhere that the service is away.
+    // The next call tries again; the page shows elsewhere that the service is unavailable.
     if (loaded === undefined) return
     onPeak(loaded.peak)
     for (const card of old) setHistory(card, loaded.servers[card.server.name])
@@ -166,7 +166,7 @@ export function createCards(servers: readonly PageServer[], onPeak: (peak: Fleet
   }
 }
 
-/** The order of health, for sorting. */
+/** Order by health, for sorting. */
 export const rankOf = (server: PageServer): number => {
   const { texts, format } = contextNow()
   return healthOf(server, texts, format).rank

@@ -25,7 +25,7 @@ export const chartSeries: Readonly<Record<ChartName, readonly SeriesName[]>> = {
 }
 export const charts = Object.keys(chartSeries) as readonly ChartName[]
 
-/** A request of the history: a duration back from now, and the most values of a series. */
+/** A history request: a duration up to now, and the maximum number of values of a series. */
 export interface HistoryQuery {
   readonly range: string
   readonly points: number
@@ -40,21 +40,21 @@ export const ranges: Readonly<Record<Range, HistoryQuery>> = {
 }
 export const rangeNames = Object.keys(ranges) as readonly Range[]
 
-/** The service sends no more. */
+/** The maximum that the service sends. */
 const maxPoints = 1000
 const minute = 60_000
 
 /**
- * What to request to see the time from `from` in finer steps than `step`; undefined where nothing finer is stored. All Unix
- * milliseconds or milliseconds.
+ * The request for the time from `from` in finer steps than `step`; undefined if nothing finer is stored. Times are Unix
+ * milliseconds, durations milliseconds.
  */
 export function finerQuery(from: number, step: number, now: number): HistoryQuery | undefined {
-  // Daily values are the coarsest and are those of the longest ranges already.
+  // Daily values are the coarsest, and the longest ranges use them already.
   const level = levels.slice(0, -1).find(({ span }) => now - from <= span)
   if (level === undefined) return undefined
-  // Whole steps of an hour at least, as the route takes them.
+  // Whole steps of at least one hour, as the route accepts.
   const buckets = Math.ceil((now - from) / level.step)
-  // As many stored values for one that is sent as it takes; a multiple of it, so that the step divides the range.
+  // The number of stored values per sent value, rounded so that the step divides the range.
   const joined = Math.ceil(buckets / maxPoints)
   const range = Math.min(level.span, Math.max(levels[0].span, Math.ceil(buckets / joined) * joined * level.step))
   return joined * level.step < step ? { range: `${Math.round(range / minute)}m`, points: maxPoints } : undefined
@@ -62,7 +62,7 @@ export function finerQuery(from: number, step: number, now: number): HistoryQuer
 
 /**
  * @param path URL of the server's routes
- * @throws Error where the service does not answer with values
+ * @throws Error if the service does not send values
  */
 export async function loadHistory(path: string, { range, points }: HistoryQuery): Promise<HistoryReply> {
   const series = Object.values(chartSeries).flat().join(',')
@@ -71,16 +71,16 @@ export async function loadHistory(path: string, { range, points }: HistoryQuery)
   return (await response.json()) as HistoryReply
 }
 
-/** Seconds in the middle of each step. */
+/** The middle of each step in seconds. */
 const timesOf = ({ from, to, step }: HistoryReply): readonly number[] =>
   Array.from({ length: Math.round((to - from) / step) }, (_, index) => (from + (index + 0.5) * step) / 1000)
 
-/** Of players the most in each step, because a mean hides the peak. */
+/** The maximum number of players in each step, because a mean hides the peak. */
 const valuesOf = ({ series }: HistoryReply, name: SeriesName): Values => series[name]?.[name === 'players' ? 'max' : 'mean'] ?? []
 
 /**
  * Values for uPlot: seconds, then each series.
- * @param finer values that replace those of the time that they are of
+ * @param finer values that replace those of the same time
  */
 export function columns(reply: HistoryReply, chart: ChartName, finer?: HistoryReply): uPlot.AlignedData {
   const parts = [reply, ...(finer === undefined ? [] : [finer])].map((part) => ({ part, times: timesOf(part) }))
@@ -96,7 +96,7 @@ export function columns(reply: HistoryReply, chart: ChartName, finer?: HistoryRe
   return [shown.map(({ time }) => time), ...series] as uPlot.AlignedData
 }
 
-/** The highest value within what is shown. `at`, `min` and `max` are seconds. */
+/** The highest visible value. `at`, `min` and `max` are seconds. */
 export function peakOf([times, ...series]: uPlot.AlignedData, min: number, max: number) {
   let peak: { readonly at: number; readonly value: number } | undefined
   for (const [index, at] of times.entries()) {

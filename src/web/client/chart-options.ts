@@ -4,7 +4,7 @@ import { contextNow } from './chrome.ts'
 
 export const chartHeight = 180
 
-/** A colour of the palette as a canvas takes it: the one of the theme. */
+/** A colour of the palette in the current theme, for a canvas. */
 function color(name: string): string {
   const probe = document.body.appendChild(document.createElement('i'))
   probe.style.color = `var(${name})`
@@ -13,7 +13,7 @@ function color(name: string): string {
   return found
 }
 
-/** Steps of an axis that counts. */
+/** Steps of an axis of whole numbers. */
 const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000]
 
 /** Positions of values without a neighbour. */
@@ -24,7 +24,7 @@ function isolatedPoints(plot: uPlot, series: number): number[] {
   )
 }
 
-/** Times as the reader's locale writes them: the day where one begins or the steps are days. */
+/** Formats times in the reader's locale: the date at the start of a day and for daily steps. */
 function timeLabels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
   const { format } = contextNow()
   return splits.map((at) => {
@@ -49,7 +49,7 @@ function markPeak(plot: uPlot): void {
   plot.ctx.restore()
 }
 
-/** How a chart is drawn. @param onZoom called when another period is shown */
+/** The options of a chart. @param onZoom called when another period is shown */
 export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPlot) => void): uPlot.Options {
   const { texts, format } = contextNow()
   const [grid, text] = [color('--line'), color('--muted')]
@@ -80,7 +80,7 @@ export function chartOptions(chart: ChartName, width: number, onZoom: (plot: uPl
         width: 1.6,
         ...(index === 0 && { fill: color('--accent-soft') }),
         spanGaps: false,
-        // A value between two gaps has no line.
+        // A value between two gaps is not part of a line.
         points: { show: true, size: 4, filter: isolatedPoints },
         value: (_: uPlot, value: number | null) => (value === null ? '–' : format.decimal(value)),
       })),

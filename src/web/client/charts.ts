@@ -18,10 +18,10 @@ import { chartHeight, chartOptions } from './chart-options.ts'
 import { contextNow } from './chrome.ts'
 import { create } from './dom.ts'
 
-/** Charts are loaded again after this time, ms, while nothing is zoomed. */
+/** Time after which charts are loaded again, ms, unless they are zoomed. */
 const reloadAfter = 30_000
 
-/** The periods to choose from, and a place for each chart. */
+/** The available periods, and an element for each chart. */
 const viewCharts = ({ server }: Texts, first: Range): ViewElement =>
   h(
     'section',
@@ -69,7 +69,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
   /** The shown part of the period, seconds; undefined: all of it. */
   let zoom: { readonly min: number; readonly max: number } | undefined
   let plots: { readonly plot: uPlot; readonly chart: ChartName }[] = []
-  /** True while the code itself changes what the charts show. */
+  /** True while the code itself changes the visible period. */
   let isSyncing = false
 
   place.replaceChildren(create(viewCharts(texts, first)))
@@ -89,7 +89,7 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
       peak === undefined ? server.noData : server.peak(unit === '' ? value : `${value} ${unit}`, format.dateTime(peak.at * 1000))
   }
 
-  /** One period for all charts. */
+  /** All charts show the same period. */
   function onZoom(plot: uPlot, chart: ChartName): void {
     const { min, max } = plot.scales.x ?? {}
     if (min === undefined || min === null || max === undefined || max === null) return
@@ -104,13 +104,13 @@ export function createCharts(place: HTMLElement, name: string, first: Range): vo
     if (!isWhole) loadFiner()
   }
 
-  /** Shows the zoomed period in finer steps, where such are stored. */
+  /** Shows the zoomed period in finer steps, if they are stored. */
   async function loadFiner(): Promise<void> {
     const [wanted, whole] = [zoom, reply]
     if (wanted === undefined || whole === undefined) return
     const query = finerQuery(wanted.min * 1000, whole.step, Date.now())
     if (query === undefined) return
-    // What is shown stays as it is where this fails.
+    // If this fails, the charts keep their values.
     const finer = await loadHistory(path, query).catch(() => undefined)
     if (finer === undefined || wanted !== zoom || whole !== reply) return
     isSyncing = true

@@ -4,7 +4,7 @@ import { english } from '../view/texts.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
 
-/** What the server has put into the page. */
+/** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
 
 const format = createFormat(navigator.languages)
@@ -17,10 +17,10 @@ const title = document.querySelector('.brand span')?.textContent ?? ''
 
 export const contextNow = (): ViewContext => ({ texts: english, format, now: Date.now(), root, title })
 
-/** URL of the service, with a slash at its end. */
+/** URL of the service, with a trailing slash. */
 export const baseUrl = (): string => new URL(root || './', location.href).href
 
-/** Light, dark or as the system has it, remembered by the browser where it allows that. */
+/** Light, dark or the theme of the system, stored in the browser if it allows that. */
 export function setUpTheme(): void {
   const select = required<HTMLSelectElement>('theme')
   const key = 'tickwarden-theme'
@@ -32,7 +32,7 @@ export function setUpTheme(): void {
   try {
     select.value = localStorage.getItem(key) ?? 'system'
   } catch {
-    // Storage is off: the choice holds for this page.
+    // Storage is disabled: the choice applies only to this page.
   }
   apply(select.value)
   select.addEventListener('change', () => {
@@ -43,7 +43,7 @@ export function setUpTheme(): void {
   })
 }
 
-/** Says whether the values are live; while they are not, the whole page shows it. */
+/** Shows whether the values are live; if they are not, the whole page is marked. */
 export function showConnection(isConnected: boolean, lastMessage: number): void {
   const { connection, stale } = english
   const place = required('connection')
@@ -64,7 +64,7 @@ export function showTab(text: string, down: number): void {
   if (icon.getAttribute('href') !== href) icon.setAttribute('href', href)
 }
 
-/** Keeps `3 minutes ago` right. */
+/** Updates texts such as `3 minutes ago`. */
 export function tickTimes(): void {
   setInterval(() => {
     const now = Date.now()

@@ -14,7 +14,7 @@ const text = ({ name, group, address, state }: PageServer): string =>
     .join('\n')
     .toLowerCase()
 
-/** Arranges the servers as the reader wants them. */
+/** Search, filters and order of the servers. */
 export function createControls(onChange: () => void) {
   const [search, sort, group] = [
     required<HTMLInputElement>('search'),
@@ -30,7 +30,7 @@ export function createControls(onChange: () => void) {
   const asked = parameters.get('state') as Filter | null
   if (asked !== null && healthNames.includes(asked as HealthName)) filter = asked
 
-  /** So that the address can be shared, and coming back shows the same. */
+  /** The address can be shared, and the browser's back button restores the view. */
   function remember(): void {
     const next = new URLSearchParams()
     if (search.value !== '') next.set('q', search.value)

@@ -13,7 +13,7 @@ export function create(node: ViewNode, namespace?: string): Node {
   return element
 }
 
-/** By properties: the content security policy allows these, but no style attribute. */
+/** Set as properties, because the content security policy does not allow style attributes. */
 function setStyle(element: Element, { attributes: { style } }: ViewElement): void {
   if (style === undefined) return
   for (const [name, value] of Object.entries(style)) (element as HTMLElement | SVGElement).style.setProperty(name, value)
@@ -30,7 +30,7 @@ function patchAttributes(element: Element, before: ViewElement, next: ViewElemen
   }
 }
 
-/** Changes what `before` made into what `next` would make; children are compared by their position. */
+/** Updates the elements of `before` to those of `next`; children are compared by position. */
 export function patch(node: Node, before: ViewNode, next: ViewNode): Node {
   if (before === next) return node
   if (typeof before === 'string' || typeof next === 'string' || before.tag !== next.tag) {
@@ -66,7 +66,7 @@ export function createSlot(place: Element): (next: ViewElement) => void {
   }
 }
 
-/** @throws Error where the page has no such element */
+/** @throws Error if the page has no such element */
 export function required<T extends Element = HTMLElement>(id: string): T {
   const element = document.getElementById(id)
   if (element === null) throw new Error(`The page has no element "${id}".`)

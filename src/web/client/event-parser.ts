@@ -5,10 +5,10 @@ export interface StreamEvent {
 }
 
 /**
- * Parses server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as far as the service writes them:
+ * Parses server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) in the form that the service writes:
  * lines end with LF or CRLF, `retry` is ignored.
  * @param onId called with the id of each message
- * @returns takes the stream in pieces of any length
+ * @returns a function that accepts the stream in chunks of any length
  */
 export function createEventParser(onEvent: (event: StreamEvent) => void, onId: (id: string) => void): (text: string) => void {
   let rest = ''

@@ -6,7 +6,7 @@ export interface Histories {
   readonly peak: FleetPage['peak']
 }
 
-/** The history of each server, as cards show it; undefined where the service does not send it. */
+/** The history of each server for its card; undefined if the service does not send it. */
 export async function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
   // Encoded twice: a comma within a name must not separate names.
   const names = servers.map(encodeURIComponent).join(',')

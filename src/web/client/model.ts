@@ -12,7 +12,7 @@ interface Message extends Partial<ServerState> {
   readonly failing?: PageServer['failing']
 }
 
-/** A server that has been added, of which the event holds everything. */
+/** An added server; its event has all values. */
 const emptyServer = (name: string, state: ServerState): PageServer => ({
   name,
   group: null,
@@ -25,7 +25,7 @@ const emptyServer = (name: string, state: ServerState): PageServer => ({
   lastContact: null,
 })
 
-/** What an event changes of a server; undefined for an event without a state, and for a change of an unknown server. */
+/** The server after an event; undefined for an event without a state, and for a change of an unknown server. */
 export function applyEvent({ event, data }: StreamEvent, find: (name: string) => PageServer | undefined): PageServer | undefined {
   if (event !== 'snapshot' && event !== 'change') return undefined
   const {
@@ -55,7 +55,7 @@ export function applyEvent({ event, data }: StreamEvent, find: (name: string) =>
   }
 }
 
-/** The servers of which an event says that they are no longer watched. */
+/** The servers that are no longer watched according to an event. */
 export function removedBy({ event, data }: StreamEvent, known: readonly PageServer[]): readonly string[] {
   if (event === 'removed') return [(JSON.parse(data) as { readonly server: string }).server]
   if (event !== 'servers') return []

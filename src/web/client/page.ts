@@ -8,7 +8,7 @@ import { applyEvent, removedBy } from './model.ts'
 import { followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 
-/** Sorted cards move at most this often, ms: a list that jumps under the pointer cannot be used. */
+/** Minimum time between two sorts of the cards, ms: a list that jumps under the pointer cannot be used. */
 const rearrangeAfter = 3_000
 
 function start(data: FleetPage): void {
@@ -17,7 +17,7 @@ function start(data: FleetPage): void {
   let isDrawing = false
   let ranks = ''
   let arrangedAt = 0
-  /** Servers have come or gone since the cards were arranged. */
+  /** True if servers have been added or removed since the cards were arranged. */
   let isIncomplete = false
   const drawSummary = createSlot(required('summary'))
   const cards = createCards(data.servers, (next) => {
@@ -46,7 +46,7 @@ function start(data: FleetPage): void {
     if (isDue && !isUsed(cards.element)) arrange()
   }
 
-  /** Once per frame, however many events arrive in it. */
+  /** Once per frame, regardless of the number of events. */
   function drawSoon(): void {
     if (isDrawing) return
     isDrawing = true
@@ -73,10 +73,10 @@ function start(data: FleetPage): void {
   })
 }
 
-/** Changes when the order of the cards by health may have. */
+/** Changes when the order of the cards by health may have changed. */
 const rankText = (servers: readonly PageServer[]): string => servers.map(rankOf).join('')
 
-/** True while the reader is in a card with the keyboard or the pointer. */
+/** True while the keyboard focus or the pointer is in a card. */
 const isUsed = (element: Element): boolean =>
   element.contains(document.activeElement) || element.querySelector('article:hover') !== null
 

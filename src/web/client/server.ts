@@ -10,7 +10,7 @@ import { applyEvent } from './model.ts'
 import { followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 
-/** Sources, visits and uptime are asked for again after this time, ms, and soon after a player came or went. */
+/** Sources, visits and uptime are requested again after this time, ms, and soon after a player joins or leaves. */
 const reloadAfter = 30_000
 const soon = 300
 
@@ -38,7 +38,7 @@ function start(first: ServerDetails, at: number): void {
       details = (await response.json()) as ServerDetails
       draw()
     } catch {
-      // That the service is away shows elsewhere.
+      // The page shows elsewhere that the service is unavailable.
     }
   }
 
@@ -65,11 +65,11 @@ function start(first: ServerDetails, at: number): void {
   })
 }
 
-/** An hour where not much more is recorded. */
+/** One hour if little more is recorded. */
 const firstRange = ({ history }: ServerDetails): Range =>
   (history?.parts ?? []).filter((part) => part !== null).length > 4 ? '24h' : '1h'
 
-/** Copies a block, or selects it where the browser does not let the page copy: without TLS. */
+/** Copies a block, or selects it if the browser does not allow copying (without TLS). */
 function setUpCopying(): void {
   const { texts } = contextNow()
   for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy')) {

@@ -7,14 +7,14 @@ export interface StreamOptions {
   readonly onConnected: (isConnected: boolean) => void
 }
 
-/** The service sends at least a comment in 15 s; a stream that is silent for this time, ms, is dead. */
+/** A stream without data for this time, ms, is treated as dead; the service sends at least a comment every 15 s. */
 const silenceLimit = 35_000
 const firstDelay = 500
 const maxDelay = 10_000
 
 /**
- * Follows the events for as long as the page is open, and connects again with what it has missed. By fetch: an EventSource does
- * not notice a connection that died without a word.
+ * Reads the events while the page is open, and reconnects to receive the missed ones. With fetch(), because an EventSource does
+ * not notice a dead connection.
  */
 export function followEvents({ url, onEvent, onConnected }: StreamOptions): void {
   let lastId: string | undefined
@@ -55,7 +55,7 @@ export function followEvents({ url, onEvent, onConnected }: StreamOptions): void
     }
   }
 
-  /** Ends at once when the machine is online again or the page is looked at. */
+  /** Ends at once when the machine is online again or the page becomes visible. */
   function wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {

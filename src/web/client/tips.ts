@@ -1,6 +1,6 @@
 import { required } from './dom.ts'
 
-/** Shows what a cell says, and moves within a bar of cells with the arrow keys. One listener each for all bars of the page. */
+/** Shows the label of a cell, and moves within a bar of cells with the arrow keys. One listener each for all bars of the page. */
 export function setUpTips(): void {
   const tip = required('tip')
   const cellOf = ({ target }: Event) => (target instanceof Element ? target.closest<HTMLElement>('[data-tip]') : null)

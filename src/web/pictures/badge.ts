@@ -16,16 +16,16 @@ interface BadgeContent {
   readonly color: string
 }
 
-/** The part of the known time of all days in which the server was up; undefined where nothing is known. */
+/** The part of the known time in which the server was up; undefined if unknown. */
 export function overallUptime({ days }: Uptime): number | undefined {
   const known = days.reduce((sum, day) => sum + day.known, 0)
   return known === 0 ? undefined : days.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / known
 }
 
-/** `99.95%`: cut, not rounded, so that 100% is only what never was down. */
+/** `99.95%`: rounded down, so that 100% means never down. */
 const percent = (part: number): string => `${Math.floor(part * 10_000) / 100}%`
 
-/** What a badge says. A server that is not up says so in place of a value. */
+/** The text of a badge. If the server is not up, its state replaces the value. */
 export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Uptime): BadgeContent {
   const { shortStatus, players, version } = summary
   const label = kind === 'tps' ? 'TPS' : kind
@@ -57,7 +57,7 @@ const maxValueWidth = 240
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escapeText = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
 
-/** A badge as those of other projects look: the name on grey, the value on a colour. */
+/** A badge in the usual form: the name on grey, the value on a colour. */
 export function drawBadge({ label, value, color }: BadgeContent): string {
   const style = { size: 11, color: '#ffffff' }
   const shadow = { size: 11, color: '#000000' }

@@ -3,7 +3,7 @@ import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawPieces, drawText, fitPieces, fitText, type TextPiece, textWidth } from './text.ts'
 import { gameColors, readable, type Theme } from './theme.ts'
 
-/** Sizes in a picture 600 wide; a narrow one is drawn a little smaller, a wide one larger. */
+/** Sizes for a width of 600 pixels; they scale with the width. */
 const base = { width: 600, height: 108, padding: 14, icon: 64, gap: 14 } as const
 const maxLines = 2
 
@@ -11,7 +11,7 @@ const scaleOf = (width: number): number => Math.min(1.6, Math.max(0.75, width / 
 
 export const bannerHeight = (width: number): number => Math.round(base.height * scaleOf(width))
 
-/** The lines of the message in its colours. */
+/** The lines of the message with their colours. */
 function motdLines(motd: string, theme: Theme): readonly (readonly TextPiece[])[] {
   const lines: TextPiece[][] = [[]]
   for (const { text, color, formats } of parseTextRuns(motd)) {
@@ -29,7 +29,7 @@ function motdLines(motd: string, theme: Theme): readonly (readonly TextPiece[])[
       if (line !== '') lines.at(-1)?.push({ ...style, text: line })
     }
   }
-  // Servers centre their lines with spaces, for another font.
+  // Servers centre their lines with spaces, but for another font.
   return lines
     .slice(0, maxLines)
     .map(([first, ...others]) => (first === undefined ? [] : [{ ...first, text: first.text.trimStart() }, ...others]))

@@ -16,7 +16,7 @@ const hour = 3_600_000
 const day = 24 * hour
 const timeSteps = [10 * 60_000, 20 * 60_000, hour, 2 * hour, 4 * hour, 6 * hour, day, 2 * day, 7 * day, 30 * day, 90 * day]
 
-/** 1, 2 or 5 times a power of ten, so that at most `count` steps lead to `max`. */
+/** 1, 2 or 5 times a power of ten, with at most `count` steps up to `max`. */
 function niceStep(max: number, count: number): number {
   const rough = max / count
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -34,7 +34,7 @@ function timeLabel(time: number, step: number): string {
 const rangeLabel = ({ from, to }: RangeValues): string =>
   to - from > day ? `${Math.round((to - from) / day)} days` : `${Math.round((to - from) / hour)} h`
 
-/** Runs of values without a gap between them, as positions. */
+/** Runs of consecutive values, as positions. */
 function runsOf(values: readonly (number | null)[]): readonly (readonly number[])[] {
   const runs: number[][] = []
   values.forEach((value, index) => {
@@ -46,7 +46,7 @@ function runsOf(values: readonly (number | null)[]): readonly (readonly number[]
   return runs
 }
 
-/** Without the noise of binary fractions. */
+/** Removes rounding noise. */
 const number = (value: number): string => String(Number(value.toPrecision(6)))
 const fixed = (value: number): string => value.toFixed(1)
 
@@ -56,7 +56,7 @@ export function drawChart({ server, values, width, height, theme }: ChartOptions
   const all = names.flatMap((name) => values.series[name]?.max ?? [])
   const highest = all.reduce<number>((most, value) => Math.max(most, value ?? 0), 0)
   const plot = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom }
-  // Above the highest value there is room for its label.
+  // Leaves room for the label of the highest value.
   const wanted = Math.max(highest * (1 + 14 / plot.height), 1)
   const step = niceStep(wanted, Math.max(2, Math.floor(plot.height / 36)))
   const top = Math.ceil(wanted / step) * step
@@ -90,7 +90,7 @@ export function drawChart({ server, values, width, height, theme }: ChartOptions
     return runsOf(mean)
       .map((run) => {
         const at = (list: readonly (number | null)[]) => (index: number) => `${fixed(x(index))} ${fixed(y(list[index] ?? 0))}`
-        // One value alone is a short line: else it would not be there to see.
+        // A single value is drawn as a short line: otherwise it would be invisible.
         const first = run[0] ?? 0
         const line = run.length === 1 ? `${at(mean)(first)}m-1.5 0h3` : run.map(at(mean)).join('L')
         const band = [...run.map(at(max)), ...run.toReversed().map(at(min))].join('L')

@@ -5,7 +5,7 @@ import { packageRoot } from '../../package.ts'
 
 /** One character, drawn in a square of 1 by 1, the baseline at 0. */
 export interface Glyph {
-  /** How far the next one is. */
+  /** Distance to the next character. */
   readonly advance: number
   /** SVG path data; empty for a space. */
   readonly path: string
@@ -15,18 +15,18 @@ export interface Font {
   glyph(character: string): Glyph
 }
 
-/** The path of a character that the font lacks: an empty box. */
+/** The path of a character that is missing in the font: an empty box. */
 const box = 'M.08 0V-.7H.52V0ZM.14 -.06H.46V-.64H.14Z'
 const missing: Glyph = { advance: 0.6, path: box }
 
-/** The paths of all characters of a text that a picture has place for are a few KB; a font has some thousand. */
+/** The characters of a picture are a few KB of paths; a font has thousands of characters. */
 const maxGlyphs = 4_000
-/** 3 digits are finer than a pixel at any size. */
+/** 3 digits are more precise than a pixel at any size. */
 const decimals = 4
 
 function openFont(file: string): Font {
   const bytes = readFileSync(join(packageRoot, 'src', 'web', 'fonts', file))
-  // Glyphs are parsed when they are used: to parse all takes most of a second.
+  // Glyphs are parsed when they are first used: parsing all of them takes almost a second.
   const font = opentype.parse(new Uint8Array(bytes).buffer, { lowMemory: true })
   const known = new Map<string, Glyph>()
 
@@ -48,12 +48,12 @@ function openFont(file: string): Font {
   }
 }
 
-/** The characters that most pictures have. */
+/** The characters in most pictures. */
 const common = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index))
 
 /**
- * Opens the fonts and draws the most common characters, a few in each turn of the event loop: all of them take some 60 ms, which
- * would be in the way of everything else if the first picture drew them.
+ * Opens the fonts and prepares the most common characters, a few per turn of the event loop: all of them take some 60 ms, which
+ * would block everything else if the first picture did it.
  */
 export async function warmFonts(): Promise<void> {
   const { regular, bold } = openFonts()
@@ -66,7 +66,7 @@ export async function warmFonts(): Promise<void> {
 
 let fonts: { readonly regular: Font; readonly bold: Font } | undefined
 
-/** The fonts that the package ships, so that a picture looks the same on a machine without fonts. */
+/** The fonts in the package, so that pictures are the same on a machine without fonts. */
 export function openFonts() {
   fonts ??= { regular: openFont('DejaVuSans.ttf'), bold: openFont('DejaVuSans-Bold.ttf') }
   return fonts

@@ -4,20 +4,20 @@ import { Agent, fetch } from 'undici'
 import type { Log } from '../../log.ts'
 import { version } from '../../package.ts'
 
-/** Fetches heads of players from the service of the HEADS_URL. */
+/** Fetches heads of players from the service at HEADS_URL. */
 export interface HeadSource {
-  /** The head as PNG; undefined where there is none to be had at the moment. Never rejects. */
+  /** The head as PNG; undefined if it is not available at the moment. Never rejects. */
   get(uuid: string): Promise<Buffer | undefined>
   close(): Promise<void>
 }
 
-/** Pixels of the largest head that is served. */
+/** Maximum width and height in pixels. */
 export const maxHead = 128
 const maxBytes = 256 * 1024
 const timeoutMs = 5_000
 const maxRequests = 4
 const maxHeads = 1_000
-/** Milliseconds that a head is cached, and that a failed request is not made again. */
+/** Milliseconds for which a head is cached, and for which a failed request is not repeated. */
 const headTtlMs = 3_600_000
 const failureTtlMs = 60_000
 
@@ -38,7 +38,7 @@ const isPicture = (bytes: Buffer): boolean =>
   bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff' ||
   (bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP')
 
-/** @param template a URL with `{uuid}` and perhaps `{size}` */
+/** @param template a URL with `{uuid}` and optionally `{size}` */
 export function createHeadSource(template: string, log: Log): HeadSource {
   const agent = new Agent({ connections: maxRequests, connect: { timeout: timeoutMs } })
   const closing = new AbortController()
@@ -51,7 +51,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
     const response = await fetch(url, {
       dispatcher: agent,
       signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-      // A redirect could lead to a place that the operator did not choose.
+      // A redirect could lead to a site that the operator did not configure.
       redirect: 'error',
       headers: { accept: 'image/png, image/webp, image/jpeg', 'user-agent': `tickwarden/${version}` },
     })
@@ -78,7 +78,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
       const { cause, message } = error as Error
       const reason = cause instanceof Error ? cause.message : message
       if (!isFailing && !closing.signal.aborted) {
-        log.warn({ host: new URL(template).host, reason }, `heads cannot be fetched (${reason}); patterns are shown instead`)
+        log.warn({ host: new URL(template).host, reason }, `cannot fetch heads (${reason}); patterns are shown instead`)
       }
       isFailing = true
       return undefined
@@ -91,7 +91,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
     async get(uuid) {
       const before = heads.get(uuid)
       if (before !== undefined) return before
-      // A pattern at once is better than a queue for a slow service.
+      // An immediate pattern is better than waiting for a slow service.
       if (running >= maxRequests || closing.signal.aborted) return undefined
       const head = attempt(uuid)
       heads.set(uuid, head)

@@ -30,9 +30,9 @@ export interface PicturesOptions {
   readonly clock: Clock
   readonly history: Pick<History, 'range' | 'uptime'>
   readonly log: Log
-  /** The icon of a server, 64x64 PNG; a default one where it has none. */
+  /** The icon of a server, 64x64 PNG; a default one if it has none. */
   readonly icon: (snapshot: ServerSnapshot) => Promise<Buffer>
-  /** Template of the URL of a player's head. */
+  /** URL template of a player's head. */
   readonly headsUrl?: string
 }
 
@@ -43,7 +43,7 @@ const choice = <T extends string>(names: readonly T[], value: T, description: st
 
 const theme = choice(themeNames, 'dark', 'Colours')
 const bannerParameters = { width: pixels(300, 1200, 600, 'Width in pixels'), theme }
-const badgeParameters = { show: choice(badgeKinds, 'status', 'What it shows') }
+const badgeParameters = { show: choice(badgeKinds, 'status', 'Value on the badge') }
 const chartParameters = {
   series: withDefault(seriesParameter, ['players'] as const),
   range: withDefault(rangeParameter, 24 * 3_600_000),
@@ -51,7 +51,7 @@ const chartParameters = {
   height: pixels(100, 800, 240, 'Height in pixels'),
   theme,
 }
-const headParameters = { size: pixels(8, maxHead, 64, 'Side in pixels') }
+const headParameters = { size: pixels(8, maxHead, 64, 'Width and height in pixels') }
 
 const uuidPattern = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
 
@@ -75,7 +75,7 @@ interface PictureDocs<P extends Parameters> {
   readonly type: Picture['type']
   readonly parameters: P
   readonly params?: Record<string, TSchema>
-  /** Example of what is said of a wrong parameter. */
+  /** Example detail of an invalid parameter. */
   readonly mistake: string
 }
 
@@ -92,7 +92,7 @@ const schemaOf = <P extends Parameters>(place: ServerPlace, docs: PictureDocs<P>
     }),
     ...problem(400, { code: 'INVALID_PARAMETER', detail: docs.mistake }),
     ...(place.params && problems(404)),
-    ...problem(503, { code: 'TOO_MANY_PICTURES', detail: 'Too many pictures are being drawn; try again in a moment.' }),
+    ...problem(503, { code: 'TOO_MANY_PICTURES', detail: 'Too many pictures are being rendered; try again in a moment.' }),
   },
 })
 
@@ -109,7 +109,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
 
   let snapshots = 0
   const numbers = new WeakMap<ServerSnapshot, number>()
-  /** A number of its own for each snapshot. */
+  /** A unique number for each snapshot. */
   function numberOf(snapshot: ServerSnapshot): number {
     const before = numbers.get(snapshot)
     if (before !== undefined) return before
@@ -145,7 +145,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   function addBadge(place: ServerPlace): void {
     const schema = schemaOf(place, {
       summary: 'Badge of the server',
-      description: 'One value in the form that projects show in their README.',
+      description: 'One value as a badge for a README.',
       type: 'image/svg+xml',
       parameters: badgeParameters,
       mistake: `Parameter "show" is "ping"; expected ${badgeKinds.join(', ')}.`,
@@ -169,7 +169,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   function addChart(place: ServerPlace): void {
     const schema = schemaOf(place, {
       summary: 'Chart of recorded values',
-      description: 'One chart of series with the same unit; a gap where nothing was known.',
+      description: 'A chart of series with the same unit, with gaps where values are unknown.',
       type: 'image/png',
       parameters: chartParameters,
       mistake: 'Parameter "height" is "10"; expected an integer from 100 to 800.',
@@ -186,7 +186,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       const points = Math.min(400, Math.max(10, Math.floor(width / 3)))
       const picture: Picture = {
         type: 'image/png',
-        // Also while a server is silent time goes on.
+        // The time axis moves even if the server sends nothing.
         key: JSON.stringify([
           'chart',
           server,
@@ -211,7 +211,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   function addHead(place: ServerPlace): void {
     const schema = schemaOf(place, {
       summary: 'Head of a player',
-      description: 'A pattern made from the UUID, or the head from the URL that HEADS_URL sets.',
+      description: 'A pattern generated from the UUID, or the head from HEADS_URL.',
       type: 'image/png',
       parameters: headParameters,
       mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',

@@ -6,13 +6,13 @@ const maxRunning = 4
 const maxWaiting = 64
 /** Bytes of the pictures that are cached. */
 const maxCached = 16 * 1024 * 1024
-/** Milliseconds: a picture of a snapshot that nobody asks for again goes after a while. */
+/** Milliseconds after which a picture that is no longer requested is evicted. */
 const ttl = 3_600_000
 const cacheControl = { 'cache-control': 'public, max-age=30' }
 
 export interface Picture {
   readonly type: 'image/png' | 'image/svg+xml'
-  /** What it is made from: the same key, the same picture. */
+  /** Identifies the content: the same key means the same picture. */
   readonly key: string
   render(): Promise<Buffer | string>
 }
@@ -20,12 +20,12 @@ export interface Picture {
 export interface Renderer {
   /**
    * The picture as a reply, from the cache if it has been rendered before.
-   * @throws RequestError TOO_MANY_PICTURES where too many wait already
+   * @throws RequestError TOO_MANY_PICTURES if too many are waiting
    */
   reply(picture: Picture): Promise<PreparedReply>
 }
 
-/** Renders at most 4 pictures at once; what is asked for again while it is rendered is rendered once. */
+/** Renders at most 4 pictures at once. A picture that is requested again while it is being rendered is rendered once. */
 export function createRenderer(): Renderer {
   const replies = new LRUCache<string, PreparedReply>({
     maxSize: maxCached,
@@ -38,12 +38,12 @@ export function createRenderer(): Renderer {
 
   async function render({ key, type, render }: Picture): Promise<PreparedReply> {
     if (running < maxRunning) running++
-    // The place is handed over by the one that ends.
+    // The slot is passed on by the one that ends.
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       const reply = prepare(await render(), type, {
         ...cacheControl,
-        // Opened as a page of its own an SVG could run scripts; these have none.
+        // An SVG opened as a page could run scripts; this forbids them.
         ...(type === 'image/svg+xml' && { 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' }),
       })
       replies.set(key, reply)

@@ -2,37 +2,37 @@ import type { SourceErrorCode } from '../../game/errors.ts'
 import { isAsleep, type KnownField, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
 import { downReason, stateOf } from '../../live/state.ts'
 
-/** Why a server is down, in the words of a person who does not know the protocols. */
+/** Why a server is down, in plain words. */
 const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
   timeout: 'no reply in time',
   refused: 'connection refused',
   dns: 'host name not found',
   closed: 'connection closed',
-  malformed: 'reply not understood',
+  malformed: 'reply not valid',
   tls: 'certificate not trusted',
 }
 
-/** What pictures show of a server. */
+/** The values of a server in pictures. */
 export interface Summary {
   readonly server: string
   readonly up: boolean | null
   /** `Online`, `Offline: connection refused`, `Asleep`, `Upgrading the world, 42 %`, `Unknown`. */
   readonly status: string
-  /** The same in one word, for a badge. */
+  /** The state in one word, for a badge. */
   readonly shortStatus: 'online' | 'offline' | 'asleep' | 'upgrading' | 'unknown'
-  /** `12/100`; null where unknown. */
+  /** `12/100`; null if unknown. */
   readonly players: string | null
-  /** Ticks per second; null where unknown. */
+  /** Ticks per second; null if unknown. */
   readonly tickRate: number | null
   readonly isPaused: boolean
   readonly isFrozen: boolean
   readonly version: string | null
   readonly software: string | null
-  /** With formatting codes; null where unknown. */
+  /** With formatting codes; null if unknown. */
   readonly motd: string | null
 }
 
-/** @param staleAfter milliseconds after which a server that was up counts as unknown */
+/** @param staleAfter milliseconds after which the state of a server is unknown */
 export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary {
   const state = stateOf(snapshot, staleAfter)
   const { formattedMotd } = snapshot.fields as { readonly formattedMotd?: KnownField<string> }
@@ -65,16 +65,16 @@ function describeStatus(snapshot: ServerSnapshot, up: boolean | null): Pick<Summ
   return { status: `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`, shortStatus: 'offline' }
 }
 
-/** Ticks per second below which a server lags, and lags badly. */
+/** Ticks per second below which a server lags or lags badly. */
 const lag = { mild: 19, bad: 15 } as const
 
-/** How the tick rate is to be judged; undefined where it is unknown or the server stands still on purpose. */
+/** The rating of the tick rate; undefined if it is unknown or ticking is stopped on purpose. */
 export function judgeTickRate({ tickRate, isPaused, isFrozen }: Summary): 'up' | 'warning' | 'down' | undefined {
   if (tickRate === null || isPaused || isFrozen) return undefined
   return tickRate >= lag.mild ? 'up' : tickRate >= lag.bad ? 'warning' : 'down'
 }
 
-/** `20.0 TPS`, `paused`; null where unknown. */
+/** `20.0 TPS`, `paused`; null if unknown. */
 export function tickText({ tickRate, isPaused, isFrozen }: Summary): string | null {
   if (isFrozen) return 'frozen'
   if (isPaused) return 'paused'

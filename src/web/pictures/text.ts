@@ -15,7 +15,7 @@ export interface TextPiece extends TextStyle {
   readonly text: string
 }
 
-/** Characters of a piece that are drawn at most: no picture has place for more. */
+/** Maximum number of characters of a piece; no picture has room for more. */
 const maxCharacters = 300
 const ellipsis = '…'
 
@@ -29,7 +29,7 @@ const charactersOf = (text: string): readonly string[] =>
 export const textWidth = (text: string, style: TextStyle): number =>
   charactersOf(text).reduce((width, character) => width + fontOf(style).glyph(character).advance, 0) * style.size
 
-/** As many characters as fit, with an ellipsis where some do not. */
+/** Truncates the text to the width, with an ellipsis. */
 export function fitText(text: string, style: TextStyle, maxWidth: number): string {
   if (textWidth(text, style) <= maxWidth) return text
   let left = maxWidth - textWidth(ellipsis, style)
@@ -42,7 +42,7 @@ export function fitText(text: string, style: TextStyle, maxWidth: number): strin
   return `${fitted.trimEnd()}${ellipsis}`
 }
 
-/** The pieces of a line as far as they fit. */
+/** Truncates the pieces of a line to the width. */
 export function fitPieces(pieces: readonly TextPiece[], maxWidth: number): readonly TextPiece[] {
   const fitted: TextPiece[] = []
   let left = maxWidth
@@ -55,7 +55,7 @@ export function fitPieces(pieces: readonly TextPiece[], maxWidth: number): reado
   return fitted
 }
 
-/** A text as an SVG element made of paths: nothing of it is markup. `x` is its left edge, `y` the baseline. */
+/** A text as an SVG path element, so that it cannot contain markup. `x` is the left edge, `y` the baseline. */
 export function drawText(text: string, x: number, y: number, style: TextStyle): string {
   const { size, color, italic = false, underlined = false, struckThrough = false } = style
   const font = fontOf(style)
@@ -72,7 +72,7 @@ export function drawText(text: string, x: number, y: number, style: TextStyle): 
   return `<g fill="${color}" transform="translate(${round(x)} ${round(y)})${slant} scale(${size})">${paths.join('')}${lines.join('')}</g>`
 }
 
-/** Pieces one after the other. */
+/** Joins pieces in a line. */
 export function drawPieces(pieces: readonly TextPiece[], x: number, y: number): string {
   let at = x
   return pieces

@@ -68,7 +68,7 @@ function luminance(rgb: readonly number[]): number {
 
 const minContrast = 4.5
 
-/** The colour, moved towards that of the text until it can be read on the background. */
+/** The colour, mixed with that of the text until it is readable on the background. */
 export function readable(color: string, { background, text }: Theme): string {
   const [ground, target] = [luminance(parts(background)), parts(text)]
   const contrast = (rgb: readonly number[]) => {

@@ -8,11 +8,11 @@ import { viewSparkline } from './sparkline.ts'
 import type { CardHistory, PageServer } from './types.ts'
 import { viewDays, viewHours } from './uptime.ts'
 
-/** A state in words with its colour; the shape of the mark differs too, for readers who do not see the colour. */
+/** A state in words with its colour; the mark also has a different shape, for readers who cannot distinguish the colours. */
 export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement =>
   h('span', { class: `badge ${name}` }, h('span', { class: 'mark', 'aria-hidden': 'true' }), texts.states[name])
 
-/** The picture is only asked for where there is one: a failed request is an error to the browser. */
+/** The picture is only requested if there is one: browsers report a failed request as an error. */
 export function viewIcon({ name, state }: PageServer, { root }: ViewContext, size = 44): ViewElement {
   if (state.up === true)
     return h('img', { class: 'icon', src: `${apiPath(root, name)}/favicon?size=64`, width: size, height: size, alt: '' })
@@ -20,14 +20,14 @@ export function viewIcon({ name, state }: PageServer, { root }: ViewContext, siz
   return h('span', { class: 'icon letter', 'aria-hidden': 'true' }, letter)
 }
 
-/** `Paper 1.21.11`, as far as it is known. */
+/** `Paper 1.21.11`, or the known part of it. */
 export function softwareText({ state }: PageServer): string {
   const { software, version } = state
   const name = software === null || software === 'vanilla' ? '' : cleanText(software)
   return `${name} ${cleanText(version ?? '')}`.trim()
 }
 
-/** Milliseconds; below 10 with a digit after the point. */
+/** Milliseconds, with one decimal below 10. */
 export const latencyText = (ms: number, format: Format): string => (ms < 9.95 ? format.decimal(ms) : format.integer(ms))
 
 const value = (text: string | undefined, unit: string): ViewElement =>
@@ -79,11 +79,11 @@ function viewTicks(server: PageServer, context: ViewContext): ViewElement {
   )
 }
 
-/** The head of a card, which is there also while the card is out of view: so a search of the browser finds it. */
+/** The head of a card. It also exists while the card is out of view, so that the browser's search finds it. */
 export const cardTitle = (server: PageServer, { root }: ViewContext): ViewElement =>
   h('h3', {}, h('a', { href: serverPath(root, server.name) }, h('bdi', {}, cleanName(server.name))))
 
-/** The curve of the players and the bars of the uptime, as a card shows them. */
+/** The curve of the players and the bars of the uptime on a card. */
 export const viewPast = (server: string, history: CardHistory, context: ViewContext): ViewElement => {
   const name = cleanName(server)
   return h(
@@ -95,7 +95,7 @@ export const viewPast = (server: string, history: CardHistory, context: ViewCont
   )
 }
 
-/** A server's card. @param past see `viewPast`; absent until the history is loaded */
+/** The card of a server. @param past see `viewPast`; absent until the history is loaded */
 export function viewCard(server: PageServer, past: ViewElement | undefined, context: ViewContext): ViewElement {
   const { texts, format } = context
   const health = healthOf(server, texts, format)

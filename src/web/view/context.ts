@@ -1,16 +1,16 @@
 import type { Format } from './format.ts'
 import type { Texts } from './texts.ts'
 
-/** What every view needs besides what it shows. */
+/** What every view needs besides its data. */
 export interface ViewContext {
   readonly texts: Texts
   readonly format: Format
   /** Unix milliseconds. */
   readonly now: number
-  /** From the page to the root of the service: empty or `../`. Every URL is relative, so that any prefix works. */
+  /** Relative path from the page to the root of the service: empty or `../`. Every URL is relative, so that any prefix works. */
   readonly root: string
   readonly title: string
-  /** The data are of the built-in demo server. */
+  /** True if the data are of the built-in demo server. */
   readonly isDemo?: boolean
 }
 

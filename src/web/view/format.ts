@@ -1,7 +1,7 @@
-/** Numbers and times as the reader's locale writes them. */
+/** Numbers and times in the reader's locale. */
 export interface Format {
   integer(value: number): string
-  /** One digit after the point. */
+  /** One decimal. */
   decimal(value: number): string
   /** 0 to 1 as percent. Never rounded up to 100 %. */
   percent(part: number): string

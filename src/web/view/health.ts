@@ -2,7 +2,7 @@ import type { Format } from './format.ts'
 import type { Texts } from './texts.ts'
 import type { PageServer } from './types.ts'
 
-/** How a server is, worst first. Everything before `unknown` needs attention. */
+/** The health of a server, worst first. Everything before `unknown` needs attention. */
 export const healthNames = [
   'down',
   'hung',
@@ -26,12 +26,12 @@ export interface Health {
   readonly reason: string
 }
 
-/** A server below this part of the ticks it aims at lags. */
+/** A server below this part of its target tick rate lags. */
 const laggingBelow = 0.95
-/** Mean tick times above this part of the time there is are close to the limit. */
+/** A mean tick time above this part of the available time is close to the limit. */
 const tightAbove = 0.8
 
-/** Milliseconds that a tick may take, and ticks per second aimed at. */
+/** The available milliseconds per tick, and the target tick rate. */
 export function tickBudget({ tickRateTarget }: PageServer): { readonly target: number; readonly budget: number } {
   const target = tickRateTarget !== null && tickRateTarget > 0 ? tickRateTarget : 20
   return { target, budget: 1000 / target }
@@ -48,12 +48,11 @@ function lagReason(server: PageServer, texts: Texts, format: Format): string | u
 }
 
 /**
- * By server, which is another object whenever something of it changes: of a thousand servers one changes at a time. A page has one
- * language.
+ * Cached by server object, which is replaced when a server changes: usually one of a thousand at a time. A page has one language.
  */
 const known = new WeakMap<PageServer, Health>()
 
-/** How a server is, with its reason. */
+/** The health of a server, with the reason. */
 export function healthOf(server: PageServer, texts: Texts, format: Format): Health {
   const before = known.get(server)
   if (before !== undefined) return before
@@ -77,7 +76,7 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
   if (state.up === null) return ['unknown', texts.reason.unknown]
   if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]
   if (state.responsive === false) return ['hung', texts.reason.hung]
-  // Ticks that stand still are not slow ones.
+  // Stopped ticks are not slow ticks.
   const lag = state.frozen === true || state.paused === true ? undefined : lagReason(server, texts, format)
   if (lag !== undefined) return ['lagging', lag]
   const [failure] = failing
@@ -89,7 +88,7 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
 
 export type Light = 'good' | 'tight' | 'bad' | 'off'
 
-/** The traffic light of a server's ticks, and what it says. */
+/** The level of a server's ticks, with a text. */
 export function tickLight(server: PageServer, texts: Texts, format: Format): { readonly light: Light; readonly reason: string } {
   const { state } = server
   const { tickRate, tickTimeMean, tickTimeP99 } = state

@@ -11,7 +11,7 @@ const tower = [
   ['#4d7c0f', 'M1 15h14v1h-14z'],
 ] as const
 
-/** The mark of the service as an SVG document, with a dot where something is wrong. @param alert how many servers are down */
+/** The mark of the service as an SVG document, with a dot if servers are down. @param alert number of servers that are down */
 export function faviconSvg(alert: number): string {
   const dot = alert > 0 ? '<circle cx="12" cy="4" r="4" fill="#e5484d" stroke="#fff" stroke-width="1"/>' : ''
   const paths = tower.map(([fill, d]) => `<path fill="${fill}" d="${d}"/>`).join('')

@@ -30,11 +30,11 @@ export function viewHeader({ texts, root, title }: ViewContext): ViewElement {
   )
 }
 
-/** Says on every page that the data are simulated. */
+/** The note on every page that the data are simulated. */
 export const viewDemoNotice = ({ texts, isDemo = false }: ViewContext): readonly ViewElement[] =>
   isDemo ? [h('p', { class: 'demo', role: 'note' }, texts.demo)] : []
 
-/** Search, filters and order of the cards; it works with JavaScript only and is shown then. */
+/** Search, filters and order of the cards; shown only with JavaScript, which it needs. */
 export function viewControls(groups: readonly string[], { texts }: ViewContext): ViewElement {
   const { controls } = texts
   return h(

@@ -15,10 +15,10 @@ function luminance(rgb: readonly number[]): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/** Luminance that reads on the dark ground of the message with a contrast of 4.5. */
+/** Luminance with a contrast of 4.5 on the dark background of the message. */
 const legible = 0.24
 
-/** A colour made lighter until it can be read on the dark ground. */
+/** A colour, lightened until it is readable on the dark background. */
 export function legibleColor(hex: string): string {
   const rgb = [1, 3, 5].map((from) => Number.parseInt(hex.slice(from, from + 2), 16))
   let shown = rgb
@@ -40,7 +40,7 @@ function viewRun({ text, color, formats }: TextRun): ViewElement {
   )
 }
 
-/** At most two lines, as the game's server list shows them. */
+/** At most two lines, as in the server list of the game. */
 function lines(runs: readonly TextRun[]): TextRun[][] {
   const found: TextRun[][] = [[]]
   let left = maxLength
@@ -56,7 +56,7 @@ function lines(runs: readonly TextRun[]): TextRun[][] {
   return found.slice(0, maxLines)
 }
 
-/** The message of the day in its colours; nothing where it is unknown. */
+/** The message of the day in its colours; empty if it is unknown. */
 export function viewMotd({ formattedMotd, state }: PageServer): ViewElement | undefined {
   if (state.motd === null) return undefined
   const runs = parseTextRuns(formattedMotd ?? state.motd)

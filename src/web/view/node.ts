@@ -1,6 +1,6 @@
 /**
- * What a view returns: made into HTML on the server and into elements in the browser, so that both show the same. Texts are
- * always text; there is no way to put markup in.
+ * The result of a view: rendered as HTML on the server and as elements in the browser, so that both show the same. Strings are
+ * always text, never markup.
  */
 export interface ViewElement {
   readonly tag: string
@@ -10,10 +10,10 @@ export interface ViewElement {
 export type ViewNode = ViewElement | string
 
 type Value = string | number | boolean | null | undefined
-/** False, null and undefined: not there; true: there without a value. */
+/** False, null and undefined: no attribute; true: an attribute without a value. */
 export interface Attributes {
   readonly [name: string]: Value | Readonly<Record<string, string>>
-  /** Set by the browser's code alone: the content security policy allows no styles in HTML. */
+  /** Set only by the code in the browser: the content security policy allows no styles in HTML. */
   readonly style?: Readonly<Record<string, string>>
 }
 
@@ -41,7 +41,7 @@ export const escapeHtml = (text: string): string =>
 
 const voidTags = new Set(['br', 'hr', 'img', 'input', 'link', 'meta'])
 
-/** The attributes that are there, as texts. */
+/** The present attributes as strings. */
 export function attributesOf({ attributes }: ViewElement): readonly (readonly [string, string])[] {
   const found: [string, string][] = []
   for (const name in attributes) {

@@ -4,10 +4,10 @@ import { h, type ViewElement } from './node.ts'
 import { viewRelative } from './relative.ts'
 import type { ListedPlayer, ServerDetails, Session } from './types.ts'
 
-/** More visits than these are not shown. */
+/** Maximum number of visits shown. */
 const maxRecent = 40
 
-/** A player's head, of those whose UUID is known. */
+/** A player's head, if the UUID is known. */
 const viewHead = ({ ID }: ListedPlayer, { root }: ViewContext): ViewElement =>
   ID === ''
     ? h('span', { class: 'face', 'aria-hidden': 'true' })
@@ -22,7 +22,7 @@ const viewHead = ({ ID }: ListedPlayer, { root }: ViewContext): ViewElement =>
 
 const viewName = ({ NAME }: ListedPlayer): ViewElement => h('bdi', { class: 'name' }, cleanName(NAME))
 
-/** Who is online, and since when where that is known. Nothing where the page hides names. */
+/** The players online, and since when, if known. Empty if the page hides names. */
 export function viewPlayers({ server, sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
   const { texts } = context
   const { players, online, up } = server.state
@@ -30,7 +30,7 @@ export function viewPlayers({ server, sessions }: ServerDetails, context: ViewCo
   const since = new Map(
     sessions.flatMap(({ player, from, isOnline }) => (isOnline && from !== null ? [[player.NAME, from]] : [])),
   )
-  const none = up === true && online === 0 ? texts.server.nobody : texts.server.noList
+  const none = up === true && online === 0 ? texts.server.noPlayers : texts.server.noList
   return h(
     'section',
     { class: 'panel' },
@@ -48,7 +48,7 @@ export function viewPlayers({ server, sessions }: ServerDetails, context: ViewCo
   )
 }
 
-/** Who was here and for how long. */
+/** The past players and the length of their visits. */
 export function viewRecent({ sessions }: ServerDetails, context: ViewContext): ViewElement | undefined {
   const { texts } = context
   const ended = (sessions ?? []).filter(({ isOnline }) => !isOnline).slice(0, maxRecent)

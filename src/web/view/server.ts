@@ -13,7 +13,7 @@ import { viewDays, viewHours } from './uptime.ts'
 const fact = (label: string, ...children: readonly Child[]): ViewElement =>
   h('div', {}, h('dt', {}, label), h('dd', {}, children))
 
-/** Name, state, and the values of now. */
+/** Name, state, and current values. */
 export function viewServerHead({ server, record }: ServerDetails, context: ViewContext): ViewElement {
   const { texts, format } = context
   const { online, max, tickRate, tickTimeMean, latency } = server.state
@@ -59,7 +59,7 @@ export function viewServerHead({ server, record }: ServerDetails, context: ViewC
   )
 }
 
-/** Uptime, players and sources: what changes while the page is open, below the charts. */
+/** Uptime, players and sources: the part below the charts that changes while the page is open. */
 export function viewServerBody(details: ServerDetails, context: ViewContext): ViewElement {
   const { texts } = context
   const { server, history, sources, hints } = details
@@ -133,7 +133,7 @@ export function viewServerBody(details: ServerDetails, context: ViewContext): Vi
   )
 }
 
-/** @param base URL of the service, with a slash at its end */
+/** @param base URL of the service, with a trailing slash */
 export function viewShare(base: string, name: string, { texts }: ViewContext): ViewElement {
   const { server } = texts
   return h(

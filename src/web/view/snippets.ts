@@ -10,8 +10,8 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const attribute = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
 
 /**
- * What to copy to show a server elsewhere.
- * @param base URL of the service, with a slash at its end
+ * Snippets to copy, to show a server elsewhere.
+ * @param base URL of the service, with a trailing slash
  */
 export function snippetsOf(base: string, name: string): readonly (readonly [SnippetName, string])[] {
   const api = `${base}api/v1/servers/${encodeURIComponent(name)}`

@@ -4,7 +4,7 @@ import { h, type ViewElement } from './node.ts'
 const width = 240
 const height = 34
 
-/** Lines through the values that are known, as the `d` of an SVG path; a gap ends a line. */
+/** Lines through the known values, as the `d` attribute of an SVG path; a gap ends a line. */
 function pathOf(values: readonly (number | null)[], top: number): { readonly line: string; readonly area: string } {
   const step = width / Math.max(1, values.length - 1)
   const y = (value: number) => (height - 2 - (value / top) * (height - 4)).toFixed(1)

@@ -4,7 +4,7 @@ import { type Health, healthOf } from './health.ts'
 import { h, type ViewElement } from './node.ts'
 import type { FleetPage, PageServer } from './types.ts'
 
-/** More servers than these are counted, not listed. */
+/** Maximum number of servers listed; further ones are counted. */
 const maxListed = 12
 
 export interface Totals {
@@ -12,7 +12,7 @@ export interface Totals {
   readonly up: number
   /** Servers that are down, for the title and the icon. */
   readonly down: number
-  /** Null where no server's count is known. */
+  /** Null if no server has a known count. */
   readonly players: number | null
   readonly slots: number
   /** Worst first. */
@@ -23,7 +23,7 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
   let [up, down, slots] = [0, 0, 0]
   let players: number | null = null
   const attention: { readonly server: PageServer; readonly health: Health }[] = []
-  // In one pass: this runs with every change of one of a thousand servers.
+  // A single pass, because this runs for every change of one of a thousand servers.
   for (const server of servers) {
     const { state } = server
     if (state.up === true) {
@@ -42,7 +42,7 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
 const tile = (name: string, label: string, big: string, small: string): ViewElement =>
   h('div', { class: `tile ${name}` }, h('dt', {}, label), h('dd', {}, h('b', {}, big), ' ', h('span', {}, small)))
 
-/** What stands at the top of the page. */
+/** The top of the page. */
 export function viewSummary(totals: Totals, peak: FleetPage['peak'], context: ViewContext): ViewElement {
   const { texts, format } = context
   const { summary } = texts
@@ -93,5 +93,5 @@ const viewAttention = (server: PageServer, { name, reason }: Health, { texts, ro
     ),
   )
 
-/** The title of the browser's tab: how many are down comes first. */
+/** The title of the browser tab, starting with the number of servers that are down. */
 export const pageTitle = ({ down }: Totals, title: string): string => `${down > 0 ? `(${down}) ` : ''}${cleanName(title)}`

@@ -12,9 +12,9 @@ export const english = {
     live: 'Live',
     connecting: 'Connecting',
     reconnecting: 'Reconnecting',
-    noScript: 'Values of the moment this page was loaded. Turn JavaScript on to see them change.',
+    noScript: 'Values as of when this page was loaded. Enable JavaScript for live updates.',
   },
-  demo: 'Demo data: no server is configured, so a simulated one is shown. Set MC_SERVER=host:port to watch your own.',
+  demo: 'Demo data: no server is configured, so this is a simulated one. Set MC_SERVER=host:port to watch your own.',
   stale: (time: string) => `The service does not answer. Values are from ${time}.`,
 
   summary: {
@@ -61,7 +61,7 @@ export const english = {
   reason: {
     downUnknown: 'not reachable',
     upgrading: (progress: string) =>
-      `starting: the world is being upgraded${progress === '' ? '' : `, ${progress} done`}; nobody can join until then`,
+      `starting: the world is being upgraded${progress === '' ? '' : `, ${progress} done`}; players cannot join until then`,
     upgradeFailed: 'the upgrade of the world has failed',
     asleep: 'stopped; a proxy starts it when a player joins',
     hung: 'accepts connections, but its main thread does not answer',
@@ -69,15 +69,15 @@ export const english = {
     longTicks: (mean: string, budget: string) => `${mean} ms per tick; more than ${budget} ms is lag`,
     limited: (source: string, why: string) => `${source}: ${why}`,
     unknown: 'not polled yet',
-    frozen: 'time is stopped by /tick freeze',
-    paused: 'nobody is online, so ticks are paused',
+    frozen: 'ticking is stopped by /tick freeze',
+    paused: 'no player is online, so ticking is paused',
     up: 'answers',
   },
   ticks: {
     good: (mean: string, budget: string) => `Keeps up: ${mean} of ${budget} ms per tick used`,
     goodRate: (rate: string, target: string) => `Keeps up: ${rate} of ${target} ticks per second`,
     tight: (mean: string, budget: string) => `Close to its limit: ${mean} of ${budget} ms per tick used`,
-    spikes: (p99: string, budget: string) => `Single ticks are slow: 99th percentile ${p99} ms, limit ${budget} ms`,
+    spikes: (p99: string, budget: string) => `Some ticks are slow: 99th percentile ${p99} ms, limit ${budget} ms`,
     unknown: 'No tick data',
     upgrading: 'No ticks until the world is upgraded',
     asleep: 'No ticks while it is stopped',
@@ -147,10 +147,10 @@ export const english = {
     software: 'Software',
     latency: 'Latency',
     lastContact: 'Last contact',
-    record: 'Most players ever',
+    record: 'Record number of players',
     never: 'never',
     playersOnline: 'Players online',
-    nobody: 'Nobody is online.',
+    noPlayers: 'No players online.',
     noList: 'No source has the full list of players.',
     since: (time: string) => `since ${time}`,
     recent: 'Recent visits',
@@ -183,7 +183,7 @@ export const english = {
     sourceStates: { ok: 'ok', partial: 'partial', failed: 'failed', pending: 'pending', off: 'off' } as Readonly<
       Record<string, string>
     >,
-    hints: 'What would show more',
+    hints: 'How to show more',
     hint: (set: string, gives: string) => `${set} would give ${gives}.`,
     share: 'Use elsewhere',
     copy: 'Copy',
@@ -197,13 +197,13 @@ export const english = {
     },
     snippetHints: {
       prometheus: 'Add to scrape_configs in prometheus.yml.',
-      grafana: 'Import the dashboards of the package, then open this URL.',
+      grafana: 'Import the dashboards from the package, then open this URL.',
       banner: 'For a web page or forum.',
       badge: 'Markdown for a README.',
       homeAssistant: 'Add to configuration.yaml.',
     },
   },
-  missing: { title: 'Server not found', text: (name: string) => `There is no server called “${name}”.` },
+  missing: { title: 'Server not found', text: (name: string) => `There is no server “${name}”.` },
 } as const
 
 type Widen<T> = T extends string

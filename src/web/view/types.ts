@@ -1,9 +1,9 @@
-/** What the page knows of one server. `null` where a value is unknown. */
+/** The data of one server on the page. `null` if a value is unknown. */
 export interface ServerState {
   readonly up: boolean | null
   readonly online: number | null
   readonly max: number | null
-  /** Null where no source has the full list, and where the page hides names. */
+  /** Null if no source has the full list, and if the page hides names. */
   readonly players: readonly ListedPlayer[] | null
   readonly version: string | null
   readonly software: string | null
@@ -21,9 +21,9 @@ export interface ServerState {
   readonly responsive: boolean | null
   /** True: a proxy answers for the server, which is stopped. */
   readonly asleep: boolean | null
-  /** The upgrade of its world that the server makes before it is up; null where there is none. */
+  /** The world upgrade that the server performs before it is up; null if there is none. */
   readonly worldUpgrade: 'running' | 'failed' | null
-  /** 0 to 1; null where unknown. */
+  /** 0 to 1; null if unknown. */
   readonly worldUpgradeProgress: number | null
 }
 
@@ -35,24 +35,24 @@ export interface ListedPlayer {
 export interface PageServer {
   readonly name: string
   readonly group: string | null
-  /** Null where the page hides addresses. */
+  /** Null if the page hides addresses. */
   readonly address: string | null
   readonly state: ServerState
   /** The message of the day with its formatting codes. */
   readonly formattedMotd: string | null
-  /** What the server aims at, in ticks per second; null: 20. */
+  /** Target tick rate in ticks per second; null: 20. */
   readonly tickRateTarget: number | null
   /** While down: why, as the code of a source's error. */
   readonly error: string | null
-  /** While up: sources that fail, with the code of their error. Empty where the page hides sources. */
+  /** While up: sources that fail, with the code of their error. Empty if the page hides sources. */
   readonly failing: readonly { readonly source: string; readonly error: string }[]
   /** Unix milliseconds of the last contact. */
   readonly lastContact: number | null
 }
 
-/** The past of one server, as a card shows it. */
+/** The past of one server for its card. */
 export interface CardHistory {
-  /** UTC days, oldest first; the last is today. `up` is the part of the known time, null: nothing is known. */
+  /** UTC days, oldest first; the last is today. `up` is the uptime as a part of the known time; null if unknown. */
   readonly days: readonly { readonly date: string; readonly up: number | null; readonly known: number }[]
   /** The last 24 hours in equal parts, oldest first. */
   readonly parts: readonly (number | null)[]
@@ -78,17 +78,17 @@ export interface SourceRow {
   readonly lastError: { readonly code: string; readonly message: string; readonly at: number } | null
 }
 
-/** What a source that is off or fails would give. */
+/** What a disabled or failing source would provide. */
 export interface SourceHint {
   readonly source: string
-  /** The settings that switch it on. */
+  /** The settings that enable it. */
   readonly set: string
   readonly gives: readonly string[]
 }
 
 export interface Session {
   readonly player: ListedPlayer
-  /** Unix milliseconds; null where nobody watched when the player came, or left. */
+  /** Unix milliseconds; null if the server was not watched when the player joined or left. */
   readonly from: number | null
   readonly to: number | null
   readonly isOnline: boolean
@@ -98,11 +98,11 @@ export interface ServerDetails {
   readonly server: PageServer
   readonly history: CardHistory | null
   readonly record: { readonly players: number; readonly at: number } | null
-  /** Newest first; null where the page hides names. */
+  /** Newest first; null if the page hides names. */
   readonly sessions: readonly Session[] | null
-  /** Null where the page hides sources. */
+  /** Null if the page hides sources. */
   readonly sources: readonly SourceRow[] | null
-  /** For each unknown value what would give it; null where the page hides sources. */
+  /** For each unknown value, what would provide it; null if the page hides sources. */
   readonly hints: readonly SourceHint[] | null
 }
 

@@ -2,7 +2,7 @@ import type { ViewContext } from './context.ts'
 import { h, type ViewElement } from './node.ts'
 import type { CardHistory } from './types.ts'
 
-/** How a part of the time was: the class of its cell. */
+/** The state in a part of the time, as the class of its cell. */
 export function uptimeLevel(up: number | null): string {
   if (up === null) return 'none'
   if (up >= 0.999) return 'full'
@@ -10,11 +10,11 @@ export function uptimeLevel(up: number | null): string {
   return up >= 0.9 ? 'some' : 'poor'
 }
 
-/** A cell is a button so that a finger or the keyboard reaches its label; arrow keys move within a bar. */
+/** A cell is a button, so that touch and the keyboard reach its label; arrow keys move within a bar. */
 const cell = (level: string, label: string, isLast: boolean): ViewElement =>
   h('button', { type: 'button', class: `cell ${level}`, 'aria-label': label, 'data-tip': label, tabindex: isLast ? 0 : -1 })
 
-/** The mean of the days, each by how much of it is known; null where nothing is. */
+/** The mean of the days, weighted by their known time; null if there is none. */
 export function meanUptime(days: CardHistory['days']): number | null {
   const known = days.filter((day) => day.up !== null)
   const weight = known.reduce((sum, day) => sum + day.known, 0)

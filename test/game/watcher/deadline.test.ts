@@ -7,9 +7,9 @@ it('counts the time that is left, never below 0', async () => {
   const deadline = createDeadline(clock, 3_000)
   expect(deadline).toMatchObject({ at: 3_500, timeoutMs: 3_000 })
   await clock.advance(1_000)
-  expect(deadline.left()).toBe(2_000)
+  expect(deadline.remainingMs()).toBe(2_000)
   await clock.advance(9_000)
-  expect(deadline.left()).toBe(0)
+  expect(deadline.remainingMs()).toBe(0)
 })
 
 it('waits for work that ends in time, and no longer than the maximum for other work', async () => {

@@ -24,7 +24,7 @@ it('tells a source its deadline, and aborts it then', async () => {
   const poll = running.run(recording, createDeadline(clock, 2_000))
   const failed = expect(poll).rejects.toMatchObject({
     code: 'timeout',
-    message: 'status.test:1: no complete answer within 2000 ms',
+    message: 'status.test:1: no complete reply within 2000 ms',
   })
   await clock.advance(2_000)
   await failed

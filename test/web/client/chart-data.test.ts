@@ -18,13 +18,13 @@ it.each([
 ])('requests finer values of a period that began %i ms ago, shown in steps of %i ms', (ago, step, range, finer) => {
   const query = finerQuery(now - ago, step, now)
   expect(query?.range).toBe(range)
-  // The route takes the range, and answers with that step.
+  // The route accepts the range, and answers with that step.
   const parsed = rangeKind.parse(range)
   expect(parsed).toBeGreaterThanOrEqual(ago)
   expect(chooseStep(parsed ?? 0, query?.points ?? 0)).toBe(finer)
 })
 
-it('requests ranges that the route takes, in finer steps only, whatever the period is', () => {
+it('requests ranges that the route accepts, in finer steps only, for any period', () => {
   for (let ago = minute; ago < 9 * day; ago += 37 * minute + 1_234) {
     for (const step of [10_000, 5 * minute, 30 * minute, day]) {
       const query = finerQuery(now - ago, step, now)
@@ -42,7 +42,7 @@ it.each([
   [5 * day, 10 * minute],
   [8 * day, day],
   [300 * day, day],
-])('requests nothing where what began %i ms ago is not stored in finer steps than %i ms', (ago, step) => {
+])('requests nothing if the time %i ms ago is not stored in finer steps than %i ms', (ago, step) => {
   expect(finerQuery(now - ago, step, now)).toBeUndefined()
 })
 
@@ -53,7 +53,7 @@ const reply = (from: number, step: number, players: readonly (number | null)[]):
   series: { players: { min: players, mean: players, max: players } },
 })
 
-it('puts the finer values in place of those of their time, gaps too', () => {
+it('replaces the values by the finer ones of the same time, including gaps', () => {
   const whole = reply(0, 10_000, [1, 2, 3, 4])
   const finer = reply(20_000, 5_000, [5, null, 6, 7])
   expect(columns(whole, 'players')).toEqual([
@@ -71,7 +71,7 @@ it('puts the finer values in place of those of their time, gaps too', () => {
   ])
 })
 
-it('finds the highest value of what is shown', () => {
+it('finds the highest visible value', () => {
   const data = columns(reply(0, 10_000, [9, 2, 3, null]), 'players')
   expect(peakOf(data, 0, 40)).toEqual({ at: 5, value: 9 })
   expect(peakOf(data, 10, 40)).toEqual({ at: 25, value: 3 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createEventParser, type StreamEvent } from '../../../src/web/client/event-parser.ts'
 
-/** What is parsed of a stream that arrives in these pieces. */
+/** The messages of a stream that arrives in these chunks. */
 function parse(...pieces: readonly string[]) {
   const events: StreamEvent[] = []
   const ids: string[] = []
@@ -22,28 +22,24 @@ const parsed = {
   ids: ['1', '2'],
 }
 
-it('gives each message with its id', () => {
+it('returns each message with its id', () => {
   expect(parse(stream)).toEqual(parsed)
 })
 
-it.each(Array.from({ length: stream.length - 1 }, (_, index) => index + 1))('does not mind where a piece ends: %i', (at) => {
+it.each(Array.from({ length: stream.length - 1 }, (_, index) => index + 1))('accepts any chunk size: %i', (at) => {
   expect(parse(stream.slice(0, at), stream.slice(at))).toEqual(parsed)
 })
 
-it('takes a stream character by character, and lines that end with CRLF', () => {
+it('accepts a stream character by character, and lines that end with CRLF', () => {
   expect(parse(...stream)).toEqual(parsed)
   expect(parse(...stream.replaceAll('\n', '\r\n'))).toEqual(parsed)
 })
 
 it.each([
-  ['is nothing until its empty line is there', 'event: change\ndata: 1\n', []],
-  [
-    'without data is none, and its name is not that of the next one',
-    'event: up\n\ndata: 1\n\n',
-    [{ event: 'message', data: '1' }],
-  ],
+  ['is not complete before its empty line', 'event: change\ndata: 1\n', []],
+  ['without data is ignored, and so is its name', 'event: up\n\ndata: 1\n\n', [{ event: 'message', data: '1' }]],
   ['joins lines of data', 'data: 1\ndata: 2\n\n', [{ event: 'message', data: '1\n2' }]],
-  ['may have no space after the colon, and loses one space only', 'event:a\ndata:  1\n\n', [{ event: 'a', data: ' 1' }]],
+  ['may have no space after the colon, and only one space is removed', 'event:a\ndata:  1\n\n', [{ event: 'a', data: ' 1' }]],
   ['may have empty data', 'data\n\n', [{ event: 'message', data: '' }]],
   ['ignores comments and unknown fields', ': data: 1\nretry: 5\nfoo: 1\ndata: 2\n\n', [{ event: 'message', data: '2' }]],
 ])('a message %s', (_, text, events) => {

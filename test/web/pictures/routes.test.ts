@@ -72,13 +72,13 @@ describe('the pictures', () => {
     })
   })
 
-  it('are of known servers only', async () => {
+  it('exist only for watched servers', async () => {
     const { get } = await start()
     for (const path of ['banner.png', 'badge.svg', 'chart.png', `players/${uuid}/head.png`])
       expect((await get(`/api/v1/servers/none/${path}`)).status).toBe(404)
   })
 
-  it('are there for a server that is down, and before the first poll, and differ', async () => {
+  it('exist for a server that is down, and before the first poll, and differ', async () => {
     const service = await buildTestApp({ scripts: { Server: { status } }, polled: false })
     const tags = async () =>
       Promise.all(
@@ -98,14 +98,14 @@ describe('the pictures', () => {
     expect((await service.get('/api/v1/chart.png')).status).toBe(200)
   })
 
-  it('are rendered once for many who ask at once', async () => {
+  it('are rendered once for many simultaneous requests', async () => {
     const { get } = await start()
     const replies = await Promise.all(Array.from({ length: 100 }, () => get('/api/v1/banner.png')))
     expect(new Set(replies.map(({ headers }) => headers.get('etag'))).size).toBe(1)
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
   })
 
-  it('are refused where too many wait', async () => {
+  it('are refused if too many are waiting', async () => {
     const { get } = await start()
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, index) => get(`/api/v1/chart.png?width=1600&height=${600 + index}`)),
@@ -146,12 +146,12 @@ describe('/badge.svg', () => {
     [{ tickRate: 0, tickPaused: true }, 'TPS: paused'],
     [{ tickRate: 3 }, 'TPS: 3.0'],
     [{}, 'TPS: unknown'],
-  ])('says how the ticks are with %o', async (rcon, expected) => {
+  ])('rates the ticks with %o', async (rcon, expected) => {
     const { get } = await start({ Server: { status, rcon } })
     expect(await title(await get('/api/v1/badge.svg?show=tps'))).toBe(expected)
   })
 
-  it('says that a server is down', async () => {
+  it('shows that a server is down', async () => {
     const service = await start({ Server: { status: refused } })
     await service.clock.advance(10_000)
     for (const show of ['status', 'players', 'tps', 'version'])
@@ -159,13 +159,13 @@ describe('/badge.svg', () => {
     expect(await title(await service.get('/api/v1/badge.svg?show=uptime'))).toBe('uptime 90 d: 0%')
   })
 
-  it('says that nothing is known', async () => {
+  it('shows that the state is unknown', async () => {
     const { get } = await buildTestApp({ scripts: { Server: { status } }, polled: false })
     for (const show of ['status', 'players', 'tps', 'version', 'uptime'])
       expect(await title(await get(`/api/v1/badge.svg?show=${show}`))).toContain('unknown')
   })
 
-  it('has what a server sends as text, never as markup', async () => {
+  it('contains texts from a server only as text, never as markup', async () => {
     const version = `"><script>alert(1)</script>&amp;'\u202e\u200b\u0000\u001b]]>`
     const { get } = await start({ Server: { status: { ...status, version } } })
     const svg = await (await get('/api/v1/badge.svg?show=version')).text()
@@ -183,8 +183,8 @@ describe('hostile texts', () => {
     ['lone surrogates', '\ud800x\udc00'],
     ['marks without end', `a${'\u0301'.repeat(5_000)}`],
     ['a very long text', 'W'.repeat(100_000)],
-    ['nothing but codes', '§c§l§r§#12'],
-    ['characters that the font lacks', '日本語 🎮 العربية'],
+    ['only codes', '§c§l§r§#12'],
+    ['characters missing in the font', '日本語 🎮 العربية'],
   ])('%s', async (_, text) => {
     const motd = `${text}\n${text}\n${text}`
     const { get } = await start({
@@ -249,7 +249,7 @@ describe('heads from HEADS_URL', () => {
     ['no picture', { body: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>') }],
     ['too much', { body: Buffer.alloc(1_000_000) }],
     ['a redirect', { status: 302, body: Buffer.alloc(0) }],
-  ])('are patterns where the service answers %s, and it is not asked again at once', async (_, answer) => {
+  ])('are patterns if the service answers %s, without another request at once', async (_, answer) => {
     const { requested, service } = await startHeads(async () => answer)
     const expected = await pattern()
     for (let count = 0; count < 3; count++)
@@ -257,7 +257,7 @@ describe('heads from HEADS_URL', () => {
     expect(requested).toHaveLength(1)
   })
 
-  it('are patterns for more players than a slow service can answer for', async () => {
+  it('are patterns if a slow service has too many requests', async () => {
     const waiting: (() => void)[] = []
     const red = await head('#ff0000')
     const { requested, service } = await startHeads(async () => {

@@ -7,7 +7,7 @@ import { english } from '../../../src/web/view/texts.ts'
 const context = { texts: english, format: createFormat('en', 'UTC'), now: 0, root: '', title: 'Servers' }
 const controls = (...groups: readonly string[]) => toHtml(viewControls(groups, context))
 
-it('lets the reader choose a group where there are some', () => {
+it('has a choice of groups if there are any', () => {
   const html = controls('Games', '<b>"x"')
   expect(html).toContain(
     '<label class="pick"><span>Group</span><select id="group"><option value="">All groups</option><option value="Games">Games</option>',
@@ -15,6 +15,6 @@ it('lets the reader choose a group where there are some', () => {
   expect(html).toContain('<option value="&lt;b&gt;&quot;x&quot;">&lt;b&gt;&quot;x&quot;</option>')
 })
 
-it('hides the choice of a group where there is none', () => {
+it('hides the choice of groups if there are none', () => {
   expect(controls()).toContain('<label class="pick" hidden="">')
 })

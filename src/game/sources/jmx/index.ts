@@ -93,8 +93,15 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
       otherwise: 'off',
       meaning: "URL of Jolokia's agent in its JVM, such as http://host:8778/jolokia",
     },
-    user: { env: 'MC_JMX_USER', file: 'jmx.user', kind: text, meaning: 'user name for the agent' },
-    password: { env: 'MC_JMX_PASSWORD', file: 'jmx.password', kind: text, secret: true, meaning: 'password for the agent' },
+    user: { env: 'MC_JMX_USER', file: 'jmx.user', kind: text, needs: 'password', meaning: 'user name for the agent' },
+    password: {
+      env: 'MC_JMX_PASSWORD',
+      file: 'jmx.password',
+      kind: text,
+      secret: true,
+      needs: 'user',
+      meaning: 'password for the agent',
+    },
   },
   // The samples themselves, before what the server makes of them.
   fields: {

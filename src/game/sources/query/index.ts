@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns'
 import { hostPort } from '../../../config/kinds.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createAnyAddress } from '../../names/connect-any-address.ts'
+import { createAddressRacer } from '../../names/address-racer.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import {
@@ -31,7 +31,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const { host, port } = address
   const target = formatHostPort(address)
   const phases = context.phases?.timer('query')
-  const anyAddress = createAnyAddress({ host, target, network, clock, phases })
+  const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
   function read(address: LookupAddress, signal: AbortSignal): Promise<FullStat> {
     return withUdpSocket(address, port, signal, async (socket) => {
@@ -56,7 +56,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
       try {
         signal.throwIfAborted()
         phases?.start()
-        const fields = toFields(await anyAddress(read, signal))
+        const fields = toFields(await raceAddresses(read, signal))
         phases?.end('read')
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {
@@ -118,6 +118,7 @@ export const query: SourceDescriptor<'query', QuerySettings> = {
   },
   cost: 'two datagrams per poll; the server renews the answer every 5 s',
   network: true,
+  udpOnly: true,
   pushes: false,
   editions: ['java'],
   discover({ properties }, _given, server) {

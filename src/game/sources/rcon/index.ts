@@ -219,6 +219,7 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
     notConfigured: 'enable-rcon=true and MC_RCON_PASSWORD',
     ...networkHints('are enable-rcon=true and this rcon.port in its server.properties, and may this machine connect?'),
     malformed: 'is this the rcon.port of its server.properties?',
+    closed: 'is this the rcon.port of its server.properties, and is the server running?',
     auth: 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties',
   },
   timeoutHints: {

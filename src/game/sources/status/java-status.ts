@@ -9,7 +9,7 @@ import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/addr
 import { orderSrv } from '../../protocol/srv.ts'
 import type { SourceContext } from '../source.ts'
 import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
-import { readLegacyStatus } from './legacy-status.ts'
+import { loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
 import { createReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
 
@@ -21,8 +21,11 @@ const rememberFor = 600_000
 const maxMissedPongs = 3
 /** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
 const modernInLegacy = 127
-/** Milliseconds for the legacy reply of a server that has closed the connection of a modern request for the second time. */
-const legacyGraceMs = 300
+/**
+ * Milliseconds for the legacy reply of a server that has closed the connection of a modern request for the second time: enough for
+ * a slow line that loses a packet.
+ */
+const legacyGraceMs = 1_000
 
 /**
  * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
@@ -112,7 +115,9 @@ export function createJavaReader(
         legacyUntil = clock.now() + rememberFor
         return { ...fields, ...(protocol !== undefined && { protocol }) }
       })
-      const modern = readModern(own.signal).catch((error: unknown) => {
+      const modern = readModern(own.signal).catch(async (error: unknown) => {
+        // Loading the library may take longer than the server.
+        await loadLegacyLibrary()
         if (!own.signal.aborted) cancel = clock.after(legacyGraceMs, () => own.abort(refused))
         throw error
       })

@@ -10,6 +10,9 @@ const maxAnswer = 8_192
 
 const isCount = (value: number | null | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
+/** Few servers are this old, and loading the library takes longer than a whole command such as --help. */
+export const loadLegacyLibrary = () => import('minecraft-server-util')
+
 /**
  * The status of a server from beta 1.8 to 1.6, which answers FE 01 with one text
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
@@ -17,9 +20,8 @@ const isCount = (value: number | null | undefined): value is number => Number.is
  * @throws SourceError
  */
 export async function readLegacyStatus(connect: () => Socket, options: GuardOptions): Promise<Partial<Fields>> {
-  // Few servers are this old, and loading the library takes longer than a whole command such as --help. It comes before the
-  // connection, of which no event may be missed.
-  const { statusLegacy } = await import('minecraft-server-util')
+  // Before the connection, of which no event may be missed.
+  const { statusLegacy } = await loadLegacyLibrary()
   const { value, address, latency } = await guardTcp(connect(), maxAnswer, options, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createAnyAddress } from '../../names/connect-any-address.ts'
+import { createAddressRacer } from '../../names/address-racer.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
@@ -21,7 +21,7 @@ export function createRakNetReader(
   phases: PhaseTimer | undefined,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
-  const anyAddress = createAnyAddress({ host, target, network, clock, phases })
+  const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
   async function ping(address: LookupAddress, signal: AbortSignal): Promise<Partial<Fields>> {
     const sent: number[] = []
@@ -51,7 +51,7 @@ export function createRakNetReader(
   return async (signal) => {
     phases?.start()
     try {
-      return await anyAddress(ping, signal)
+      return await raceAddresses(ping, signal)
     } catch (error) {
       throw toSourceError(error, target)
     }

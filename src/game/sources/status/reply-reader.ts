@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Frame } from '../../protocol/frames.ts'
 import { decodeStatus, packetIds } from '../../protocol/status.ts'
 import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
@@ -15,7 +15,7 @@ const icons = createIconPool()
 export function createReplyReader(): (frame: Frame) => StatusReply {
   let last: { readonly digest: string; readonly reply: StatusReply } | undefined
   return (frame) => {
-    const digest = frame.id === packetIds.status ? createHash('sha1').update(frame.body).digest('base64') : undefined
+    const digest = frame.id === packetIds.status ? hash('sha1', frame.body, 'base64') : undefined
     if (digest !== undefined && last?.digest === digest) return last.reply
     const read = parseStatusReply(decodeStatus(frame))
     const reply = read.favicon === undefined ? read : { ...read, favicon: icons.share(read.favicon, last?.reply.favicon) }

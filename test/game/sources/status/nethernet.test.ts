@@ -197,11 +197,11 @@ describe('bedrock://', () => {
     const controller = new AbortController()
     const reading = source(silent.port).poll(controller.signal)
     await expect.poll(() => silent.pings.length).toBeGreaterThan(1)
-    controller.abort(new SourceError('timeout', `127.0.0.1:${silent.port}: no complete answer within 3000 ms`))
+    controller.abort(new SourceError('timeout', `127.0.0.1:${silent.port}: no complete reply within 3000 ms`))
     await expect(reading).rejects.toMatchObject({
       code: 'timeout',
       message: expect.stringMatching(
-        /RakNet \(UDP\): no complete answer within 3000 ms; NetherNet \(TCP\): connection refused \(.*\)$/,
+        /RakNet \(UDP\): no complete reply within 3000 ms; NetherNet \(TCP\): connection refused \(.*\)$/,
       ),
     })
     const old = await bedrockServer((send) => send(pong('MCPE;Pocket;70;0.14.3;0;20')))
