@@ -76,7 +76,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
       expect(now()).toBe('a,b,c')
       expect(after.length).toBe(changes[index])
       const refused = log.lines.filter((line) =>
-        /^warn: .* at redis:\/\/127.0.0.1:\d+ cannot be used: connection refused/.test(line),
+        /^warn: .* at redis:\/\/127.0.0.1:\d+ is unavailable: connection refused/.test(line),
       )
       expect(refused).toHaveLength(1)
       expect(log.lines.at(-1)).toMatch(/^info: .* is available again/)
@@ -93,13 +93,13 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     await until(() => a.changes.includes(''))
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     expect(a.membership.token).not.toBe(before)
-    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat .* joins anew/)])
+    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat .* rejoins now/)])
   })
 })
 
 describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
   it.for([
-    ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /refuses the password: set STATE_PASSWORD/],
+    ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
   ] as const)('says once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
