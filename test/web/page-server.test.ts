@@ -53,9 +53,9 @@ it('shows the progress of a world upgrade while the server is not up', () => {
   expect(health(upgrading('running', 0.4271))).toMatchObject({
     name: 'upgrading',
     needsAttention: false,
-    reason: 'starting: the world is being upgraded, 42.71% done; nobody can join until then',
+    reason: 'starting: the world is being upgraded, 42.71% done; players cannot join until then',
   })
-  expect(health(upgrading('running')).reason).toBe('starting: the world is being upgraded; nobody can join until then')
+  expect(health(upgrading('running')).reason).toBe('starting: the world is being upgraded; players cannot join until then')
   expect(health({ ...upgrading('running', 1), up: true }).name).toBe('up')
 })
 
