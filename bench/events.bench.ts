@@ -40,6 +40,10 @@ const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)
 export async function run({ quick = false }: { readonly quick?: boolean } = {}): Promise<void> {
   const [clientCount, eventCount] = quick ? [50, 20] : [1_000, 200]
   const child = fork(fileURLToPath(new URL('events/server.mjs', import.meta.url)))
+  // Else the bench would wait for its messages until the time limit.
+  child.once('exit', (code) => {
+    if (code !== 0) throw new Error(`the server of events has ended with code ${code}`)
+  })
   try {
     const [ports] = (await once(child, 'message')) as [{ live: number; bare: number }]
     const usage = async (): Promise<Usage> => {

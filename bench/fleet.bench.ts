@@ -25,11 +25,23 @@ interface Measured {
   readonly delayMax: number
 }
 
+/** What polling costs with bare sockets. */
+interface Bare {
+  readonly cpuSeconds: number
+  readonly polls: number
+  readonly seconds: number
+}
+
 const start = (path: string, args: readonly string[] = [], execArgv = process.execArgv): ChildProcess =>
   endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv }))
 
 const at = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
+
+/** Microseconds. */
+const cpuPerPoll = ({ cpuSeconds, polls }: Pick<Bare, 'cpuSeconds' | 'polls'>): number => (cpuSeconds / polls) * 1e6
 
 /** Milliseconds that each request for everything of a random server took, sorted. */
 async function measureReplies(url: string, servers: number, seconds: number): Promise<readonly number[]> {
@@ -48,6 +60,31 @@ async function measureReplies(url: string, servers: number, seconds: number): Pr
   return took.toSorted((a, b) => a - b)
 }
 
+/** Prints what was measured at once: a later stage may not finish. */
+const printMeasured = (
+  name: string,
+  { cpuSeconds, userSeconds, seconds, rss, memory, late, polls, failed, delayP99, delayMax }: Measured,
+) =>
+  console.log(
+    `  ${name.padEnd(9)} ${(cpuSeconds / seconds).toFixed(3)} cores (user ${(userSeconds / seconds).toFixed(3)}), ${cpuPerPoll({ cpuSeconds, polls }).toFixed(0)} µs a poll; RSS ${mib(rss)} (heap ${mib(memory.heapUsed)}/${mib(memory.heapTotal)}, buffers ${mib(memory.arrayBuffers)}, ext ${mib(memory.external)}); ` +
+      `late p50 ${at(late, 0.5).toFixed(0)} p99 ${at(late, 0.99).toFixed(0)} max ${at(late, 1).toFixed(0)} ms; loop p99 ${delayP99.toFixed(1)} max ${delayMax.toFixed(0)} ms; ${polls} polls, ${failed} failed`,
+  )
+
+async function measureBare(child: ChildProcess, servers: readonly ServerSettings[], interval: number, seconds: number) {
+  child.send({ servers, interval })
+  await nextMessage(child)
+  const read = async () => {
+    child.send('measure')
+    return await nextMessage<Bare>(child)
+  }
+  await setTimeout(Math.min(2_000, interval))
+  await read()
+  await setTimeout(seconds * 1_000)
+  const bare = await read()
+  child.disconnect()
+  return bare
+}
+
 /** Options of the measured process, such as `--cpu-prof`. */
 const nodeOptions = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
 
@@ -63,7 +100,11 @@ interface Scenario {
 }
 
 async function measure({ size, interval, rcon, icons, eventClients, seconds }: Scenario) {
+  console.log(`${size} servers every ${interval} ms, ${rcon} with RCON`)
   const children: ChildProcess[] = []
+  const begun = performance.now()
+  /** So that a run which does not finish shows where it hangs. */
+  const printStage = (stage: string) => console.log(`  [${((performance.now() - begun) / 1_000).toFixed(1)} s] ${stage}`)
   const started = (child: ChildProcess) => {
     children.push(child)
     return child
@@ -71,6 +112,7 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
   try {
     const game = started(start('fleet/game-servers.ts', [String(icons)]))
     const ports = await nextMessage<{ status: number; rcon: number }>(game)
+    printStage('the simulated servers listen')
     const servers: readonly ServerSettings[] = Array.from({ length: size }, (_, index) => ({
       name: `s${index}`,
       sources: {
@@ -78,6 +120,11 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
         ...(index < rcon && { rcon: { address: { host: hostOf(index), port: ports.rcon }, password: 'secret' } }),
       },
     }))
+    const bare = await measureBare(started(start('fleet/bare.mjs')), servers, interval, Math.min(seconds, 10))
+    printStage('measured bare sockets')
+    console.log(
+      `  bare      ${(bare.cpuSeconds / bare.seconds).toFixed(3)} cores, ${cpuPerPoll(bare).toFixed(0)} µs a poll; ${bare.polls} polls`,
+    )
     const service = started(start('fleet/service.mjs', [], nodeOptions))
     service.send({ servers, interval })
     const { url } = await nextMessage<{ url: string }>(service)
@@ -86,13 +133,17 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
       return await nextMessage<Measured>(service)
     }
     await read()
+    printStage(`the service listens for ${size} servers`)
     service.send('start')
-    const { allPolledMs } = await nextMessage<{ allPolledMs: number }>(service, 120_000)
-    const starting = await read()
-    await setTimeout(2 * interval)
+    const { allPolledMs } = await nextMessage<{ allPolledMs: number }>(service, 2 * interval + 60_000)
+    printStage(`all servers have been polled once, after ${allPolledMs.toFixed(0)} ms`)
+    printMeasured('start', await read())
+    await setTimeout(interval)
     await read()
     await setTimeout(seconds * 1_000)
     const polling = await read()
+    printStage('measured while polling')
+    printMeasured('polling', polling)
 
     const load = started(start('fleet/load.ts'))
     const scrapeEveryMs = Math.min(5_000, (seconds * 1_000) / 3)
@@ -103,19 +154,21 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
       scrapes: Math.max(2, Math.floor((seconds * 1_000) / scrapeEveryMs)),
     } satisfies LoadOrder)
     await nextMessage(load)
+    printStage(`${eventClients} event clients have connected`)
     await setTimeout(Math.min(3_000, seconds * 500))
     await read()
     const finished = once(load, 'message')
     const replies = await measureReplies(url, size, seconds)
     const loaded = await read()
+    printStage('measured requests under load')
+    printMeasured('loaded', loaded)
     const [result] = (await finished) as [LoadResult]
-    return { allPolledMs, starting, polling, loaded, replies, result }
+    printStage('finished')
+    return { bare, allPolledMs, polling, replies, result }
   } finally {
-    for (const child of children) child.disconnect()
+    for (const child of children) if (child.connected) child.disconnect()
   }
 }
-
-const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
 
 /**
  * The whole service watching simulated servers, at several sizes: only polling, and under load (scrapes, event clients and
@@ -147,13 +200,14 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
       eventClients: number('events', quick ? 5 : 100),
       seconds: number('seconds', quick ? 0.5 : 20),
     }
-    const { allPolledMs, starting, polling, loaded, replies, result } = await measure(scenario)
+    const { bare, allPolledMs, polling, replies, result } = await measure(scenario)
     const base = `${size} servers every ${scenario.interval / 1_000} s${scenario.rcon > 0 ? `, ${scenario.rcon} with RCON` : ''}`
     const isGoal = size === 10_000 && scenario.interval === 5_000
     const put = (what: string, value: number, unit: string, goal?: string) =>
       record(`${base}: ${what}`, value, unit, isGoal ? goal : undefined)
     put('processors', polling.cpuSeconds / polling.seconds, 'cores', 'under 0.6')
-    put('CPU per poll', (polling.cpuSeconds / polling.polls) * 1e6, 'µs CPU')
+    put('CPU per poll', cpuPerPoll(polling), 'µs CPU')
+    put('CPU per poll, service to bare sockets', cpuPerPoll(polling) / cpuPerPoll(bare), 'ratio')
     put('memory (RSS)', polling.rss / 1_048_576, 'MiB', 'under 350')
     put('poll due to done, 99 %', at(polling.late, 0.99), 'ms', 'under 500')
     put('event-loop delay, 99 %', polling.delayP99, 'ms')
@@ -163,20 +217,6 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
     put('getall under load, worst', at(replies, 1), 'ms', 'under 50')
     put('first scrape', result.scrapes[0] ?? Number.NaN, 'ms', 'under 500')
     put('later scrapes, worst', Math.max(...result.scrapes.slice(1)), 'ms', 'under 500')
-    const line = (
-      name: string,
-      { cpuSeconds, userSeconds, seconds, rss, memory, late, polls, failed, delayP99, delayMax }: Measured,
-    ) =>
-      console.log(
-        `  ${name.padEnd(9)} ${(cpuSeconds / seconds).toFixed(3)} cores (user ${(userSeconds / seconds).toFixed(3)}), ${((cpuSeconds / polls) * 1e6).toFixed(0)} µs a poll; RSS ${mib(rss)} (heap ${mib(memory.heapUsed)}/${mib(memory.heapTotal)}, buffers ${mib(memory.arrayBuffers)}, ext ${mib(memory.external)}); ` +
-          `late p50 ${at(late, 0.5).toFixed(0)} p99 ${at(late, 0.99).toFixed(0)} max ${at(late, 1).toFixed(0)} ms; loop p99 ${delayP99.toFixed(1)} max ${delayMax.toFixed(0)} ms; ${polls} polls, ${failed} failed`,
-      )
-    console.log(
-      `${size} servers every ${scenario.interval} ms, ${scenario.rcon} with RCON: all polled after ${allPolledMs.toFixed(0)} ms`,
-    )
-    line('start', starting)
-    line('polling', polling)
-    line('loaded', loaded)
     console.log(
       `  getall p50 ${at(replies, 0.5).toFixed(1)} p99 ${at(replies, 0.99).toFixed(1)} worst ${at(replies, 1).toFixed(0)} ms of ${replies.length}; scrapes ${result.scrapes.map((ms) => ms.toFixed(0)).join(' ')} ms, ${mib(result.scrapeBytes)}; ${result.eventClients} event clients, ${mib(result.eventBytes)}`,
     )

@@ -111,8 +111,10 @@ async function medians(
 
 /** A server that answers with the result of `body`; the returned function fetches it once over a keep-alive connection. */
 async function overHttp(body: () => Buffer | Readable) {
-  const server = createServer(async (_, reply) => {
-    reply.end(await body())
+  const server = createServer((_, reply) => {
+    const text = body()
+    if (text instanceof Readable) text.pipe(reply)
+    else reply.end(text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

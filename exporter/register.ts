@@ -21,6 +21,8 @@ import { createServiceMetrics } from './service-metrics.ts'
 export interface ExporterOptions {
   readonly fleet: Fleet
   readonly config: Pick<Config, 'metrics' | 'poll'>
+  /** The token of these routes now; default: that of the configuration. */
+  readonly metricsToken?: () => string | undefined
   readonly clock: Clock
   /** Without it there are no metrics of the data service. */
   readonly data?: DataMetrics
@@ -65,7 +67,11 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
 
   routesOn.register(async (routes) => {
     if (metricsToken !== undefined) {
-      const check = createBearerCheck({ token: metricsToken, env: settings.metricsToken.env, realm: 'metrics' })
+      const check = createBearerCheck({
+        token: () => options.metricsToken?.() ?? metricsToken,
+        env: settings.metricsToken.env,
+        realm: 'metrics',
+      })
       routes.addHook('onRequest', async (request) => check(request))
     }
     registerMetricsRoute(routes, {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
 import { registerForwarding } from './cluster/workers/forward.ts'
 import type { Workers } from './cluster/workers/primary.ts'
+import { type CurrentTokens, createTokens } from './config/tokens.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
 import { runPath } from './data/run-routes.ts'
@@ -18,6 +19,7 @@ import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
+import { createProxyCheck } from './http/trusted-proxies.ts'
 import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
@@ -30,6 +32,8 @@ import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
   readonly config: Config
+  /** Default: those of the configuration, for as long as the service runs. */
+  readonly tokens?: Pick<CurrentTokens, 'current'>
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   /** Where the servers come from, for the API and the metrics. */
@@ -80,6 +84,7 @@ const addUp = (own: EventMetrics, others: EventMetrics = { clients: 0, dropped: 
 export async function buildApp(options: AppOptions) {
   const {
     config,
+    tokens = createTokens(config),
     fleet,
     logger,
     log = logger,
@@ -91,10 +96,14 @@ export async function buildApp(options: AppOptions) {
     workers,
     worker,
   } = options
-  const { corsOrigin, basePath } = config.http
+  const { corsOrigin, basePath, trustProxy } = config.http
   const { metricsListen } = config.metrics
   const isDemo = fleet.servers.some(({ demo }) => demo)
-  const app = createHttpApp({ logger, corsOrigin, basePath, isDemo, ...(metricsListen && { hintFor: mainHint }) })
+  const app = createHttpApp({
+    ...{ logger, corsOrigin, basePath, isDemo },
+    ...(trustProxy.length > 0 && { isTrustedProxy: createProxyCheck(trustProxy) }),
+    ...(metricsListen && { hintFor: mainHint }),
+  })
   const metricsApp = metricsListen && (createHttpApp({ logger, corsOrigin, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
@@ -104,6 +113,7 @@ export async function buildApp(options: AppOptions) {
   const requests = (worker ?? workers)?.requests
   const data = await createDataService({
     config: { host, data: config.data, runs, scripts },
+    runToken: () => tokens.current().runs,
     ...{ clock, log, runsSchedule: !isWorker, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
@@ -130,6 +140,7 @@ export async function buildApp(options: AppOptions) {
   registerExporter(app, {
     fleet,
     config: { metrics: config.metrics, poll: config.poll },
+    metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => addUp(allEvents.metrics(), workers?.eventMetrics()), historyBytes: () => history.bytes() },
@@ -160,18 +171,15 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
-  let first: Fleet['watchers'] | undefined
-  /** Those that are watched once every list of servers has been read: one that is added later does not make the service unready. */
-  const firstWatchers = (isComplete: boolean): Fleet['watchers'] => {
-    const { watchers } = fleet
-    if (isComplete) first ??= watchers
-    return first ?? watchers
-  }
+  const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
+  /** Once every list of servers has been read: a server that is added later does not make the service unready. */
+  let first = pendingLists().length === 0 ? fleet.watchers : undefined
   const waitingFor = () => {
-    const pending = (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
+    const pending = pendingLists()
+    if (pending.length === 0) first ??= fleet.watchers
     return [
       ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
-      ...firstWatchers(pending.length === 0)
+      ...(first ?? fleet.watchers)
         .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
         .map(({ server }) => `the first poll of "${server}"`),
       ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),

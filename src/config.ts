@@ -1,7 +1,7 @@
 import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findMisfits, findServerless, readEntry, readServer, toServer } from './config/server.ts'
+import { findMisfits, findServerless, findUnproxied, readEntry, readServer, toServer } from './config/server.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
@@ -17,7 +17,7 @@ export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   /** Those of the config file and the environment. */
   readonly servers: readonly ServerSettings[]
   readonly poll: PollSettings
-  /** What to log at the start: variables of the environment that are ignored. */
+  /** What to log at the start: variables of the environment that are ignored, and settings without effect. */
   readonly warnings: readonly string[]
 }
 
@@ -90,12 +90,16 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findMisfits(primary, first?.place))
+  warnings.push(...findUnproxied(primary))
   const needsServer = first === undefined && !isDiscoveryOn(values, path)
-  if (isReadable && watches) problems.push(...findServerless(primary, needsServer ? path : undefined))
+  // An entry of the file without a server has been reported already.
+  if (isReadable && watches && first === undefined) {
+    problems.push(...findServerless(primary, needsServer ? path : undefined))
+  }
   const names = isReadable ? [primary.own.values.name] : []
   const fromFile = others.map((entry) => {
     if (entry === undefined) return undefined
-    const { name, server } = readEntry(entry, problems)
+    const { name, server } = readEntry(entry, problems, warnings)
     names.push(name)
     return server
   })

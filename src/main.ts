@@ -67,7 +67,7 @@ async function runServe(command: Command): Promise<void> {
     const { serve } = await import('./commands/serve.ts')
     const service = await serve(config, logger, () => load(config.file))
     process.on('SIGHUP', () => {
-      logger.info('SIGHUP: reading the servers again')
+      logger.info('SIGHUP: reading the configuration again')
       void service.reload()
     })
     closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
@@ -116,8 +116,10 @@ withSettings(
 
 program.command(workerCommand, { hidden: true }).action(async () => {
   const { startWorker } = await import('./commands/worker.ts')
+  // A closed terminal sends it to the whole process group; only the process that polls reads the servers again.
+  process.on('SIGHUP', () => {})
   const worker = await startWorker(createLogger)
-  if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false }, () => worker.close())
+  if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, () => worker.close())
 })
 
 const demo = program.command('demo').description('run a demo game server alone, to try dashboards on or to test against')

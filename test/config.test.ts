@@ -37,7 +37,7 @@ describe('defaults', () => {
     })
     expect(config).toMatchObject({
       log: { logLevel: 'info' },
-      http: { basePath: '', corsOrigin: '*' },
+      http: { basePath: '', trustProxy: [], corsOrigin: '*' },
       metrics: { probeConcurrency: 64, compat: [] },
       runs: { runPause: 60_000 },
     })
@@ -469,6 +469,34 @@ describe('what lacks something', () => {
       `${path}: servers[1].hostname ${bedrock}`,
       `${path}: servers[1].proxyProtocol ${bedrock}`,
     ])
+  })
+
+  it('is a part of the credentials of JMX', () => {
+    const env = { MC_SERVER: 'x', MC_JMX: 'http://x:8778/jolokia' }
+    expect(problems({ env: { ...env, MC_JMX_USER: 'u' } })).toEqual([
+      'MC_JMX_USER is set without MC_JMX_PASSWORD (or MC_JMX_PASSWORD_FILE)',
+    ])
+    expect(problems({ env: { ...env, MC_JMX_PASSWORD: 'p' } })).toEqual(['MC_JMX_PASSWORD is set without MC_JMX_USER'])
+    expect(problems({ env: { ...env, MC_JMX_USER: 'u', MC_JMX_PASSWORD: 'p' } })).toEqual([])
+  })
+
+  it('or has no effect through a proxy is a warning, because the status works', () => {
+    const via = 'socks5://127.0.0.1:1080'
+    expect(load({ env: { MC_SERVER: 'x', MC_QUERY: 'x', MC_VIA: via } }).warnings).toEqual([
+      'MC_QUERY has no effect with MC_VIA: it is read over UDP, which does not go through a proxy',
+    ])
+    const path = file(
+      `servers:\n  - { name: a, address: x, via: "${via}" }\n  - { name: b, address: x, query: x, via: "${via}" }\n`,
+    )
+    expect(load({ file: path }).warnings).toEqual([
+      expect.stringMatching(/servers\[1\]\.query has no effect with .*servers\[1\]\.via: it is read over UDP/),
+    ])
+    expect(load({ env: { MC_SERVER: 'x', MC_QUERY: 'x' } }).warnings).toEqual([])
+  })
+
+  it('is named once for an entry without an address', () => {
+    const path = file('servers: [{ name: a, group: b }]\n')
+    expect(problems({ file: path })).toEqual([`${path}: servers[0] has no address and no directory`])
   })
 
   it('is not looked for where the file cannot be read', () => {

@@ -229,6 +229,30 @@ describe('tickwarden', () => {
     expect(await running.exit).toBe(0)
   })
 
+  it('replaces tokens on SIGHUP, and says of one that is added that it needs a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-main-'))
+    const [config, token] = [join(folder, 'tickwarden.yaml'), join(folder, 'token')]
+    const text = `servers: [{ name: a, address: "127.0.0.1:1" }]\nmetrics: { tokenFile: ${token} }\n`
+    writeFileSync(config, text)
+    writeFileSync(token, 'first')
+    const running = run(['--port', '0', '--config', config])
+    const url = await listening(running)
+    const status = async (given: string, path = '/metrics') =>
+      (await fetch(url + path, { headers: { authorization: `Bearer ${given}` } })).status
+    expect([await status('first'), await status('second')]).toEqual([200, 401])
+    writeFileSync(token, 'second')
+    running.child.kill('SIGHUP')
+    await expect.poll(() => status('second')).toBe(200)
+    expect(await status('first')).toBe(401)
+    writeFileSync(config, `${text}runs: { token: added }\n`)
+    running.child.kill('SIGHUP')
+    const [, changed] = await running.until(/read at the start only \((.*?)\)/)
+    expect(changed).toBe('runs.token')
+    expect(await status('second')).toBe(200)
+    running.child.kill('SIGTERM')
+    expect(await running.exit).toBe(0)
+  })
+
   it('runs a demo server alone, which another service can watch', async () => {
     const demo = run(['demo', '--era', '26.1', '--players', '3'])
     const [, address = ''] = await demo.until(/MC_SERVER=(\S+)/)

@@ -32,6 +32,7 @@ const fleet = {
     listener = given
     return silent
   },
+  onChange: () => silent,
 }
 const app = createHttpApp({ logger, corsOrigin: '*' })
 registerLive(app, { fleet, hub: createEventHub(fleet, systemClock, 10_000) })

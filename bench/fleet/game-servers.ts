@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { systemClock } from '../../src/clock.ts'
@@ -24,8 +23,17 @@ const icons = new Map<number, string>()
 function iconOf(kind: number): string {
   const before = icons.get(kind)
   if (before !== undefined) return before
-  const noise = Array.from({ length: iconBytes / 32 }, (_, part) => createHash('sha256').update(`${kind} ${part}`).digest())
-  const bytes = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...noise]).subarray(0, iconBytes)
+  const noise = new Uint32Array(iconBytes / 4)
+  let state = (kind + 1_000) | 1
+  for (let index = 0; index < noise.length; index++) {
+    // Xorshift.
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    noise[index] = state
+  }
+  const bytes = Buffer.from(noise.buffer)
+  bytes.write('89504e470d0a1a0a', 'hex')
   const icon = `data:image/png;base64,${bytes.toString('base64')}`
   icons.set(kind, icon)
   return icon

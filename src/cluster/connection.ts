@@ -71,6 +71,8 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
   const reports = createProblemReports(log, formatStateAddress(address))
   let hasWorked = false
   let isSubscribed = false
+  /** Why the database was not selected: the client would go on in database 0, among the data of others. */
+  let selectError: unknown
   let isClosed = false
   let lastMessageAt = Number.NEGATIVE_INFINITY
 
@@ -119,6 +121,12 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
   messages.on('close', () => {
     isSubscribed = false
   })
+  commands.on('connect', () => {
+    selectError = undefined
+  })
+  commands.on('error', (error: unknown) => {
+    if ((error as { readonly command?: { readonly name: string } }).command?.name === 'select') selectError = error
+  })
   commands.on('ready', () => {
     for (const listener of readyListeners) listener()
   })
@@ -128,7 +136,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
       return hasWorked && isSubscribed && !reports.hasAny
     },
     get isConnected() {
-      return commands.status === 'ready'
+      return commands.status === 'ready' && selectError === undefined
     },
     get isSubscribed() {
       return isSubscribed
@@ -138,6 +146,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
     },
     async run(part, command) {
       try {
+        if (selectError !== undefined) throw selectError
         const result = await command(commands)
         hasWorked = true
         reports.remove(part)

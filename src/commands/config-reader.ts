@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { changedSettings } from '../config/changed-settings.ts'
+import type { CurrentTokens } from '../config/tokens.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server.ts'
@@ -9,12 +10,17 @@ import type { Log } from '../log.ts'
 const withoutFolders = (text: string): string => text.replaceAll(/(?<![\w:/.])\/(?:[\w.@~-]+\/)*(?=[\w.@~-])/g, '')
 
 /**
- * A function that reads the configuration again and returns its servers. Of the other settings those that have changed are logged,
+ * A function that reads the configuration again, replaces the tokens and returns its servers. Of the other settings those that have changed are logged,
  * because they need a restart.
  * @param config that runs
  * @throws DiscoveryError that names every mistake
  */
-export function createConfigReader(config: Config, load: () => Config, log: Log): () => readonly ServerSettings[] {
+export function createConfigReader(
+  config: Config,
+  load: () => Config,
+  log: Log,
+  tokens: CurrentTokens,
+): () => readonly ServerSettings[] {
   let reported = ''
   return () => {
     let next: Config
@@ -28,7 +34,7 @@ export function createConfigReader(config: Config, load: () => Config, log: Log)
       )
       throw new DiscoveryError(problems.join('; '), { cause: error })
     }
-    const changed = changedSettings(config, next).join(', ')
+    const changed = changedSettings(config, tokens.replace(next)).join(', ')
     if (changed !== reported && changed !== '')
       log.warn(
         { settings: changed },

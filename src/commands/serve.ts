@@ -7,6 +7,7 @@ import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
 import { createReplica } from '../cluster/replica.ts'
 import { createWorkers, WorkerFailure, type Workers } from '../cluster/workers/primary.ts'
+import { createTokens } from '../config/tokens.ts'
 import type { Config } from '../config.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
 import { isDiscoveryOn } from '../discovery/settings.ts'
@@ -66,6 +67,7 @@ async function startWorkers(workers: Workers): Promise<string> {
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
   const deferred = createDeferredLog(logger)
+  const tokens = createTokens(config)
   const { stateUrl, workers: workerCount } = config.cluster
   const hasWorkers = workerCount > 1
   const clock = stateUrl === undefined && !hasWorkers ? systemClock : sharedClock
@@ -76,7 +78,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
       ? createDiscovery({
           settings: config.discovery,
           ...(config.file !== undefined && { configFile: config.file }),
-          readConfig: createConfigReader(config, load, deferred.log),
+          readConfig: createConfigReader(config, load, deferred.log, tokens),
           clock,
           log: deferred.log,
         })
@@ -100,7 +102,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   const requests = createHttpHistogram()
   let workers: Workers | undefined
   const app = await buildApp({
-    ...{ config, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
+    ...{ config, tokens, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
     ...(discovery && { discovery }),
     ...(replica && { replica }),
     ...(hasWorkers && { workers: { requests, eventMetrics: () => workers?.eventMetrics() ?? { clients: 0, dropped: 0 } } }),
@@ -125,7 +127,10 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
       return explained(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
     await app.listen({ path: socketPath, listenTextResolver: () => 'The process that polls the servers is ready.' })
     const { history } = app.parts
-    workers = createWorkers({ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger })
+    workers = createWorkers({
+      ...{ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger },
+      ...(discovery && { discovery }),
+    })
     const url = await startWorkers(workers)
     logger.info(`${describe(url)}; ${workerCount} processes answer`)
     return url

@@ -52,6 +52,7 @@ export async function startWorker(
   try {
     const app = await buildApp({
       ...{ config, fleet, clock, logger },
+      ...(link.discovery && { discovery: link.discovery }),
       worker: { socketPath, loadHistory: link.loadHistory, requests },
     })
     const { host, port } = config

@@ -15,6 +15,7 @@ import {
 } from '../game/protocol/address.ts'
 import { matchesPattern } from '../game/protocol/text-pattern.ts'
 import type { ProxyAddress, ProxyCredentials } from '../game/proxy.ts'
+import { isProxyRange, rangeNames } from '../http/trusted-proxies.ts'
 
 /** A kind of setting or query parameter: parses its text, and says what it expects. */
 export interface Kind<T> {
@@ -236,6 +237,13 @@ export const hostPattern: Kind<string> = {
   example: '*.example.org',
   expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',
   parse: (given) => (ipaddr.isValidCIDR(given) || isIP(given) > 0 || /^[a-z0-9*._-]+$/i.test(given) ? given : undefined),
+}
+
+/** Addresses of trusted reverse proxies. */
+export const proxyRange: Kind<string> = {
+  example: 'loopback',
+  expected: `one of ${rangeNames.join(', ')}, an IP address, or a range such as 10.0.0.0/8`,
+  parse: (given) => (isProxyRange(given) ? given : undefined),
 }
 
 /** True where every % of a URL's user name and password begins the code of a character. */

@@ -42,7 +42,7 @@ function find(setting: Setting<unknown>, { flags, env, file }: Places, problems:
 }
 
 /** A value as a message may show it: a URL, complete or not, without its user name, password and query, which may hold a secret. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   JSON.stringify(
     text
       .replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*@/is, '$1[hidden]@')

@@ -130,6 +130,16 @@ function findWithoutEffect(server: ReadServer): readonly string[] {
   return [...needy, ...others]
 }
 
+/** Settings of sources that cannot be reached through the proxy of the server; its other sources can. */
+export const findUnproxied = ({ own, sources }: ReadServer): readonly string[] => {
+  const via = own.given.get('via')
+  if (via === undefined) return []
+  return sources
+    .filter(({ descriptor }) => descriptor.udpOnly)
+    .flatMap((source) => givenMain(source) ?? [])
+    .map(({ from }) => `${from} has no effect with ${via.from}: it is read over UDP, which does not go through a proxy`)
+}
+
 /**
  * What is set although nothing says where a server is: a mistake, not a wish for the demo server.
  * @param emptyFile the path of a config file without servers
@@ -149,13 +159,19 @@ export function findServerless({ own, sources }: ReadServer, emptyFile: string |
 
 /**
  * A server from its entry alone, without environment and flags; mistakes are added to `problems`.
+ * @param warnings what has no effect, without being a mistake
  * @returns also its name, where it has one
  */
-export function readEntry(entry: ServerEntry, problems: string[]): { readonly name?: string; readonly server?: ServerSettings } {
+export function readEntry(
+  entry: ServerEntry,
+  problems: string[],
+  warnings: string[] = [],
+): { readonly name?: string; readonly server?: ServerSettings } {
   const read = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
   const name = read.own.given.has('name') ? read.own.values.name : undefined
   if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
   problems.push(...findMisfits(read, entry.place))
+  warnings.push(...findUnproxied(read))
   const server = toServer(read, true)
   return { ...(name !== undefined && { name }), ...(server && { server }) }
 }

@@ -19,6 +19,7 @@ import {
   list,
   oneOf,
   origin,
+  proxyRange,
   schedule,
   stateAddress,
   text,
@@ -330,6 +331,13 @@ const http = {
     kind: basePath,
     default: '/',
     meaning: 'path under which a reverse proxy serves everything, such as /mc',
+  }),
+  trustProxy: setting({
+    env: 'TRUST_PROXY',
+    file: 'http.trustProxy',
+    kind: list(proxyRange),
+    default: '',
+    meaning: 'reverse proxies whose X-Forwarded-Prefix, -Proto and -Host are trusted: loopback, addresses, CIDR ranges',
   }),
   corsOrigin: setting({
     env: 'CORS_ORIGIN',

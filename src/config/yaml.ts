@@ -14,10 +14,20 @@ import {
 /** Texts just as they are written: `0012` is `0012`. `~`, `null` and nothing at all are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
-/** The same with objects in place of maps. */
+/** The same with objects in place of maps. What several aliases refer to is one object too: a small text may refer to it very often. */
 export function toPlain(tree: Tree): unknown {
-  if (tree instanceof Map) return Object.fromEntries([...tree].map(([key, value]) => [key, toPlain(value)]))
-  return Array.isArray(tree) ? tree.map(toPlain) : tree
+  const made = new Map<Tree, unknown>()
+  const convert = (tree: Tree): unknown => {
+    if (tree === null || typeof tree === 'string') return tree
+    const plain =
+      made.get(tree) ??
+      (tree instanceof Map
+        ? Object.fromEntries([...tree].map(([key, value]) => [key, convert(value)]))
+        : (tree as readonly Tree[]).map(convert))
+    made.set(tree, plain)
+    return plain
+  }
+  return convert(tree)
 }
 
 /** The line of each key of a mapping, from 1. */
@@ -110,11 +120,20 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   return tree
 }
 
+/** Parsing takes seconds and hundreds of MB for so many characters, and holds up everything else: over 50,000 servers. */
+const maxLength = 4 * 1024 * 1024
+
 /**
  * What a YAML text holds; undefined where it cannot be read: then each mistake, with line and column and without any of the text,
  * is added to `problems`.
  */
 export function parseTree(source: string, path: string, problems: string[]): Tree | undefined {
+  if (source.length > maxLength) {
+    problems.push(
+      `${path}: it has ${source.length} characters, more than ${maxLength}; YAML of that size takes too long to parse`,
+    )
+    return undefined
+  }
   const lineCounter = new LineCounter()
   const document = parseDocument(source, { lineCounter, prettyErrors: false })
   const found = syntaxProblems([...document.errors, ...document.warnings], source)

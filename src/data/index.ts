@@ -28,6 +28,8 @@ export interface DataServiceOptions {
   readonly scripts?: readonly Script[]
   /** False: another process runs the scripts by the schedule. Default: true. */
   readonly runsSchedule?: boolean
+  /** The token of the script-run routes now; default: that of the configuration. */
+  readonly runToken?: () => string | undefined
   /** Of replicas that may run the scripts too. */
   readonly sharedLocks?: SharedLocks | undefined
 }
@@ -50,6 +52,7 @@ export interface DataService {
 export async function createDataService(options: DataServiceOptions): Promise<DataService> {
   const { config, clock, log, databases = allDatabases, scripts = allScripts, runsSchedule = true, sharedLocks } = options
   const { host, data, runs: settings } = config
+  const { runToken = () => settings.runToken } = options
   const values = scriptSettings(config)
   const dataDir = data.dataDir === undefined ? undefined : resolve(data.dataDir)
   const store = await openStore({ databases, settings: data, clock, log })
@@ -77,7 +80,7 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
     schedule,
     scripts,
     tags: databases.map(({ tag }) => tag),
-    protect: createProtection({ host, token: settings.runToken }),
+    protect: createProtection({ host, token: runToken }),
     async close() {
       schedule.stop()
       await runs.close()

@@ -181,7 +181,7 @@ function registerFilter<D extends Database>(
     const { limit, offset, ...values } = request.query
     const ask = filter.ask(values)
     const db = current()
-    return sendPrepared(request, reply, answerPage(db, app.basePath + path, ask, limit, offset))
+    return sendPrepared(request, reply, answerPage(db, request.basePath + path, ask, limit, offset))
   })
 }
 

@@ -70,9 +70,12 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     const name = basename(path)
     try {
       // Before the file is read, so that a change in the meantime is noticed at the next poll.
-      const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true })
+      const stats = await stat(path, { bigint: true })
+      const { mtimeNs, ctimeNs, size, ino } = stats
       const identity = `${mtimeNs} ${ctimeNs} ${size} ${ino}`
       if (before?.identity === identity && !again) return before
+      // A pipe or device may never end, and with it no read of any list.
+      if (!stats.isFile()) throw new DiscoveryError('it is not a file')
       if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes, more than ${maxBytes}`)
       const text = await readFile(path, 'utf8')
       try {
@@ -122,10 +125,21 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
   }
 
   let last: Promise<void> = Promise.resolve()
-  /** One read at a time. */
+  let waiting: { again: boolean; readonly done: Promise<void> } | undefined
+  /** One read at a time, and at most one that waits: files may change faster than thousands of them can be read. */
   function read(again = false): Promise<void> {
-    last = last.then(() => readAll(again))
-    return last
+    if (waiting === undefined) {
+      const next = { again, done: last.then(start) }
+      waiting = next
+      last = next.done
+    }
+    waiting.again ||= again
+    return waiting.done
+  }
+  function start(): Promise<void> {
+    const { again = false } = waiting ?? {}
+    waiting = undefined
+    return readAll(again)
   }
 
   let cancelPoll = () => {}

@@ -1,3 +1,5 @@
+import { serverName } from '../config/kinds.ts'
+import { quoted } from '../config/read.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { ServerSettings } from '../game/server.ts'
@@ -13,6 +15,8 @@ interface TargetGroup {
 const nameLabels = ['name', 'server', '__meta_tickwarden_name'] as const
 /** `__tickwarden_rcon_password` is the setting `rcon.password` of the server. */
 const settingPrefix = '__tickwarden_'
+/** A list that never ends, or that is not meant for here, must not take all memory. */
+const maxTargets = 100_000
 
 const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
@@ -39,23 +43,29 @@ function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress
  * changed cost anything.
  */
 export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
+  /** What a server has of which nothing but name and address is set. */
+  const plain = readServer(new Map(Object.entries({ name: 'plain', address: 'plain.test' })), 'target')
   let known = new Map<string, ServerSettings | DiscoveryError>()
 
   function toServer(target: string, { targets, labels }: TargetGroup): ServerSettings {
     const address = addressOf(target, labels)
-    if (address === undefined)
-      throw new DiscoveryError(`target ${JSON.stringify(target)}: expected host:port or bedrock://host:port`)
+    if (address === undefined) throw new DiscoveryError(`target ${quoted(target)}: expected host:port or bedrock://host:port`)
     const place = formatHostPort(address)
     const named = nameLabels.map((label) => labels[label]).find((name) => name !== undefined && name !== '')
     const name = named === undefined ? place : targets.length === 1 ? named : `${named} ${place}`
     const settings = Object.entries(labels).filter(([label]) => label.startsWith(settingPrefix))
+    const plainName = serverName.parse(name)
+    const group = labels.group?.trim()
+    // Reading every setting that there is takes far longer, and most targets have none of them.
+    if (settings.length === 0 && plainName !== undefined)
+      return { ...plain, name: plainName, ...(group && { group }), sources: { ...plain.sources, status: { address } } }
     const values = new Map([
       ['name', name],
       ['address', `${address.edition === 'bedrock' ? 'bedrock://' : ''}${place}`],
       ...(labels.group ? [['group', labels.group] as const] : []),
       ...settings.map(([label, value]) => [label.slice(settingPrefix.length).replaceAll('_', '.'), value] as const),
     ])
-    return readServer(values, `target ${JSON.stringify(target)}`)
+    return readServer(values, `target ${quoted(target)}`)
   }
 
   function attempt(target: string, group: TargetGroup): ServerSettings | DiscoveryError {
@@ -76,7 +86,10 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const next = new Map<string, ServerSettings | DiscoveryError>()
     const servers: ServerSettings[] = []
     const refused: string[] = []
-    for (const group of groups.map(toGroup)) {
+    const all = groups.map(toGroup)
+    const count = all.reduce((sum, { targets }) => sum + targets.length, 0)
+    if (count > maxTargets) throw new DiscoveryError(`it has ${count} targets, more than ${maxTargets}`)
+    for (const group of all) {
       const suffix = JSON.stringify([group.targets.length, group.labels])
       for (const target of group.targets) {
         const key = `${target} ${suffix}`

@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** A longer body is refused before it is buffered. */
+  /** A longer body is rejected before it is buffered. */
   readonly maxBytes: number
 }
 
@@ -19,7 +19,7 @@ export interface HttpReply {
   readonly body: Buffer
   /** The address that answered. */
   readonly address: string | undefined
-  /** From the request to the head of the reply, without connecting. */
+  /** Seconds from sending the request to receiving the reply's headers; connecting is not included. */
   readonly seconds: number
 }
 
@@ -27,9 +27,9 @@ const isParseError = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('HPE_')
 
 /**
- * One request over a connection of its own. Redirects are not followed, and the body is bounded.
- * @param signal its reason rejects the promise; the connection is destroyed on every path
- * @throws SourceError `too_large`, `malformed`, `closed`, `dns`; else the error of the system
+ * Makes one request over a new connection. Redirects are not followed.
+ * @param signal aborts the request; the promise rejects with its reason. The connection is always destroyed.
+ * @throws SourceError `too_large`, `malformed`, `closed` or `dns`; otherwise the system error
  */
 export async function requestBounded(
   { method, url, headers = {}, body, maxBytes }: HttpRequest,
@@ -40,7 +40,7 @@ export async function requestBounded(
   const isSecure = url.protocol === 'https:'
   const port = Number(url.port) || (isSecure ? 443 : 80)
   const addresses = await addressesOf(host, network, signal)
-  if (addresses.length === 0) throw new SourceError('dns', `${url.host}: the name has no address`)
+  if (addresses.length === 0) throw new SourceError('dns', `${url.host}: the host name has no addresses`)
   return await new Promise<HttpReply>((resolve, reject) => {
     const socket = network.connect(addresses, port)
     let connectedAt = 0

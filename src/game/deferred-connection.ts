@@ -2,13 +2,12 @@ import type net from 'node:net'
 import { Duplex } from 'node:stream'
 
 /**
- * A connection that something else has to happen on before it can be used, such as the handshake with a proxy. Until `open` has
- * resolved, nothing that is written to it is sent.
+ * A connection that needs a preliminary step, such as a handshake with a proxy. Writes are buffered until `open` resolves.
  * @param open resolves with a connected socket; its signal is aborted when the connection is destroyed
- * @returns emits `connect` once `open` has resolved, and `error` with what `open` rejects with
+ * @returns a socket that emits `connect` when `open` resolves, and `error` when it rejects
  */
 export function createDeferredConnection(open: (signal: AbortSignal) => Promise<net.Socket>): net.Socket {
-  // Not a net.Socket, which needs a handle of the system from the start. It has every member of one that a source uses.
+  // A net.Socket needs a system handle from the start. This class implements every member of it that the sources use.
   return new DeferredConnection(open) as Duplex as net.Socket
 }
 
@@ -40,7 +39,7 @@ class DeferredConnection extends Duplex {
     return this
   }
 
-  /** There is no timeout: the deadline of the poll destroys the connection. */
+  /** Does nothing: the connection is destroyed at the deadline of the poll. */
   setTimeout(): this {
     return this
   }
@@ -91,7 +90,7 @@ class DeferredConnection extends Duplex {
 /**
  * Waits until the socket is connected.
  * @param signal destroys the socket
- * @throws the error of the system
+ * @throws the system error
  */
 export function connected(socket: net.Socket, signal: AbortSignal): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
@@ -101,7 +100,7 @@ export function connected(socket: net.Socket, signal: AbortSignal): Promise<net.
     const end = () => {
       signal.removeEventListener('abort', abort)
       socket.off('error', reject)
-      // The caller listens from now on, but not in this turn.
+      // Keeps an error from being thrown before the caller has added its own listener.
       socket.on('error', () => {})
     }
     socket.once('error', reject)

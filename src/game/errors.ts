@@ -16,14 +16,14 @@ export type SourceErrorCode =
   | 'aborted'
   | 'internal'
 
-/** How far a source got before its deadline: the connection was made, or the server has accepted the login over it too. */
+/** How far a source got before its deadline: it connected, or it also logged in. */
 export type SourceProgress = 'connected' | 'accepted'
 
-/** A source failed. The message says what happened and to which target; it never holds a secret. */
+/** A source failed. The message names the target and never contains a secret. */
 export class SourceError extends Error {
   override readonly name = 'SourceError'
   readonly code: SourceErrorCode
-  /** Only of a `timeout`: absent where nothing was heard of the server. */
+  /** Only set for `timeout`; absent if the connection was not established. */
   readonly progress?: SourceProgress
 
   constructor(
@@ -37,18 +37,18 @@ export class SourceError extends Error {
   }
 }
 
-/** The error of a source that got so far; any other than a `timeout` says itself what has happened. */
+/** Adds the progress to a `timeout` that has none; returns any other error unchanged. */
 export const withProgress = (error: SourceError, progress: SourceProgress): SourceError =>
   error.code === 'timeout' && error.progress === undefined
     ? new SourceError(error.code, error.message, { cause: error, progress })
     : error
 
-const closed = ['closed', 'the other end closed the connection'] as const
+const closed = ['closed', 'connection closed by the server'] as const
 const noRoute = ['unreachable', 'no route to host'] as const
-const denied = ['unreachable', 'blocked by the system or firewall of this machine'] as const
-const unresolved = ['dns', 'the name server does not answer'] as const
+const denied = ['unreachable', 'blocked by the operating system or firewall of this machine'] as const
+const unresolved = ['dns', 'no reply from the name server'] as const
 
-/** Error codes of the system's network calls, with what they mean. */
+/** System error codes of network calls. */
 const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> = {
   ECONNREFUSED: ['refused', 'connection refused'],
   ECONNRESET: closed,
@@ -59,18 +59,18 @@ const systemCodes: Readonly<Record<string, readonly [SourceErrorCode, string]>> 
   EAFNOSUPPORT: noRoute,
   EACCES: denied,
   EPERM: denied,
-  ETIMEDOUT: ['timeout', 'no answer'],
+  ETIMEDOUT: ['timeout', 'no reply'],
   ENOTFOUND: ['dns', 'host not found'],
   EAI_AGAIN: unresolved,
   ESERVFAIL: unresolved,
 }
 
-/** Any thrown value as a SourceError that names `target`, e.g. `mc.example.org:25565`. */
+/** Converts any thrown value to a SourceError that names `target`, e.g. `mc.example.org:25565`. */
 export function toSourceError(error: unknown, target: string): SourceError {
   if (error instanceof SourceError) return error
   if (error instanceof ProtocolError) return new SourceError(error.code, `${target}: ${error.message}`, { cause: error })
   const systemCode = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  // The system's message names the address, but is empty where several addresses have failed.
+  // The message of a system error names the address; it is empty if several addresses failed.
   const message = (error instanceof Error ? error.message : String(error)) || systemCode
   const [code, meaning] = systemCodes[systemCode] ?? ['internal', undefined]
   const text = meaning === undefined ? message : `${meaning} (${message})`

@@ -3,24 +3,24 @@ import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
 
 export interface Player {
   readonly name: string
-  /** Dashed lower-case UUID; absent where only the name is known. */
+  /** Lower-case UUID with dashes; absent if only the name is known. */
   readonly id?: string
 }
 
 export interface PlayerList {
   readonly players: readonly Player[]
-  /** False for the status sample, which holds at most 12 of the players. */
+  /** False for the sample in the status, which contains at most 12 players on vanilla servers. */
   readonly complete: boolean
 }
 
 export interface TickCount {
   readonly ticks: number
-  /** Monotonic milliseconds (the service's clock) at the moment the counter was read. */
+  /** Monotonic milliseconds at which the counter was read. */
   readonly at: number
 }
 
 export interface Dimension {
-  /** As the server writes it, e.g. `minecraft:overworld` or `Overworld`. */
+  /** As reported by the server, e.g. `minecraft:overworld` or `Overworld`. */
   readonly name: string
   /** Mean seconds per tick. */
   readonly tickDurationMean: number
@@ -28,60 +28,60 @@ export interface Dimension {
   readonly tickRate: number
 }
 
-/** A server upgrades its world while it starts, before anyone can join. */
+/** The upgrade of the world that a server runs while it starts, before players can join. */
 export interface WorldUpgrade {
   readonly state: 'running' | 'finished' | 'failed'
-  /** 0 to 1; only while it is running. */
+  /** 0 to 1; only while running. */
   readonly progress?: number
 }
 
-/** Values of the status reply as the server sent them, for readers that interpret them in their own way. */
+/** Values of the status reply exactly as the server sent them. */
 export interface RawStatus {
-  /** With formatting codes; empty where the server sends none. */
+  /** With formatting codes; empty if the server sends none. */
   readonly version: string
   readonly playersOnline?: number
   readonly playersMax?: number
 }
 
 /**
- * Everything a source can know of a server, each absent where unknown. Durations are seconds unless stated otherwise.
- * A name here is a key of `fieldDescriptions`, of the precedence table in `snapshot.ts` and of `/api/v1/sources`.
+ * Every value that a source can read. Unknown values are absent. Durations are in seconds unless stated otherwise. The names are
+ * also the keys of `fieldDescriptions`, `precedence` in `snapshot.ts` and `/api/v1/sources`.
  */
 export interface Fields {
   readonly edition: 'java' | 'bedrock'
-  /** What a Bedrock server is reached by. */
+  /** Only Bedrock. */
   readonly transport: 'raknet' | 'nethernet'
   /** The game version alone: `1.21.11`. */
   readonly version: string
   readonly protocol: number
-  /** The server software as it names itself: `Paper`, `vanilla`, `Velocity`. */
+  /** The server software, as it reports itself: `Paper`, `vanilla`, `Velocity`. */
   readonly software: string
-  /** Other servers are behind it. */
+  /** Whether it is a proxy in front of other servers. */
   readonly proxy: boolean
-  /** The versions of the clients that a proxy accepts, as it writes them: `1.7.2-26.1`. */
+  /** The client versions that a proxy accepts, in its own notation: `1.7.2-26.1`. */
   readonly acceptedVersions: string
-  /** `Fabric`, `Quilt`, `Forge`, `NeoForge`, `Paper` ...; `vanilla` where known to be. */
+  /** `Fabric`, `Quilt`, `Forge`, `NeoForge`, `Paper` ...; `vanilla` if there is none; absent if unknown. */
   readonly loader: string
-  /** Number only. */
+  /** The number only. */
   readonly loaderVersion: string
   /** Plain text, lines joined by `\n`. */
   readonly motd: string
-  /** `motd` with formatting codes: `§c`, `§l`, other colours as `§#12ab34`. Absent where it has none. */
+  /** `motd` with formatting codes: `§c`, `§l`, other colours as `§#12ab34`. Absent if it has none. */
   readonly formattedMotd: string
-  /** The icon as the server gave it, decoded from base64; any format or size. */
+  /** The icon as the server sent it, decoded from base64; any format or size. */
   readonly favicon: Buffer
   readonly playersOnline: number
   readonly playersMax: number
   readonly players: PlayerList
   readonly secureChatEnforced: boolean
   readonly defaultGameMode: GameMode
-  /** `server-ip` of the server's properties, or the resolved address that is polled. */
+  /** `server-ip` in server.properties, or the resolved address that is polled. */
   readonly ip: string
-  /** The port polled, after SRV. */
+  /** The port that is polled, after SRV resolution. */
   readonly port: number
-  /** Round trip of the protocol's own ping. */
+  /** Round-trip time of the protocol's own ping. */
   readonly latency: number
-  /** A proxy answers for a server that is stopped. Only false: while it is true, the server is not reached. */
+  /** Only ever false: if a proxy answers for a stopped server, the poll fails with `asleep`. */
   readonly asleep: boolean
   readonly rawStatus: RawStatus
   readonly tickCount: TickCount
@@ -89,14 +89,14 @@ export interface Fields {
   readonly tickDurationP50: number
   readonly tickDurationP95: number
   readonly tickDurationP99: number
-  /** Longest of the server's last 100 ticks. */
+  /** The longest of the last 100 ticks. */
   readonly tickDurationMax: number
   /** Measured ticks per second. */
   readonly tickRate: number
   readonly tickRateTarget: number
   readonly tickFrozen: boolean
   readonly tickSprinting: boolean
-  /** The tick counter stands still with nobody on. */
+  /** The tick counter does not advance because no players are online. */
   readonly tickPaused: boolean
   readonly paperTickRates: { readonly '1m': number; readonly '5m': number; readonly '15m': number }
   readonly dimensions: readonly Dimension[]
@@ -110,15 +110,15 @@ export interface Fields {
   readonly map: string
   readonly levelName: string
   readonly worldUpgrade: WorldUpgrade
-  /** How long the server took to start. */
+  /** Time the server took to start. */
   readonly startupDuration: number
-  /** "Can't keep up!" lines since the service began to follow the log. */
+  /** "Can't keep up!" lines in the log since the service started following it. */
   readonly overloadWarnings: number
   readonly overloadSkippedTicks: number
-  /** Joins and leaves in the log since the service began to follow it. */
+  /** Joins and leaves in the log since the service started following it. */
   readonly logJoins: number
   readonly logLeaves: number
-  /** Parts of the memory of the server's JVM. */
+  /** Memory pools of the server's JVM. */
   readonly jvmMemoryPools: readonly MemoryPool[]
   readonly jvmGarbageCollectors: readonly GarbageCollector[]
   readonly jvmThreads: number
@@ -127,13 +127,13 @@ export interface Fields {
 export type FieldName = keyof Fields
 
 export interface FieldDescription {
-  /** For people, with its article: `the game version`. */
+  /** Human-readable name with its article: `the game version`. */
   readonly label: string
-  /** Of a number; of a field with several numbers the unit of each. Absent: the number has none, or it is no number. */
+  /** Unit of the number, or of each number. Absent if the field is not numeric or has no unit. */
   readonly unit?: string
 }
 
-/** Every field, described once for whoever shows it. */
+/** The description of every field, for the API and the documentation. */
 export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = {
   edition: { label: 'the edition' },
   transport: { label: 'the transport' },

@@ -193,7 +193,7 @@ export function createFleet(options: FleetOptions): Fleet {
     servers = list.map(({ settings }) => settings)
     watchers = list.map(({ watcher }) => watcher)
     const removed = [...before.keys()].filter((name) => !next.has(name))
-    // After the new ones were created: what is known of a target that refuses connections stays known.
+    // After creating the new watchers, so that the backoff of a target that both use is kept.
     for (const name of [...changed, ...removed]) before.get(name)?.watcher.close()
     if (isStarted) startSpread([...added, ...changed].flatMap((name) => next.get(name)?.watcher ?? []))
     const change = { added, changed, removed }

@@ -7,15 +7,15 @@ import { createNameCache } from './names/name-cache.ts'
 import { createSystemResolver, type Resolver } from './names/system-resolver.ts'
 import type { SrvRecord } from './protocol/srv.ts'
 
-/** What a source needs of the network. Injected, so that tests of names that fail or take their time need no internet. */
+/** The network access of the sources. Injected, so that tests of failing or slow name resolution need no internet. */
 export interface Network {
-  /** The addresses of a name, best first. */
+  /** Resolves a name to its addresses, best first. */
   lookup(host: string): Promise<readonly LookupAddress[]>
-  /** The SRV records of a name such as `_minecraft._tcp.example.org`; rejects where there are none. */
+  /** Resolves the SRV records of a name such as `_minecraft._tcp.example.org`; rejects if there are none. */
   resolveSrv(name: string): Promise<readonly SrvRecord[]>
-  /** A TCP socket that connects to whichever of the addresses answers first. */
+  /** Returns a TCP socket that connects to the first of the addresses that accepts (Happy Eyeballs). */
   connect(addresses: readonly LookupAddress[], port: number): net.Socket
-  /** True: no UDP goes where its connections go. */
+  /** True if it cannot carry UDP. */
   readonly tcpOnly?: true
 }
 
@@ -26,22 +26,22 @@ export interface CachingNetwork extends Network {
 
 export interface NetworkOptions {
   readonly clock: Clock
-  /** Number of servers that are reached through it: sizes the cache and bounds the lookups that run at once. */
+  /** Number of servers that use it: determines the cache size and the number of concurrent lookups. */
   readonly servers: number | (() => number)
-  /** Called with the seconds of each lookup that the cache could not serve. */
+  /** Called with the duration in seconds of each lookup that was not served from the cache. */
   readonly onLookup?: (seconds: number) => void
-  /** Default: as this machine resolves names. */
+  /** Default: the resolver of the operating system. */
   readonly resolver?: Resolver
 }
 
-/** Names that a server may have: of its status, RCON, management and query, and some SRV targets. */
+/** Names per server: status, RCON, management protocol, query and some SRV targets. */
 const namesPerServer = 6
 const minNames = 256
 const minConcurrent = 16
-/** Lookups at once for a large fleet; each is one or two queries in one UDP socket. */
+/** Concurrent lookups for a large fleet; each takes one or two queries on one UDP socket. */
 const maxConcurrent = 256
 
-/** The system's network with a cache of names. The caller closes it. */
+/** The system network with a name cache. The caller closes it. */
 export function createNetwork({ clock, servers, onLookup = () => {}, ...options }: NetworkOptions): CachingNetwork {
   const resolver = options.resolver ?? createSystemResolver({ clock })
   const count = () => (typeof servers === 'number' ? servers : servers())
@@ -55,7 +55,7 @@ export function createNetwork({ clock, servers, onLookup = () => {}, ...options 
   }
 }
 
-/** The system's network without a cache or any other state. */
+/** The system network, without a cache. */
 export const systemNetwork: Network = {
   lookup: (host) => dns.lookup(host, { all: true }),
   resolveSrv: (name) => new dns.Resolver({ timeout: 1_000, tries: 2 }).resolveSrv(name),
@@ -74,8 +74,8 @@ function connect(addresses: readonly LookupAddress[], port: number): net.Socket 
 }
 
 /**
- * The addresses of a host: an address is its own, a name is resolved.
- * @throws the network's error for a name without addresses, or the signal's reason
+ * Resolves a host to its addresses. An IP address is returned as it is.
+ * @throws the error of the lookup, or the reason of the signal
  */
 export async function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
   const family = net.isIP(host)

@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts'
 import type { SourceName } from './sources/source.ts'
 
-/** The phases of a poll, in order; not every protocol has them all. */
+/** The phases of a poll, in order. Not every protocol has all of them. */
 export type Phase = 'resolve' | 'connect' | 'tls' | 'first_byte' | 'read'
 
-/** Times the phases of one source's poll. */
+/** Measures the phases of a poll of one source. */
 export interface PhaseTimer {
-  /** The next phase starts now: at the start of a poll, and of another attempt within it. */
+  /** Starts the first phase: at the start of a poll or of another attempt within it. */
   start(): void
-  /** A phase ends now, and the next one starts. Its parts add up, as when two names are resolved. */
+  /** Ends a phase and starts the next one. A phase that occurs several times, such as name resolution, is summed up. */
   end(phase: Phase): void
 }
 
@@ -20,11 +20,11 @@ export interface PhaseDuration {
 
 export interface PhaseRecorder {
   timer(source: SourceName): PhaseTimer
-  /** Of the phases that have ended. */
+  /** The durations of the phases that have ended. */
   durations(): readonly PhaseDuration[]
 }
 
-/** Records the phases of the polls of one server's sources; for a watcher that polls once. */
+/** Records the phases of each source of one server, for a watcher that polls once. */
 export function createPhaseRecorder(clock: Clock): PhaseRecorder {
   const all = new Map<SourceName, Map<Phase, number>>()
   return {

@@ -11,7 +11,6 @@ export interface ProxyAddress extends HostPort {
   readonly protocol: 'socks5' | 'http'
 }
 
-/** What a proxy asks for. */
 export interface ProxyCredentials {
   readonly user: string
   readonly password: string
@@ -27,12 +26,12 @@ type OpenTunnel = (
 const tunnels: Readonly<Record<ProxyAddress['protocol'], OpenTunnel>> = { socks5: openSocksTunnel, http: openHttpTunnel }
 
 /**
- * A network whose connections go through a proxy. The proxy resolves the names too, but for SRV records, which neither protocol can
- * ask for. UDP does not go through it.
- * @param network reaches the proxy
+ * A network that connects through a proxy. The proxy also resolves host names; SRV records are resolved locally, since neither
+ * protocol supports them. UDP is not supported.
+ * @param network used to connect to the proxy
  */
 export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCredentials | undefined, network: Network): Network {
-  const shown = `${proxy.protocol}://${formatHostPort(proxy)}`
+  const proxyUrl = `${proxy.protocol}://${formatHostPort(proxy)}`
 
   async function open(destination: HostPort, signal: AbortSignal): Promise<net.Socket> {
     let socket: net.Socket | undefined
@@ -43,7 +42,7 @@ export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCreden
     } catch (error) {
       socket?.destroy()
       const { code, message } = toSourceError(error, formatHostPort(destination))
-      throw new SourceError(code, `through the proxy ${shown}: ${message}`, { cause: error })
+      throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error })
     }
   }
 
@@ -58,14 +57,14 @@ export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCreden
   }
 }
 
-/** The codes of RFC 1928, section 6, as the library puts them into its messages. */
+/** The reply codes of RFC 1928, section 6, as they appear in the messages of the library. */
 const socksFailures: readonly (readonly [RegExp, SourceError['code'], string])[] = [
   [/ConnectionRefused/, 'refused', 'connection refused'],
   [/NetworkUnreachable|HostUnreachable|TTLExpired/, 'unreachable', 'no route to host'],
-  [/NotAllowed/, 'unreachable', 'the proxy does not allow it'],
-  [/Authentication failed|no accepted authentication/i, 'auth', 'the proxy refuses the credentials'],
+  [/NotAllowed/, 'unreachable', 'not allowed by the proxy'],
+  [/Authentication failed|no accepted authentication/i, 'auth', 'the proxy rejected the credentials'],
   [/Socket closed/, 'closed', 'the proxy closed the connection'],
-  [/Failure|NotSupported/, 'unreachable', 'the proxy cannot connect'],
+  [/Failure|NotSupported/, 'unreachable', 'the proxy could not connect'],
   [/./, 'unsupported', 'the proxy does not speak SOCKS5'],
 ]
 
@@ -81,7 +80,7 @@ async function openSocksTunnel(
     await SocksClient.createConnection({
       command: 'connect',
       existing_socket: socket,
-      // The library asks for an address even where it is given a socket.
+      // The library requires an address even if a socket is passed.
       proxy: {
         host: 'proxy',
         port: 1,
@@ -122,19 +121,21 @@ function openHttpTunnel(
       const isHttp = !error.code?.startsWith('HPE_')
       reject(isHttp ? error : new SourceError('unsupported', `${target}: the proxy does not speak HTTP`, { cause: error }))
     })
-    // Of a reply other than success to CONNECT as well.
+    // Node.js emits `connect` for every reply to CONNECT, not only for success.
     outgoing.on('connect', ({ statusCode = 0 }, _socket, head) => {
       if (statusCode >= 200 && statusCode < 300) {
         if (head.length > 0) socket.unshift(head)
         resolve(socket)
         return
       }
-      // 401 as well: tinyproxy answers wrong credentials with it.
+      // tinyproxy rejects wrong credentials with 401.
       const isRefused = statusCode === 407 || statusCode === 401
       reject(
         new SourceError(
           isRefused ? 'auth' : 'unreachable',
-          isRefused ? `${target}: the proxy refuses the credentials` : `${target}: the proxy cannot connect (HTTP ${statusCode})`,
+          isRefused
+            ? `${target}: the proxy rejected the credentials`
+            : `${target}: the proxy could not connect (HTTP ${statusCode})`,
         ),
       )
     })

@@ -9,12 +9,12 @@ type Descriptor = (typeof sources)[number]
 type SettingsOf<D> = D extends SourceDescriptor<string, infer S> ? S : never
 
 /**
- * What the configuration says of each source, in whole or in part: a source is on when everything that it requires is known, and
- * the server's directory may hold the rest.
+ * The configured settings of each source. They may be incomplete: a source is on if all its required settings are known, and the
+ * missing ones may be found in the server's directory.
  */
 export type GivenSources = { readonly [D in Descriptor as D['name']]?: Partial<SettingsOf<D>> }
 
-/** The settings of one game server that belong to none of its sources. */
+/** The settings of one game server that do not belong to a source. */
 export const serverSettings = {
   name: { env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' },
   group: { env: 'MC_GROUP', file: 'group', kind: text, meaning: 'heading it is shown under on the status page' },
@@ -29,23 +29,23 @@ export const serverSettings = {
   },
 } as const satisfies SettingTable
 
-/** What the configuration says of one game server. */
+/** The configuration of one game server. */
 export interface ServerSettings extends GivenValues<typeof serverSettings> {
   readonly name: string
   readonly sources: GivenSources
-  /** Absent: it was configured in the environment. */
+  /** Absent if it was configured by environment variables. */
   readonly settingNames?: SettingNames
-  /** It is the built-in demo server: whatever is shown of it must say so. */
+  /** It is the built-in demo server, and must be labelled as such wherever it is shown. */
   readonly demo?: true
 }
 
-/** The configured address of a server; undefined where its directory says it. */
+/** The configured address of a server; undefined if it is read from the server's directory. */
 export const addressOf = ({ sources }: Pick<ServerSettings, 'sources'>): ServerAddress | undefined => sources.status?.address
 
 export interface PollSettings {
   /** Milliseconds between two polls of one server. */
   readonly interval: number
-  /** Milliseconds that one poll may take, the server's directory, names and all sources included. */
+  /** Milliseconds that one poll may take, including the directory, name resolution and all sources. */
   readonly timeout: number
   /** Milliseconds after which a reading is stale. */
   readonly staleAfter: number

@@ -12,68 +12,68 @@ export interface KnownField<T> {
 
 export type KnownFields = { readonly [K in FieldName]?: KnownField<Fields[K]> }
 
-/** How one source did in its last poll. */
+/** The result of the last poll of one source. */
 export interface SourceState {
   readonly source: SourceName
   readonly target: string
-  /** `pending` until its first poll has ended; `partial`: only a part could be read. */
+  /** `pending` until the first poll has ended; `partial` if only some of the fields could be read. */
   readonly state: 'pending' | 'ok' | 'partial' | 'failed'
-  /** Seconds its last poll took. */
+  /** Duration of the last poll in seconds. */
   readonly duration?: number
   readonly error?: { readonly code: SourceErrorCode; readonly message: string }
-  /** Its newest failure, kept when it is ok again; `at` is Unix milliseconds. */
+  /** The last failure, kept after a recovery; `at` is Unix milliseconds. */
   readonly lastError?: { readonly code: SourceErrorCode; readonly message: string; readonly at: number }
-  /** Unix milliseconds of its last success. */
+  /** Unix milliseconds of the last successful poll. */
   readonly lastSuccess?: number
-  /** Commands that are not sent at the moment, because the server did not answer them; `until` is Unix milliseconds. */
+  /** Commands that are not sent for a while because the server did not answer them; `until` is Unix milliseconds. */
   readonly resting?: readonly RestingCommand[]
 }
 
-/** The thread of the server that computes the ticks. */
+/** The state of the server's main thread, which runs the ticks. */
 export interface MainThread {
-  /** False: it does not answer, although the server accepts connections. */
+  /** False if it does not respond although the server accepts connections. */
   readonly responsive: boolean
-  /** Seconds from the last request to its answer; of one that is not answered: so far. */
+  /** Seconds between the last request and its reply; if there is no reply yet, the time waited so far. */
   readonly delay: number
 }
 
-/** What is known of one server at one moment. It never changes, so that what is made from it can be cached. */
+/** The known state of one server at one moment. Immutable, so that anything derived from it can be cached. */
 export interface ServerSnapshot {
   readonly server: string
-  /** It is of the built-in demo server. */
+  /** Set for the built-in demo server. */
   readonly demo?: true
-  /** Monotonic milliseconds at which it was made. */
+  /** Monotonic milliseconds at which it was created. */
   readonly at: number
   readonly fields: KnownFields
   readonly sources: readonly SourceState[]
-  /** Whether the last poll, or an event since, reached the server over the network; undefined while that is unknown. */
+  /** Whether the last poll, or an event since then, reached the server over the network; absent while unknown. */
   readonly up?: boolean
   /** Monotonic and Unix milliseconds of the last contact (poll or event). */
   readonly lastContact?: { readonly at: number; readonly wall: number }
-  /** Absent while the server is down, and where no source knows. */
+  /** Absent while the server is down or if no source provides it. */
   readonly mainThread?: MainThread
   /** Unix milliseconds at which the last poll ended, whatever its outcome. */
   readonly lastPollAt?: number
-  /** Seconds the whole last poll took. */
+  /** Duration of the last poll of all sources in seconds. */
   readonly pollDuration?: number
-  /** Polls since the start by outcome: `ok` or the error that kept the server from being reached. */
+  /** Number of polls since the start, by outcome: `ok` or the code of the error. */
   readonly polls: Readonly<Partial<Record<'ok' | SourceErrorCode, number>>>
-  /** Counted since the start; absent until a source that reports them was read. */
+  /** Counted since the start; absent until a source that provides them was read. */
   readonly joins?: number
   readonly leaves?: number
 }
 
 const descriptors: readonly SourceDescriptor[] = sources
 
-/** The sources that give a field, by rank. */
+/** The sources that provide a field, by rank. */
 function ranked(field: FieldName): readonly SourceName[] {
-  const giving = descriptors.flatMap(({ name, fields: { [field]: rank } }) => (rank === undefined ? [] : [{ name, rank }]))
-  return giving.sort((a, b) => a.rank - b.rank).map(({ name }) => name as SourceName)
+  const providers = descriptors.flatMap(({ name, fields: { [field]: rank } }) => (rank === undefined ? [] : [{ name, rank }]))
+  return providers.sort((a, b) => a.rank - b.rank).map(({ name }) => name as SourceName)
 }
 
 /**
- * For each field the sources that can give it, best first: the order in which two of them disagree, and what `/api/v1/sources`
- * names as the ways to know it. A field that a source gives without saying so in its descriptor is ignored.
+ * The sources that can provide each field, best first. Determines which source wins if two disagree, and is listed by
+ * `/api/v1/sources`. A field that is not listed in the descriptor of its source is ignored.
  */
 export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field) => [field, ranked(field)]))) as {
   readonly [K in FieldName]: readonly SourceName[]
@@ -83,13 +83,13 @@ const fields = Object.entries(precedence) as readonly (readonly [FieldName, read
 
 const none: ReadonlySet<SourceName> = new Set()
 
-/** @returns monotonic milliseconds at which a field of the reading was read */
+/** Returns the time at which a field of the reading was read, in monotonic milliseconds. */
 export const fieldReadAt = (reading: Reading, field: FieldName): number => reading.readAt?.[field] ?? reading.at
 
 /**
- * Each field from the best source that gave it: sources whose last poll succeeded come first, then precedence decides. Of two
- * readings of one source the later in the list wins.
- * @param readings none of them stale
+ * Takes each field from the best source that provided it: sources whose last poll succeeded come first, then the precedence
+ * decides. If there are two readings of one source, the later one in the list wins.
+ * @param readings must not be stale
  * @param failing sources whose last poll failed
  */
 export function merge(readings: readonly Reading[], failing: ReadonlySet<SourceName> = none): KnownFields {
@@ -103,7 +103,7 @@ export function merge(readings: readonly Reading[], failing: ReadonlySet<SourceN
   return Object.freeze(known) as KnownFields
 }
 
-/** The list comes from one source, the ids of some of its players perhaps from another, as from the status beside the query. */
+/** Adds ids from other sources to players without one, for example from the status to the players of the query. */
 function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
   if (list.players.every(({ id }) => id !== undefined)) return list
   const all = readings.flatMap(({ fields }) => fields.players?.players ?? [])
@@ -134,13 +134,13 @@ function pick(
   return ofFailing
 }
 
-/** The upgrade of the world that keeps the server from being up; undefined where there is none. */
+/** The world upgrade because of which the server is not up yet; undefined if there is none. */
 export function ongoingWorldUpgrade({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): Fields['worldUpgrade'] | undefined {
   const upgrade = fields.worldUpgrade?.value
   return up === true || upgrade?.state === 'finished' ? undefined : upgrade
 }
 
-/** True: a proxy answers for the server, which is stopped; false: the server itself answers; undefined: unknown. */
+/** True if a proxy answers for the stopped server, false if the server itself answers, undefined if unknown. */
 export function isAsleep({ sources, fields }: Pick<ServerSnapshot, 'sources' | 'fields'>): boolean | undefined {
   const status = sources.find(({ source }) => source === 'status')
   if (status?.error?.code === 'asleep') return true

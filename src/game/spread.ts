@@ -1,6 +1,6 @@
 /**
- * Where a name lies between 0 and 1 (excluded): always at the same place, and many names evenly. FNV-1a, with the last step of
- * MurmurHash3, because names that differ in the last digit differ only in the low bits of FNV-1a.
+ * Maps a name to a fixed position from 0 to 1 (exclusive). Many names are spread evenly. It is the FNV-1a hash with the finalizer
+ * of MurmurHash3, because names that differ only in the last digit differ only in the low bits of FNV-1a.
  */
 export function placeOf(name: string): number {
   let hash = 0x811c9dc5

@@ -2,7 +2,7 @@ import { maxHeaderSize } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { invalidParameter, notFound } from '../errors.ts'
-import { registerBasePath } from './base-path.ts'
+import { type BasePathOptions, registerBasePath } from './base-path.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { createDirectReplies } from './direct.ts'
@@ -11,11 +11,9 @@ import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
 import { malformedQuery, pathOf, sendProblem } from './problem.ts'
 import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './server.ts'
 
-export interface HttpAppOptions {
+export interface HttpAppOptions extends BasePathOptions {
   readonly logger: FastifyBaseLogger
   readonly corsOrigin: string
-  /** Path under which a reverse proxy serves the app, without a trailing slash; default: none. */
-  readonly basePath?: string
   /** Hint for a client that requested an unknown path; default, and if undefined: that /docs lists every route. */
   readonly hintFor?: (path: string) => string | undefined
   readonly limits?: TimeLimits
@@ -32,8 +30,8 @@ export function createHttpApp({
   corsOrigin,
   hintFor,
   limits = timeLimits,
-  basePath = '',
   isDemo = false,
+  ...basePaths
 }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
   const direct = createDirectReplies(logger, crossOrigin)
@@ -46,11 +44,13 @@ export function createHttpApp({
     // A very long name is an unknown name, not a separate error; Node.js limits the URL.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
+    // Of the scheme and the host that links to this service begin with.
+    trustProxy: basePaths.isTrustedProxy ?? false,
     frameworkErrors: invalidPath,
-    ...createServerFactory(direct.answer, limits, { basePath, isDemo }),
+    ...createServerFactory(direct.answer, limits, { ...basePaths, isDemo }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
-  registerBasePath(app as unknown as FastifyInstance, basePath)
+  registerBasePath(app as unknown as FastifyInstance, basePaths)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   app.setValidatorCompiler(compileQuery)
   // Replies are prepared bytes; the schemas only describe them.
@@ -60,7 +60,7 @@ export function createHttpApp({
   // Before the body is parsed, which no route reads.
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.is404) {
-      const hint = hintFor?.(pathOf(request.url)) ?? `${basePath}/docs lists every route`
+      const hint = hintFor?.(pathOf(request.url)) ?? `${request.basePath}/docs lists every route`
       done(notFound(`There is nothing at ${pathOf(request.originalUrl)}; ${hint}.`))
     } else done()
   })

@@ -1,11 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { basePath as basePathKind } from '../config/kinds.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Of this request; undefined if none has been determined. */
+    basePath?: string
+  }
+}
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    /** Path under which a reverse proxy serves the app, without a trailing slash: every path in a reply starts with it. */
+  interface FastifyRequest {
+    /** Path under which a reverse proxy serves the app, without a trailing slash: every path in the reply starts with it. */
     readonly basePath: string
   }
+}
+
+export interface BasePathOptions {
+  /** Path under which a reverse proxy serves the app, without a trailing slash; default: none. */
+  readonly basePath?: string
+  /** Decides whether a peer is a proxy whose `X-Forwarded-Prefix` replaces the base path; default: none is. */
+  readonly isTrustedProxy?: (address: string | undefined) => boolean
+}
+
+/** Characters of the longest prefix that is accepted. */
+const maxPrefix = 200
+
+/** @returns the prefix that a trusted proxy gives, else the configured one, without a trailing slash */
+export function basePathOf({ headers, socket }: IncomingMessage, { basePath = '', isTrustedProxy }: BasePathOptions): string {
+  const given = headers['x-forwarded-prefix']
+  if (isTrustedProxy === undefined || typeof given !== 'string' || given.length > maxPrefix) return basePath
+  return isTrustedProxy(socket.remoteAddress) ? (basePathKind.parse(given) ?? basePath) : basePath
 }
 
 /**
@@ -27,12 +52,33 @@ export function redirectToBase({ url = '/' }: IncomingMessage, response: ServerR
 }
 
 /** Makes the base path available to the routes, and adds it to the paths of redirects. */
-export function registerBasePath(app: FastifyInstance, basePath: string): void {
-  app.decorate('basePath', basePath)
-  if (basePath === '') return
-  app.addHook('onSend', (_request, reply, payload, done) => {
+export function registerBasePath(app: FastifyInstance, { basePath = '', isTrustedProxy }: BasePathOptions): void {
+  app.decorateRequest('basePath', {
+    getter() {
+      return this.raw.basePath ?? basePath
+    },
+  })
+  if (basePath === '' && isTrustedProxy === undefined) return
+  app.addHook('onSend', (request, reply, payload, done) => {
     const location = reply.getHeader('location')
-    if (typeof location === 'string' && location.startsWith('/')) reply.header('location', basePath + location)
+    if (typeof location === 'string' && location.startsWith('/')) reply.header('location', request.basePath + location)
     done(null, payload)
   })
+}
+
+/** Values kept for each use of perBasePath(): a proxy that passes on what its clients send must not fill the memory. */
+const maxBasePaths = 8
+
+/** Remembers what was made for the latest base paths. */
+export function perBasePath<T>(make: (basePath: string) => T): (basePath: string) => T {
+  const made = new Map<string, T>()
+  return (basePath) => {
+    const before = made.get(basePath)
+    if (before !== undefined) return before
+    const value = make(basePath)
+    const [oldest] = made.keys()
+    if (oldest !== undefined && made.size >= maxBasePaths) made.delete(oldest)
+    made.set(basePath, value)
+    return value
+  }
 }

@@ -5,7 +5,8 @@ import { RequestError } from '../errors.ts'
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 export interface BearerOptions {
-  readonly token: string
+  /** Called for each request: a token may be replaced while the service runs. */
+  readonly token: () => string
   /** Setting that holds the token, named in the error. */
   readonly env: string
   /** What the token protects (RFC 6750, section 3). */
@@ -18,11 +19,10 @@ export interface BearerOptions {
  * @throws RequestError UNAUTHORIZED (401)
  */
 export function createBearerCheck({ token, env, realm }: BearerOptions): (request: FastifyRequest) => void {
-  // Digests have equal length, as timingSafeEqual() requires.
-  const expected = digest(token)
   return (request) => {
     const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    if (given !== undefined && timingSafeEqual(digest(given), expected)) return
+    // Digests have equal length, as timingSafeEqual() requires.
+    if (given !== undefined && timingSafeEqual(digest(given), digest(token()))) return
     throw new RequestError(401, 'UNAUTHORIZED', `This needs the header "Authorization: Bearer <${env}>".`, {
       'www-authenticate': `Bearer realm="${realm}"`,
     })

@@ -16,19 +16,21 @@ export interface DirectRoute {
   readonly pattern: string
   /**
    * @param url as in the request line
+   * @param basePath path under which a reverse proxy serves the app
    * @returns undefined if the app's route is to answer
    * @throws anything; the app's route answers then, with its error handling
    */
-  reply(url: string): DirectReply | undefined
+  reply(url: string, basePath: string): DirectReply | undefined
 }
 
 export interface NamedDirectRoute extends Pick<DirectRoute, 'pattern'> {
   /**
    * @param name decoded
+   * @param basePath path under which a reverse proxy serves the app
    * @returns undefined if the app's route is to answer
    * @throws anything; the app's route answers then
    */
-  reply(name: string): DirectReply | undefined
+  reply(name: string, basePath: string): DirectReply | undefined
 }
 
 export interface DirectReplies {
@@ -69,9 +71,9 @@ export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonl
     addNamed(prefix, path, { pattern, reply }) {
       const paths = named.get(prefix) ?? new Map<string, ObservedRoute>()
       named.set(prefix, paths)
-      const replyTo = (url: string): DirectReply | undefined => {
+      const replyTo = (url: string, basePath: string): DirectReply | undefined => {
         const name = url.slice(prefix.length, url.indexOf('/', prefix.length))
-        return reply(name.includes('%') ? decodeURIComponent(name) : name)
+        return reply(name.includes('%') ? decodeURIComponent(name) : name, basePath)
       }
       paths.set(path, { pattern, reply: replyTo })
     },
@@ -97,7 +99,7 @@ export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonl
     if (route === undefined) return false
     const started = performance.now()
     try {
-      const reply = route.reply(url)
+      const reply = route.reply(url, request.basePath ?? '')
       const form = reply && formFor(request, reply.prepared)
       // The app's route waits for the compressed form.
       if (reply === undefined || form === undefined || form instanceof Promise) return false

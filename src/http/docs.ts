@@ -2,8 +2,9 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { version } from '../package.ts'
+import { perBasePath } from './base-path.ts'
 import { nameSchemas, operationId } from './openapi.ts'
-import { type PreparedReply, prepareJson, sendPrepared } from './reply.ts'
+import { prepareJson, sendPrepared } from './reply.ts'
 
 const logo =
   '<svg xmlns="http://www.w3.org/2000/svg" width="150" height="32"><text y="24" font-family="sans-serif" font-size="24" fill="#fff">Tickwarden</text></svg>'
@@ -33,7 +34,6 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
           'The state of Minecraft servers, watched from outside. Every route is GET. HEAD works like GET, except that it does not start a script.',
         license: { name: 'MIT', identifier: 'MIT' },
       },
-      servers: [{ url: app.basePath || '/', description: 'This service' }],
       security: [],
       components: {
         securitySchemes: {
@@ -55,7 +55,8 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    indexPrefix: app.basePath,
+    // Relative, so that any base path works.
+    indexPrefix: '.',
     staticCSP: true,
     // The service is often used without TLS in a private network, where a browser that upgrades to HTTPS could not load the page.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
@@ -69,9 +70,10 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
       },
     },
   })
-  let prepared: PreparedReply | undefined
-  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
-    prepared ??= prepareJson(app.swagger())
-    return sendPrepared(request, reply, prepared)
-  })
+  const replyOf = perBasePath((basePath) =>
+    prepareJson({ ...app.swagger(), servers: [{ url: basePath || '/', description: 'This service' }] }),
+  )
+  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) =>
+    sendPrepared(request, reply, replyOf(request.basePath)),
+  )
 }

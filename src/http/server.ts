@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
-import { redirectToBase, removeBasePath } from './base-path.ts'
+import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -35,12 +35,12 @@ const demoHeader = ['X-Demo', 'true'] as const
  * answered with problem details, and requests with a prepared reply do not go through the app.
  * @param answerDirectly returns false if the app is to answer
  * @param isDemo whether replies under /api/v1 have the header for data of the demo server
- * @param basePath the prefix that a reverse proxy may leave in the path
+ * @param basePaths the prefix that a reverse proxy may leave in the path
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
   { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
-  { basePath = '', isDemo = false }: { readonly basePath?: string; readonly isDemo?: boolean } = {},
+  { isDemo = false, ...basePaths }: BasePathOptions & { readonly isDemo?: boolean } = {},
 ) {
   /** The newest request with a body, by connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
@@ -52,8 +52,10 @@ export function createServerFactory(
         requests.set(request.socket, request)
       }
       const error = hostError(request)
+      const basePath = basePathOf(request, basePaths)
       if (basePath !== '' && error === undefined && redirectToBase(request, response, basePath)) return
       if (basePath !== '') removeBasePath(request, basePath)
+      request.basePath = basePath
       // Here, because prepared replies run no hooks.
       if (isDemo && /^\/api\/v1(?![^/?])/.test(request.url ?? '')) response.setHeader(...demoHeader)
       if (error !== undefined) refuse(request, response, error)

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts'
 
-/** The system's time with timers that keep the process alive: a program may have nothing else to wait for. */
+/** The system clock with timers that keep the process alive: a program may have nothing else to wait for. */
 export const libraryClock: Clock = {
   ...systemClock,
   after(delay, action) {

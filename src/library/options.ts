@@ -5,18 +5,30 @@ import { settings, settingsOfServer } from '../config/settings.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { PollSettings, ServerSettings } from '../game/server.ts'
 
-/** Where and how a server is read: the same keys and texts as in an entry of `servers` in the configuration file. */
+/** Which server to read, and how: the same keys and values as in an entry of `servers` in the configuration file. */
 export interface ServerOptions {
-  /** `host`, `host:port` or `bedrock://host:port`; needed unless `directory` is given. */
+  /** `host`, `host:port` or `bedrock://host:port`; required unless `directory` is set. */
   readonly address?: string
   /** Name of the server in its snapshots; default `Server`. */
   readonly name?: string
   readonly group?: string
+  /** Name that the handshake carries, for a proxy that chooses the server by it; default: the host of the address. */
+  readonly hostname?: string
+  /** Version of the PROXY protocol that the game port expects. */
+  readonly proxyProtocol?: 'v1' | 'v2'
+  /** Part of the message of the day, or a `/pattern/`, by which a proxy says that the server is stopped. */
+  readonly asleepMotd?: string
+  /** `socks5://host:port` or `http://host:port`: a proxy through which the server is reached over TCP. */
+  readonly via?: string
+  /** `user:password` for the proxy. */
+  readonly viaCredentials?: string
+  /** Path of a file that holds them. */
+  readonly viaCredentialsFile?: string
   readonly rcon?: {
-    /** `host` or `host:port`, port 25575 if none is given. */
+    /** `host` or `host:port`; default port 25575. */
     readonly address?: string
     readonly password?: string
-    /** Path of a file that holds the password. */
+    /** Path of a file with the password. */
     readonly passwordFile?: string
   }
   /** The management protocol of Java 1.21.9 and later. */
@@ -34,7 +46,7 @@ export interface ServerOptions {
   readonly query?: string
   /** A Jolokia agent. */
   readonly jmx?: { readonly url?: string; readonly user?: string; readonly password?: string; readonly passwordFile?: string }
-  /** The server's own folder on this machine. */
+  /** The server's directory on this machine. */
   readonly directory?: string
 }
 
@@ -44,7 +56,7 @@ const knownKeys = new Set(
   settingsOfServer.flatMap(({ file, secret }) => (file === undefined ? [] : secret ? [file, `${file}File`] : [file])),
 )
 
-/** Nested options as dotted keys. */
+/** Flattens nested options to dotted keys. */
 function flatten(options: Readonly<Record<string, unknown>>, problems: string[], before = ''): Map<string, Given> {
   const found = new Map<string, Given>()
   for (const [name, value] of Object.entries(options)) {
@@ -55,7 +67,7 @@ function flatten(options: Readonly<Record<string, unknown>>, problems: string[],
       else problems.push(`${key} is of type ${typeof value}; expected a string`)
     } else if (isRecord(value) && [...knownKeys].some((known) => known.startsWith(`${key}.`))) {
       for (const [inner, given] of flatten(value, problems, `${key}.`)) found.set(inner, given)
-    } else problems.push(`${key}: there is no such option; expected one of ${[...knownKeys].join(', ')}`)
+    } else problems.push(`${key} is not an option; expected one of ${[...knownKeys].join(', ')}`)
   }
   return found
 }
@@ -75,7 +87,7 @@ function parsePoll(options: PollOptions, problems: string[]): PollSettings | und
   return { interval, timeout, staleAfter: staleAfter ?? 3 * interval }
 }
 
-/** @throws TypeError that names every option that does not fit, never a secret's value */
+/** @throws TypeError naming every invalid option, never the value of a secret */
 export function parseWatchOptions({ interval, timeout, staleAfter, ...options }: ServerOptions & PollOptions): {
   readonly server: ServerSettings
   readonly poll: PollSettings

@@ -11,27 +11,27 @@ export interface WatchOptions extends ServerOptions {
   readonly interval?: number
   /** Milliseconds that one poll may take; default 3000. */
   readonly timeout?: number
-  /** Milliseconds after which a value that was not read again is unknown; default three intervals. */
+  /** Milliseconds after which a value is treated as unknown; default: three intervals. */
   readonly staleAfter?: number
   /** Closes the watcher when it is aborted. */
   readonly signal?: AbortSignal
 }
 
 /**
- * A server that is being watched. Iterating it yields each new snapshot, starting with the newest one, and ends when the watcher is
- * closed. A loop that is slower than the snapshots gets the newest one each time and misses those between. There may be several loops.
+ * Watches one server. Iterating it yields the newest snapshot, then each new one, until the watcher is closed. A slow consumer skips
+ * snapshots and always gets the newest one. Several loops may iterate at the same time.
  */
 export interface ServerWatcher extends AsyncIterable<ServerSnapshot> {
-  /** The newest snapshot; before the end of the first poll one without fields. */
+  /** Returns the newest snapshot, which has no fields until the first poll ends. */
   snapshot(): ServerSnapshot
-  /** Ends polling, open connections and every loop. */
+  /** Stops polling, closes the connections and ends every loop. */
   close(): void
 }
 
 /**
- * Polls a Minecraft server until the watcher is closed, which also keeps the process alive. A server that cannot be reached is not an
- * error: its snapshots say `up: false` and, in `sources`, why.
- * @throws TypeError that names every option that does not fit
+ * Polls a Minecraft server until the watcher is closed. The process stays alive until then. An unreachable server is not an error:
+ * its snapshots have `up: false` and the reason in `sources`.
+ * @throws TypeError naming every invalid option
  */
 export function watch({ signal, ...options }: WatchOptions): ServerWatcher {
   const { server, poll } = parseWatchOptions(options)

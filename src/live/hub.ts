@@ -13,6 +13,12 @@ const heartbeatMs = 15_000
 const maxUnsent = 256 * 1024
 /** Unsent bytes after which snapshots and missed events wait until the client has read some of them. */
 const maxBurst = 64 * 1024
+/** Bytes of snapshots or missed events that are written in one write: thousands of small writes to each client take seconds. */
+const pieceBytes = 16 * 1024
+/** Bytes of backlogs that are written in one turn of the event loop: a few milliseconds. */
+const turnBytes = 256 * 1024
+/** Milliseconds for which events are still recorded after the last client has disconnected, for clients that reconnect. */
+const rememberMs = 600_000
 /** Events within `batchMs` that are sent one by one. Further ones are collected and sent to each client in one write. */
 const maxSingle = 20
 const batchMs = 50
@@ -109,9 +115,18 @@ export function createEventHub(
   maxClients: number,
   { toState = stateOf, listsServers = false }: EventHubOptions = {},
 ): EventHub {
-  const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
+  let log = createEventLog(maxRemembered, firstEventId(clock.wall()))
   const clients = new Set<Client>()
+  /** What clients have been sent of each server, and of others what they would have been sent. */
   const published = new Map<string, Published>()
+  /** The JSON of a state, which many clients are sent when they connect. */
+  const stateJson = new WeakMap<LiveState, string>()
+  /** False: nobody follows the events or may come back for them, so that snapshots are not compared. */
+  let isAwake = false
+  let cancelSleep = () => {}
+  /** Each writes the next piece of a client's backlog, and returns its bytes. Many clients may connect at once. */
+  const pumps = new Set<() => number>()
+  let isPumpScheduled = false
   let dropped = 0
   let closed = false
   let cancelHeartbeat = () => {}
@@ -124,6 +139,35 @@ export function createEventHub(
 
   const encode = (id: number, event: string, data: object): Buffer =>
     Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+
+  function encodeSnapshot(id: number, server: string, { state, at }: Published): Buffer {
+    let json = stateJson.get(state)
+    if (json === undefined) {
+      json = JSON.stringify({ server, at, ...state })
+      stateJson.set(state, json)
+    }
+    return Buffer.from(`id: ${id}\nevent: snapshot\ndata: ${json}\n\n`)
+  }
+
+  function runPumps(): void {
+    isPumpScheduled = false
+    // The backlogs go on with the newest states.
+    flush()
+    let written = 0
+    for (const pump of pumps) {
+      if (written >= turnBytes) break
+      // A pump that has more to write adds itself again, after the others.
+      pumps.delete(pump)
+      written += pump()
+    }
+    if (pumps.size > 0) schedulePumps()
+  }
+
+  function schedulePumps(): void {
+    if (isPumpScheduled) return
+    isPumpScheduled = true
+    setImmediate(runPumps)
+  }
 
   function publish(server: string, name: string, data: object): void {
     const id = log.nextId()
@@ -171,10 +215,13 @@ export function createEventHub(
   }
 
   function onSnapshot(snapshot: ServerSnapshot): void {
+    if (!isAwake) return
     const { server } = snapshot
-    const before = publishedOf(server)
+    const before = published.get(server)
     const next = read(snapshot)
     published.set(server, next)
+    // No client has been sent anything of it that could have changed.
+    if (before === undefined) return
     const { state, at } = next
     const changed = difference(before.state, state)
     if (changed === undefined) return
@@ -187,18 +234,39 @@ export function createEventHub(
     for (const player of joined) publish(server, 'join', { at, player })
   }
 
-  /** What has been sent of the server so far. */
-  const publishedOf = (server: string): Published =>
-    published.get(server) ?? { state: unknownState, at: Math.round(clock.wall()), players: null }
+  /** What has been sent of the server so far; undefined if it is not watched. */
+  function publishedOf(server: string): Published | undefined {
+    const before = published.get(server)
+    const watcher = before === undefined ? fleet.get(server) : undefined
+    if (watcher === undefined) return before
+    const now = read(watcher.snapshot())
+    published.set(server, now)
+    return now
+  }
+
+  function wake(): void {
+    cancelSleep()
+    isAwake = true
+  }
+
+  function sleep(): void {
+    isAwake = false
+    published.clear()
+    // A client that reconnects later must not be treated as one that has missed nothing.
+    log = createEventLog(maxRemembered, log.nextId())
+  }
 
   function onAdded(watcher: Watcher): void {
+    if (!isAwake) return
     const next = read(watcher.snapshot())
     published.set(watcher.server, next)
     publish(watcher.server, 'snapshot', { at: next.at, ...next.state })
   }
 
   function onRemoved(server: string): void {
-    const changed = difference(publishedOf(server).state, unknownState)
+    if (!isAwake) return
+    const before = published.get(server)
+    const changed = before && difference(before.state, unknownState)
     published.delete(server)
     const at = Math.round(clock.wall())
     if (changed !== undefined) publish(server, 'change', { at, ...changed })
@@ -212,12 +280,12 @@ export function createEventHub(
       yield encode(id, 'servers', { at: Math.round(clock.wall()), servers: [...servers] })
     }
     for (const server of servers) {
+      const current = publishedOf(server)
       // Removed while the others were being sent.
-      if (!published.has(server)) continue
+      if (current === undefined) continue
       id = log.nextId()
       sent.add(server)
-      const { state, at } = publishedOf(server)
-      yield encode(id, 'snapshot', { server, at, ...state })
+      yield encodeSnapshot(id, server, current)
     }
     if (id !== undefined) log.mark(id)
   }
@@ -231,6 +299,7 @@ export function createEventHub(
   }
 
   function connect({ sink, servers, lastId }: ClientOptions): void {
+    wake()
     // The collected events are older than what the client receives first.
     flush()
     const wanted = servers ?? new Set(fleet.watchers.map(({ server }) => server))
@@ -246,23 +315,41 @@ export function createEventHub(
       leave()
       sink.destroy()
     }
-    const leave = () => void clients.delete(client)
+    const leave = () => {
+      pumps.delete(pump)
+      if (clients.delete(client) && clients.size === 0 && !closed) {
+        cancelSleep()
+        cancelSleep = clock.after(rememberMs, sleep)
+      }
+    }
     const write = (bytes: Buffer) => {
       sink.write(bytes)
       if (sink.writableLength > maxUnsent) drop()
     }
     const pump = () => {
-      // As above: the backlog continues with the newest states.
-      flush()
-      while (backlog !== undefined && clients.has(client)) {
-        if (sink.writableLength > maxBurst) {
-          sink.once('drain', pump)
-          return
-        }
-        const { value, done } = backlog.next()
-        if (done) backlog = undefined
-        else write(value)
+      if (backlog === undefined || !clients.has(client)) return 0
+      if (sink.writableLength > maxBurst) {
+        sink.once('drain', pumpInTurn)
+        return 0
       }
+      const piece: Buffer[] = []
+      let bytes = 0
+      while (bytes < pieceBytes) {
+        const { value, done } = backlog.next()
+        if (done) {
+          backlog = undefined
+          break
+        }
+        piece.push(value)
+        bytes += value.length
+      }
+      if (bytes > 0) write(Buffer.concat(piece))
+      if (backlog !== undefined) pumps.add(pump)
+      return bytes
+    }
+    const pumpInTurn = () => {
+      pumps.add(pump)
+      schedulePumps()
     }
     const client: Client = {
       send(events, joined) {
@@ -292,7 +379,9 @@ export function createEventHub(
     clients.add(client)
     sink.once('close', leave)
     sink.once('error', leave)
-    pump()
+    pumps.add(pump)
+    // Others wait already: they go on in their turn.
+    if (!isPumpScheduled) runPumps()
   }
 
   function beat(): void {
@@ -305,7 +394,6 @@ export function createEventHub(
     for (const server of removed) onRemoved(server)
     for (const watcher of added.map(fleet.get)) if (watcher !== undefined) onAdded(watcher)
   })
-  for (const watcher of fleet.watchers) published.set(watcher.server, read(watcher.snapshot()))
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 
   return {
@@ -323,6 +411,7 @@ export function createEventHub(
       unsubscribe()
       unfollow()
       cancelHeartbeat()
+      cancelSleep()
       flush()
       for (const client of clients) client.end()
     },

@@ -6,7 +6,9 @@ import type { DiscoveryView } from '../discovery/status.ts'
 import { fieldNames } from '../game/fields.ts'
 import { type Fleet, perServers } from '../game/fleet.ts'
 import { addressOf } from '../game/server.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
+import { perBasePath } from '../http/base-path.ts'
 import type { DirectReply } from '../http/direct.ts'
 import { query } from '../http/parameters.ts'
 import { problem, problems } from '../http/problem.ts'
@@ -46,7 +48,7 @@ interface Place extends ServerPlace {
    * Answers requests for the path of a watched server before the app's routing. Requests with a query go to the app, which
    * validates it.
    */
-  addDirect(path: string, pattern: string, answer: (watcher: Watcher) => DirectReply): void
+  addDirect(path: string, pattern: string, answer: (watcher: Watcher, basePath: string) => DirectReply): void
 }
 
 /** The routes under `/api/v1`: each reply is prepared once per snapshot. */
@@ -61,16 +63,17 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
   })
 
   function addRoute(place: Place, { path, summary, description, schema, example, fields, value }: StatusRoute): void {
-    const replyOf = perSnapshot((snapshot) => {
-      const base = app.basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
+    const preparedFor = (snapshot: ServerSnapshot, basePath: string): PreparedReply => {
+      const base = basePath + (place.params ? `${apiRoot}/servers/${encodeURIComponent(snapshot.server)}` : apiRoot)
       return prepareJson(value(snapshot, base), { 'x-snapshot-source': sourcesOf(snapshot, fields) })
-    })
-    const answer = (watcher: Watcher): DirectReply => {
+    }
+    const replyOf = perSnapshot((snapshot) => perBasePath((basePath) => preparedFor(snapshot, basePath)))
+    const answer = (watcher: Watcher, basePath: string): DirectReply => {
       const { snapshot, age } = current(watcher, clock)
-      return { prepared: replyOf(snapshot), volatile: { 'x-snapshot-age': ageText(age) } }
+      return { prepared: replyOf(snapshot)(basePath), volatile: { 'x-snapshot-age': ageText(age) } }
     }
     const handler: RouteHandlerMethod = (request, reply) => {
-      const { prepared, volatile } = answer(place.watcher(request))
+      const { prepared, volatile } = answer(place.watcher(request), request.basePath)
       return sendPrepared(request, reply, prepared, volatile)
     }
     const pattern = place.path + path
@@ -148,11 +151,18 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     (place): Place => ({
       ...place,
       addDirect(path, pattern, answer) {
-        const reply = (watcher: Watcher | undefined) => watcher && answer(watcher)
-        if (place.params) app.direct.addNamed(`${apiRoot}/servers/`, path, { pattern, reply: (name) => reply(fleet.get(name)) })
+        const reply = (watcher: Watcher | undefined, basePath: string) => watcher && answer(watcher, basePath)
+        if (place.params)
+          app.direct.addNamed(`${apiRoot}/servers/`, path, {
+            pattern,
+            reply: (name, basePath) => reply(fleet.get(name), basePath),
+          })
         else {
           const url = apiRoot + path
-          app.direct.add(url, { pattern, reply: (given) => (given === url ? reply(fleet.watchers[0]) : undefined) })
+          app.direct.add(url, {
+            pattern,
+            reply: (given, basePath) => (given === url ? reply(fleet.watchers[0], basePath) : undefined),
+          })
         }
       },
     }),

@@ -103,7 +103,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
-      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, app.basePath))
+      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, request.basePath))
     const { servers } = fleet
     if (last === undefined || last.servers !== servers || clock.now() - last.at >= keepFor)
       last = { at: clock.now(), servers, html: new Map(), page: fleetPage() }
@@ -119,7 +119,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
     const context = contextOf(request)
     const watcher = requireWatcher(request)
-    const base = `${request.protocol}://${request.host}${app.basePath}/`
+    const base = `${request.protocol}://${request.host}${request.basePath}/`
     const html = renderServer(details(watcher), base, assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })

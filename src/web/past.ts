@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
+import { createPauses } from '../pauses.ts'
 import type { CardHistory, FleetPage, ServerDetails, Session } from './view/types.ts'
 
 /** The history that the page shows. */
@@ -31,12 +32,15 @@ type Peak = NonNullable<FleetPage['peak']>
 
 const dayOf = (at: number): number => Math.floor(at / dayMs)
 
-/** The recorded maximum number of players on all servers on the day of `now`. Reads one server per turn of the event loop. */
+/** The recorded maximum number of players on all servers on the day of `now`. */
 async function recordedPeak(fleet: Fleet, history: History, now: number, isClosed: () => boolean): Promise<Peak | undefined> {
   const totals = new Map<number, number>()
+  const pauses = createPauses()
   for (const { server } of fleet.watchers) {
-    await new Promise((resolve) => setImmediate(resolve))
+    if (pauses.isDue()) await pauses.take()
     if (isClosed()) return undefined
+    // Most of the work is to read the minutes of a day.
+    if (history.uptime(server, 1).days[0]?.players.max === null) continue
     const { from, step, series } = history.range(server, { names: ['players'], range: dayMs, points: dayMs / minute })
     for (const [index, mean] of (series.players?.mean ?? []).entries()) {
       const at = from + index * step
@@ -72,9 +76,16 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
     const players = up === true ? fields.playersOnline?.value : 0
     if (players !== undefined && up !== undefined) count(server, players)
   })
-  recordedPeak(fleet, history, clock.wall(), () => closed).then((recorded) => {
-    if (recorded !== undefined && (peak === undefined || recorded.players > peak.players)) peak = recorded
-  })
+
+  let isRecordedRead = false
+  /** When the page is first shown: for thousands of servers it takes seconds, which the first polls need. */
+  function readRecordedPeak(): void {
+    if (isRecordedRead) return
+    isRecordedRead = true
+    void recordedPeak(fleet, history, clock.wall(), () => closed).then((recorded) => {
+      if (recorded !== undefined && (peak === undefined || recorded.players > peak.players)) peak = recorded
+    })
+  }
 
   return {
     card(server) {
@@ -100,7 +111,10 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
         to: to ?? null,
         isOnline,
       })),
-    peakToday: () => (peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined),
+    peakToday() {
+      readRecordedPeak()
+      return peak !== undefined && dayOf(peak.at) === dayOf(clock.wall()) ? peak : undefined
+    },
     close() {
       closed = true
       unfollow()

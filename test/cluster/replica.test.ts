@@ -31,7 +31,8 @@ async function startReplica(redis: RedisServer, demo: DemoServer, more: Record<s
     MC_MANAGEMENT: demo.management?.url ?? '',
     MC_MANAGEMENT_SECRET: demo.management?.secret ?? '',
     POLL_INTERVAL: '500ms',
-    STALE_AFTER: '2s',
+    // Long: on a busy machine a poll may take a second.
+    STALE_AFTER: '10s',
     STATE_URL: redis.url,
     STATE_HEARTBEAT: '500ms',
     ...more,
@@ -130,7 +131,20 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     await until(async () => (await other.text('/api/v1/playernames')).includes('WhileFull'))
     redis.cli('config', 'set', 'maxmemory', '0')
     await until(() => owner.lines.some((line) => line.includes('can be used again')))
-    expect(owner.lines.filter((line) => line.includes('cannot be used'))).toHaveLength(1)
+    expect(owner.lines.filter((line) => line.includes('cannot be used: it is full'))).toHaveLength(1)
+  })
+
+  it('uses no other database than its own, and says once that there is none', async () => {
+    const redis = await startRedis()
+    const replica = await startReplica(redis, await startDemo(), { STATE_URL: `${redis.url}/99` })
+    const problems = () => replica.lines.filter((line) => line.includes('The shared state at'))
+    await until(() => problems().length > 0)
+    // Several attempts to join.
+    const from = performance.now()
+    await until(() => performance.now() - from > 1_500)
+    expect(problems()).toEqual([expect.stringContaining('it has no such database: change the number at the end of STATE_URL')])
+    expect(redis.cli('dbsize')).toBe('0')
+    expect((await fetch(`${replica.url}/readyz`)).status).toBe(503)
   })
 
   it('ignores what it cannot read, and says so once', async () => {

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { startCountedServers } from '../helpers/counted-servers.ts'
+import { type ListInApi, temporaryFolder } from '../helpers/discovering-service.ts'
 import { openEvents } from '../helpers/event-client.ts'
 import { type ServiceProcess, startService } from '../helpers/replica-process.ts'
 import { until } from '../helpers/until.ts'
@@ -67,6 +71,10 @@ describe('WORKERS', () => {
     expect(await counted()).toBe(10)
     expect(ended.size).toBe(1)
     expect((await getOnce(`${url}/v1/run`)).status).toBe(200)
+    // However its path is written.
+    expect(await (await getOnce(`${url}/%6detrics`)).text()).toMatch(
+      /^http_request_duration_seconds_count\{.*"\/api\/v1\/getall"/m,
+    )
     expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
     expect(await (await getOnce(`${url}/probe?target=s1`)).text()).toMatch(/^probe_success 1$/m)
     expect(await (await getOnce(`${url}/sd`)).json()).toHaveLength(3)
@@ -76,6 +84,49 @@ describe('WORKERS', () => {
     expect(await service.exit).toBe(0)
     await until(() => !after.some(isRunning))
   })
+
+  it('passes on the X-Forwarded-Prefix of a trusted proxy, and nothing else that is called so', async () => {
+    const service = await startService('workers', undefined, { WORKERS: '2', TRUST_PROXY: 'loopback' })
+    const instance = async (prefix: string) => {
+      const reply = await fetch(`${service.url}/v1/run/nothing`, { headers: { 'x-forwarded-prefix': prefix } })
+      return ((await reply.json()) as { instance: string }).instance
+    }
+    expect(await instance('/mc')).toBe('/mc/v1/run/nothing')
+    expect(await instance('//mc')).toBe('/v1/run/nothing')
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toBe(0)
+  })
+
+  it('follows the lists of servers in every process', async () => {
+    const folder = temporaryFolder()
+    const list = join(folder, 'targets.json')
+    const groups = (...names: readonly string[]) =>
+      JSON.stringify(names.map((name) => ({ targets: ['127.0.0.1:1'], labels: { name } })))
+    writeFileSync(list, groups('a', 'b'))
+    const service = await startService('workers', undefined, { WORKERS: '2', POLL_INTERVAL: '1s', DISCOVERY_FILE_SD: list })
+    /** On so many connections that every process answers some of them. */
+    const inEach = async (hasIt: () => Promise<boolean>) =>
+      (await Promise.all(Array.from({ length: 8 }, hasIt))).every((value) => value)
+    const get = async (path: string) => (await getOnce(service.url + path)).json()
+    const lists = async () => ((await get('/api/v1/sources')) as { discovery: readonly ListInApi[] }).discovery
+    const hasNames = (...names: readonly string[]) =>
+      until(() => inEach(async () => isDeepStrictEqual(await get('/api/v1/servers'), names)))
+    const isState = (provider: string, state: string) =>
+      until(() => inEach(async () => (await lists()).some((list) => list.provider === provider && list.state === state)))
+
+    await isState('file_sd', 'ok')
+    writeFileSync(list, groups('a', 'c'))
+    await hasNames('a', 'c')
+    writeFileSync(list, '[')
+    await isState('file_sd', 'failed')
+    await hasNames('a', 'c')
+
+    const [worker = 0] = workersOf(service)
+    process.kill(worker, 'SIGHUP')
+    service.child.kill('SIGHUP')
+    await until(() => service.output().includes('SIGHUP: reading the servers again'))
+    expect(workersOf(service)).toContain(worker)
+  }, 40_000)
 
   it('ends with the process that polls, and with an error where they cannot listen', async () => {
     const service = await startService('workers', undefined, { WORKERS: '2' })

@@ -38,7 +38,7 @@ describe('tickwarden demo', () => {
     await during({ era: '1.12.2', scenario: 'lagging' }, (text) => {
       expect(text).toContain('  management  none in 1.12.2\n')
       expect(text).not.toContain('MC_MANAGEMENT')
-      expect(text).toContain('about 12.5 ticks a second')
+      expect(text).toContain('about 12.5 ticks per second')
     })
   })
 

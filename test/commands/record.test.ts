@@ -158,7 +158,7 @@ describe('tickwarden record', () => {
       sources: { ...sources, rcon: { ...rcon, password: 'wrong-password' } },
     })
     expect(code).toBe(0)
-    expect(output).toMatch(/^rcon: .*refuses the RCON password$/m)
+    expect(output).toMatch(/^rcon: .*rejected the RCON password$/m)
     expect(readdirSync(folder)).not.toContain('rcon.json')
     expect(contentOf(folder) + output).not.toContain('wrong-password')
   })

@@ -9,6 +9,7 @@ import { environmentOf } from '../../src/config/setting.ts'
 import { allSettings } from '../../src/config/settings.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
+import { providers } from '../../src/discovery/index.ts'
 import { eraNames } from '../../src/game/demo/eras.ts'
 import { sources } from '../../src/game/sources/index.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
@@ -60,6 +61,21 @@ describe('the files that a guide names are those of every sibling:', () => {
   it('sources are folders of the one list', () => {
     const unlisted = foldersIn('src/game/sources').filter((folder) => !sources.some(({ name }) => name === folder))
     expect(unlisted).toEqual([])
+  })
+
+  it.each(providers.map(({ name }) => name))('discovery provider %s', (name) => {
+    const module = name === 'config' ? 'config-file' : name.replaceAll('_', '-')
+    const isProxy = read(`src/discovery/providers/${module}.ts`).includes('readProxyFile(')
+    const files = filledIn('docs/contributing/provider.md', { name: module, test: isProxy ? 'proxies' : module })
+    expect(files).toHaveLength(2)
+    expect(files.filter((file) => !exists(file))).toEqual([])
+    expect(read('src/discovery/index.ts')).toContain(`'./providers/${module}.ts'`)
+  })
+
+  it('discovery providers are modules of the one list, whose settings are in compose.yaml', () => {
+    expect(readdirSync(join(root, 'src/discovery/providers'))).toHaveLength(providers.length)
+    const settings = providers.flatMap(({ settings }) => Object.values<{ readonly env: string }>(settings))
+    for (const { env } of settings) expect(read('compose.yaml')).toContain(env)
   })
 
   it.each(databases.map(({ name }) => name as keyof typeof singular))('database %s', (name) => {
@@ -120,6 +136,6 @@ it.each(eraNames)('the era %s is in the demo server, as described in the guide t
 
 it('a guide for each thing that the overview lists', () => {
   const { links } = readPage('docs/contributing/README.md')
-  for (const page of ['source', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
+  for (const page of ['source', 'provider', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
     expect(links).toContain(`${page}.md`)
 })

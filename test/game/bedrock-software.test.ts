@@ -19,7 +19,7 @@ async function watch(env: Readonly<Record<string, string>>) {
   return await fleet.watchers[0]!.poll()
 }
 
-it('a Bedrock server that has RCON and query is read by all of them', async () => {
+it('a Bedrock server with RCON and query is read by all sources', async () => {
   const rcon = await listenRconPeer(({ socket, id, body }) => {
     socket.write(packet(id, 0, body === 'list' ? 'There are 2/20 players online:\nAlice, Bob' : 'Unknown command. Try /help'))
   })
@@ -57,7 +57,7 @@ it('the edition of a server that only query reads is its own', async () => {
   expect((await fleet.watchers[0]!.poll()).fields.edition?.value).toBe('bedrock')
 })
 
-it('what fails of a Bedrock server is named where it would give a field', async () => {
+it('the failed sources of a Bedrock server are listed for each field', async () => {
   const snapshot = await watch({ MC_RCON: '127.0.0.1:1', MC_RCON_PASSWORD: 'password' })
   const { fields } = describeSources(snapshot, { edition: 'bedrock' })
   expect(fields.difficulty?.setting).toContain('rcon fails (refused)')

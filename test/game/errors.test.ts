@@ -8,17 +8,17 @@ it.each([
   ['ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:1', 'refused', 'connection refused (connect ECONNREFUSED 192.0.2.1:1)'],
   ['ECONNREFUSED', '', 'refused', 'connection refused (ECONNREFUSED)'],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND x', 'dns', 'host not found (getaddrinfo ENOTFOUND x)'],
-  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'the name server does not answer (getaddrinfo EAI_AGAIN x)'],
+  ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'no reply from the name server (getaddrinfo EAI_AGAIN x)'],
   ['ENEW', 'something new', 'internal', 'something new'],
   ['ENEW', '', 'internal', 'ENEW'],
-])('says what %s (%j) means, with the target and the words of the system', (code, said, kind, meaning) => {
+])('describes %s (%j), with the target and the system message', (code, said, kind, meaning) => {
   expect(toSourceError(system(code, said), 'mc.example.org:1')).toMatchObject({
     code: kind,
     message: `mc.example.org:1: ${meaning}`,
   })
 })
 
-it('takes the code of a protocol error over: broken bytes are malformed, not internal', () => {
+it('keeps the code of a protocol error: invalid bytes are malformed, not internal', () => {
   const cause = new ProtocolError('malformed', 'a VarInt of more than 5 bytes')
   expect(toSourceError(cause, 'mc.example.org:1')).toMatchObject({
     code: 'malformed',

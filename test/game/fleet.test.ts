@@ -27,7 +27,7 @@ function fleetOf(names: readonly string[]) {
   return { clock, fleet, sources }
 }
 
-it('polls its servers independently: one that is silent or down does not delay the others', async () => {
+it('polls servers independently: one that is silent or down does not delay the others', async () => {
   const { clock, fleet, sources } = fleetOf(['a', 'b', 'c'])
   sources.get('a')!.answer = 'silent'
   sources.get('b')!.answer = refused
@@ -57,7 +57,7 @@ it('spreads the first polls of many servers evenly over the interval', async () 
   expect(clock.pending).toBe(0)
 })
 
-it('polls a server at the same place of the interval after a restart, whatever the others are', async () => {
+it('polls a server at the same offset in the interval after a restart, independently of the others', async () => {
   const firstPolls = async (names: readonly string[]) => {
     const { clock, fleet, sources } = fleetOf(names)
     fleet.start()
@@ -71,7 +71,7 @@ it('polls a server at the same place of the interval after a restart, whatever t
   for (const [name, time] of after) expect(time).toBe(before.get(name))
 })
 
-it('polls a few servers at once', async () => {
+it('polls a few servers immediately', async () => {
   const { clock, fleet, sources } = fleetOf(['a', 'b', 'c', 'd'])
   fleet.start()
   await clock.advance(20)
@@ -94,7 +94,7 @@ it('reports how late polls started', async () => {
   fleet.close()
 })
 
-it('tells subscribers of every server until they leave', async () => {
+it('notifies subscribers of every server until they unsubscribe', async () => {
   const { fleet } = fleetOf(['a', 'b'])
   const seen: string[] = []
   const end = fleet.subscribe(({ server }) => seen.push(server))
@@ -110,7 +110,7 @@ it('tells subscribers of every server until they leave', async () => {
 describe('update', () => {
   const server = (name: string, group?: string) => ({ name, sources: {}, ...(group !== undefined && { group }) })
 
-  it('keeps the watchers of servers whose settings are equal, in the order of the new list', async () => {
+  it('keeps the watchers of unchanged servers, in the order of the new list', async () => {
     const { clock, fleet, sources } = fleetOf(['a', 'b', 'c'])
     const [a, b, c] = fleet.watchers
     const unpolled = fleet.watchers
@@ -139,7 +139,7 @@ describe('update', () => {
     expect(replaced.closed).toBe(true)
   })
 
-  it('changes nothing where the list is equal, and tells of one in which only the order differs', () => {
+  it('changes nothing if the list is equal, and notifies listeners if only the order differs', () => {
     const { fleet } = fleetOf(['a', 'b'])
     const { servers, watchers } = fleet
     const changes: FleetChange[] = []
@@ -153,7 +153,7 @@ describe('update', () => {
     fleet.close()
   })
 
-  it('refuses two servers of one name', () => {
+  it('rejects two servers with the same name', () => {
     const { fleet } = fleetOf(['a'])
     const { watchers } = fleet
     expect(() => fleet.update([server('b'), server('b')])).toThrow('two servers have the name "b"')
@@ -161,7 +161,7 @@ describe('update', () => {
     fleet.close()
   })
 
-  it('tells subscribers of the snapshots of servers that are added later, whatever another listener does', async () => {
+  it('notifies subscribers of servers that are added later, even if another listener throws', async () => {
     const { fleet } = fleetOf(['a'])
     const seen: string[] = []
     fleet.subscribe(() => {
@@ -175,7 +175,7 @@ describe('update', () => {
     fleet.close()
   })
 
-  it('spreads the first polls of servers that are added, and polls a single one at once', async () => {
+  it('spreads the first polls of added servers, and polls a single one immediately', async () => {
     const { clock, fleet, sources } = fleetOf([])
     fleet.start()
     const names = Array.from({ length: 1000 }, (_, index) => `s${index}`)
@@ -191,7 +191,7 @@ describe('update', () => {
   })
 })
 
-it('makes a throw-away watcher with a timeout of its own for a probe', async () => {
+it('creates a temporary watcher with its own timeout for a probe', async () => {
   const { clock, fleet, sources } = fleetOf([])
   const watcher = fleet.probe({ name: 'probed', sources: {} }, 200)
   sources.get('probed')!.answer = 'silent'

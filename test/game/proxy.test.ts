@@ -101,7 +101,7 @@ describe.each([
       const down = (await pollAll(settings)).status as { code: string; message: string }
       expect(['refused', 'unreachable']).toContain(down.code)
       expect(down.message).toMatch(
-        /RakNet \(UDP\): UDP does not go through a proxy \(MC_VIA\); NetherNet \(TCP\): through the proxy/,
+        /RakNet \(UDP\): UDP is not supported through a proxy \(MC_VIA\); NetherNet \(TCP\): through the proxy/,
       )
     },
   )
@@ -180,19 +180,23 @@ describe.each([
     const read = await pollAll({ name: 'a', sources: { status: { address: demo.address } }, via: via(other.port) })
     expect(read.status).toMatchObject({ code: 'unsupported' })
   })
-  it.each(['at once', 'byte by byte'])('reads what the server sends right behind the reply of the proxy, %s', async (how) => {
-    const [...replies] = proxyReplies[protocol]
-    replies.push(Buffer.concat([replies.pop()!, encodeStatus('{"players":{"online":7,"max":20}}')]))
-    await using proxy = await hostileServer((socket) => {
-      socket.setNoDelay(true)
-      socket.on('data', async () => {
-        const reply = replies.shift()
-        if (how === 'at once') socket.write(reply ?? '')
-        else for (const byte of reply ?? []) await new Promise((done) => socket.write(Buffer.of(byte), () => setImmediate(done)))
+  it.each(['at once', 'byte by byte'])(
+    'reads data that the server sends immediately after the reply of the proxy, %s',
+    async (how) => {
+      const [...replies] = proxyReplies[protocol]
+      replies.push(Buffer.concat([replies.pop()!, encodeStatus('{"players":{"online":7,"max":20}}')]))
+      await using proxy = await hostileServer((socket) => {
+        socket.setNoDelay(true)
+        socket.on('data', async () => {
+          const reply = replies.shift()
+          if (how === 'at once') socket.write(reply ?? '')
+          else
+            for (const byte of reply ?? []) await new Promise((done) => socket.write(Buffer.of(byte), () => setImmediate(done)))
+        })
       })
-    })
-    const address = { edition: 'java', host: 'mc.example', port: 25565 } as const
-    const read = await pollAll({ name: 'a', sources: { status: { address } }, via: via(proxy.port) })
-    expect(read.status).toMatchObject({ playersOnline: 7 })
-  })
+      const address = { edition: 'java', host: 'mc.example', port: 25565 } as const
+      const read = await pollAll({ name: 'a', sources: { status: { address } }, via: via(proxy.port) })
+      expect(read.status).toMatchObject({ playersOnline: 7 })
+    },
+  )
 })

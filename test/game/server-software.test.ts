@@ -43,7 +43,7 @@ function fieldsOf({ status, pong: text, statusBytes, pongBytes }: Entry): Partia
   return parseStatusReply(decodeStatus(frames.next()!))
 }
 
-it.each(entries)('$software ($kind) is read as the page says', (entry) => {
+it.each(entries)('$software ($kind) is read as documented', (entry) => {
   const { software, kind, read, origin } = entry
   const fields = fieldsOf(entry)
   expect(fields).toMatchObject(read)
@@ -58,7 +58,7 @@ it.each(entries)('$software ($kind) is read as the page says', (entry) => {
   expect(kind === 'recorded').toBe(entry.statusBytes !== undefined || entry.pongBytes !== undefined)
 })
 
-it.each(rows)('the page names tests that exist: %s', (row) => {
+it.each(rows)('the documentation refers to existing tests: %s', (row) => {
   const tests = [...row.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path)
   expect(tests.length).toBeGreaterThan(0)
   expect(tests.filter((path) => !existsSync(join(root, path)))).toEqual([])

@@ -28,14 +28,14 @@ it.each([
   expect(merge([])).toEqual({})
 })
 
-it('names no source twice for a field, and at least one', () => {
+it('lists at least one source for each field, and none twice', () => {
   for (const sources of Object.values(precedence)) {
     expect(new Set(sources).size).toBe(sources.length)
     expect(sources.length).toBeGreaterThan(0)
   }
 })
 
-it('asks the newer reading of a source first, field by field', () => {
+it('prefers the newer reading of a source for each field', () => {
   const merged = merge([reading('management', { motd: 'old', playersMax: 20 }, 1), reading('management', { motd: 'new' }, 2)])
   expect(merged).toEqual({
     motd: { value: 'new', source: 'management', at: 2 },
@@ -43,7 +43,7 @@ it('asks the newer reading of a source first, field by field', () => {
   })
 })
 
-it('keeps values that are 0, false or empty: they are known', () => {
+it('keeps values that are 0, false or empty', () => {
   const merged = merge([
     reading('rcon', { playersOnline: 0, tickFrozen: false }),
     reading('status', { playersOnline: 5, motd: '' }),
@@ -51,7 +51,7 @@ it('keeps values that are 0, false or empty: they are known', () => {
   expect(merged).toMatchObject({ playersOnline: { value: 0 }, tickFrozen: { value: false }, motd: { value: '' } })
 })
 
-it('fills in the ids of players that another source knows, and nobody else', () => {
+it('adds the ids of players from another source, but no other players', () => {
   const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
   const other = '61699b2e-d327-4a01-9f1e-0ea8c3f06bc6'
   const merged = merge([
@@ -74,7 +74,7 @@ it('fills in the ids of players that another source knows, and nobody else', () 
   })
 })
 
-it('takes a field from a source whose last poll failed only where no other has it', () => {
+it('takes a field from a source whose last poll failed only if no other source has it', () => {
   const readings = [reading('rcon', { playersOnline: 7, tickFrozen: false }), reading('status', { playersOnline: 2 }, 5)]
   expect(merge(readings, new Set<SourceName>(['rcon']))).toMatchObject({
     playersOnline: { value: 2, source: 'status', at: 5 },
@@ -83,7 +83,7 @@ it('takes a field from a source whose last poll failed only where no other has i
   expect(merge(readings, new Set<SourceName>(['rcon', 'status'])).playersOnline).toMatchObject({ source: 'rcon' })
 })
 
-it('gives each field the time at which it was read', () => {
+it('records the time at which each field was read', () => {
   const merged = merge([{ ...reading('rcon', { playersOnline: 7, difficulty: 'hard' }, 9), readAt: { difficulty: 3 } }])
   expect(merged).toMatchObject({ playersOnline: { at: 9 }, difficulty: { at: 3 } })
 })

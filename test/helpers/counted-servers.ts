@@ -15,6 +15,7 @@ export interface CountedServers {
   /** `host:port` of each. */
   readonly addresses: readonly string[]
   readonly polls: readonly Poll[]
+  newestPoll(server: number): Poll | undefined
   /** By server, who has polled it since, at least so many times. */
   pollersSince(at: number, atLeast?: number): ReadonlyMap<number, ReadonlySet<string>>
 }
@@ -29,6 +30,11 @@ const pong = 1
 /** Game servers, each at a separate loopback address, that count their polls by poller. */
 export async function startCountedServers(count: number): Promise<CountedServers> {
   const polls: Poll[] = []
+  const newest = new Map<number, Poll>()
+  const add = (poll: Poll) => {
+    polls.push(poll)
+    newest.set(poll.server, poll)
+  }
   const sockets = new Set<net.Socket>()
   const listener = net.createServer((socket) => {
     sockets.add(socket)
@@ -41,7 +47,7 @@ export async function startCountedServers(count: number): Promise<CountedServers
     socket.on('data', (chunk) => {
       frames.push(chunk)
       for (let frame = frames.next(); frame !== undefined; frame = frames.next()) {
-        if (!greeted) polls.push({ server: (high! - 1) * 250 + low! - 1, by: decodeHandshake(frame).host, at: performance.now() })
+        if (!greeted) add({ server: (high! - 1) * 250 + low! - 1, by: decodeHandshake(frame).host, at: performance.now() })
         else if (isAnswered) socket.write(encodeFrame(pong, frame.body))
         else {
           isAnswered = true
@@ -62,6 +68,7 @@ export async function startCountedServers(count: number): Promise<CountedServers
   return {
     addresses: Array.from({ length: count }, (_, index) => `127.0.${1 + Math.floor(index / 250)}.${(index % 250) + 1}:${port}`),
     polls,
+    newestPoll: (server) => newest.get(server),
     pollersSince(since, atLeast = 1) {
       const counts = new Map<number, Map<string, number>>()
       for (const { server, by, at } of polls) {

@@ -16,13 +16,16 @@ const clock = {
 const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, (_, text) => writeSync(2, `${text}\n`)]))
 const settings = { interval: 5_000, timeout: 3_000, staleAfter: 15_000 }
 const listeners = new Set()
+const unpolled = { server: 'Server', at: 0, fields: {}, sources: [], polls: {} }
+const watcher = { server: 'Server', settings, snapshot: () => unpolled }
 const fleet = {
-  watchers: [{ server: 'Server' }],
-  get: () => ({ server: 'Server', settings }),
+  watchers: [watcher],
+  get: () => watcher,
   subscribe(listener) {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },
+  onChange: () => () => {},
 }
 await openHistory({ fleet, clock, folder, log })
 const poll = () => {

@@ -120,6 +120,123 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
   })
 })
 
+/** @param sent header that nginx sets, or nothing where it passes on what the client sends */
+const prefixConfig = (folder: string, port: number, service: string, sent: string) =>
+  nginxConfig(folder, port, service, '/').replace('proxy_set_header Host', `${sent} proxy_set_header Host`)
+
+describe.skipIf(!hasTool('nginx'))('X-Forwarded-Prefix of nginx', () => {
+  const services: Service[] = []
+  const proxies: ChildProcess[] = []
+  const start = async (env: Record<string, string>) => {
+    const service = await serve(loadConfig({ env: { PORT: '0', POLL_INTERVAL: '500ms', ...env } }), pino({ level: 'silent' }))
+    services.push(service)
+    await until(async () => (await fetch(`${service.url}/api/v1/getall`)).ok)
+    return service
+  }
+  /** @returns URL of an nginx whose `/mc/` is the service */
+  const proxy = async (service: Service, sent = 'proxy_set_header X-Forwarded-Prefix /mc;') => {
+    const [folder, port] = [mkdtempSync(join(tmpdir(), 'nginx-')), await freePort()]
+    writeFileSync(join(folder, 'nginx.conf'), prefixConfig(folder, port, service.url, sent))
+    proxies.push(spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' }))
+    const root = `http://127.0.0.1:${port}`
+    await until(() =>
+      fetch(`${root}/mc/v1/ping`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    )
+    return root
+  }
+  const metadata = async (url: string, prefix?: string): Promise<unknown> => {
+    const headers = prefix === undefined ? {} : { 'x-forwarded-prefix': prefix }
+    return (await fetch(`${url}/api/v1/servermetadata`, { headers })).json()
+  }
+  afterAll(async () => {
+    await Promise.all(proxies.map((one) => [once(one, 'exit'), one.kill('SIGTERM')][0]))
+    await Promise.all(services.map((service) => service.close()))
+  })
+
+  it('is the base path of each request from a trusted proxy', async () => {
+    const service = await start({ TRUST_PROXY: 'loopback' })
+    const root = await proxy(service)
+    const get = (path: string, accept = '*/*') => fetch(`${root}${path}`, { redirect: 'manual', headers: { accept } })
+    for (const path of ['/mc/', '/mc/servers/demo', '/mc/docs', '/mc/docs/']) {
+      const reply = await get(path, 'text/html')
+      expect([path, reply.status]).toEqual([path, 200])
+      const links = [...(await reply.text()).matchAll(/\s(?:href|src)="([^"#]+)"/g)].map(
+        ([, link]) => new URL(link ?? '', reply.url),
+      )
+      const own = [...new Set(links.filter(({ origin }) => origin === root).map(({ href }) => href))]
+      expect(own.length).toBeGreaterThan(2)
+      for (const href of own) {
+        expect(new URL(href).pathname).toMatch(/^\/mc\//)
+        expect([href, (await fetch(href)).status]).toEqual([href, 200])
+      }
+    }
+    const json = async (path: string): Promise<unknown> => (await get(path, 'application/json')).json()
+    // Twice: the second one is the prepared reply.
+    for (const _ of [1, 2]) {
+      expect(await json('/mc/api/v1/servermetadata')).toMatchObject({ FAVICON: '/mc/api/v1/favicon' })
+      expect(await json('/mc/api/v1/servers/demo/getall')).toMatchObject({
+        METADATA: { FAVICON: '/mc/api/v1/servers/demo/favicon' },
+      })
+      expect(await metadata(service.url)).toMatchObject({ FAVICON: '/api/v1/favicon' })
+      expect(await json('/mc/openapi.json')).toMatchObject({ servers: [{ url: '/mc' }] })
+    }
+    expect(await json('/mc/')).toMatchObject({ page: '/mc/', docs: '/mc/docs', metrics: '/mc/metrics' })
+    expect(await json('/mc/api/v1/nothing')).toMatchObject({
+      instance: '/mc/api/v1/nothing',
+      detail: expect.stringContaining('/mc/docs'),
+    })
+    const link = (await get('/mc/v1/kcomebacks/filter/artist?artist=a&limit=1&offset=0')).headers.get('link')
+    const [, next = ''] = /<([^>]+)>; rel="next"/.exec(link ?? '') ?? []
+    expect(next).toMatch(/^\/mc\/v1\//)
+    expect((await get(next)).status).toBe(200)
+    expect((await get('/mc/docs/json')).headers.get('location')).toBe('/mc/openapi.json')
+  })
+
+  it('is ignored without TRUST_PROXY, and from a client that is not a trusted proxy', async () => {
+    const untrusting = await start({})
+    expect(await metadata(`${await proxy(untrusting)}/mc`)).toMatchObject({ FAVICON: '/api/v1/favicon' })
+    const elsewhere = await start({ TRUST_PROXY: '192.0.2.1,fd00::/8', BASE_PATH: '/own' })
+    expect(await metadata(elsewhere.url, '/evil')).toMatchObject({ FAVICON: '/own/api/v1/favicon' })
+  })
+
+  it('replaces BASE_PATH only where it is a path', async () => {
+    const service = await start({ TRUST_PROXY: '127.0.0.0/8', BASE_PATH: '/own' })
+    const favicon = async (prefix: string) => ((await metadata(service.url, prefix)) as { FAVICON: string }).FAVICON
+    expect(await favicon('/team/mc/')).toBe('/team/mc/api/v1/favicon')
+    expect(await favicon('/')).toBe('/api/v1/favicon')
+    const bad = [
+      'mc',
+      '//evil.example.org',
+      '/a//b',
+      '/a/../b',
+      '/..',
+      '/a b',
+      '/a"b',
+      '/a, /b',
+      '/%2e%2e',
+      `/${'a'.repeat(200)}`,
+    ]
+    for (const prefix of bad) expect([prefix, await favicon(prefix)]).toEqual([prefix, '/own/api/v1/favicon'])
+  })
+
+  it('may differ with each request', async () => {
+    const service = await start({ TRUST_PROXY: 'loopback' })
+    for (const round of [1, 2]) {
+      for (let index = 0; index < 20; index++) {
+        const prefix = `/p${index}`
+        expect([round, await metadata(service.url, prefix)]).toMatchObject([round, { FAVICON: `${prefix}/api/v1/favicon` }])
+      }
+    }
+  })
+})
+
+it.each(['local', 'true', '10.0.0.0/33', 'example.org', '1.2.3'])('TRUST_PROXY %j is refused', (given) => {
+  expect(() => loadConfig({ env: { TRUST_PROXY: given } })).toThrow(ConfigError)
+})
+
 it.each(['mc', '/a b', '/mc//x', '/../mc', '//evil.example.org'])('BASE_PATH %j is refused', (given) => {
   expect(() => loadConfig({ env: { BASE_PATH: given } })).toThrow(ConfigError)
 })

@@ -114,17 +114,20 @@ describe('GET /api/v1/events', () => {
     const service = await start({ scripts: { Server: { status } } })
     const client = await service.follow()
     await names(client, 1)
+    await service.clock.advance(1_000)
     await poll(service, 'Server', { status: refused })
     await service.fleet.pollAll()
+    await service.clock.advance(1_000)
     await poll(service, 'Server', { status })
     await service.fleet.pollAll()
     await poll(service, 'Server', { status: { ...status, motd: 'end' } })
     expect(await names(client, 6)).toEqual(
       ['snapshot', 'change', 'down', 'change', 'up', 'change'].map((name) => `${name} Server`),
     )
-    expect(client.events[2]!.data).toEqual({ server: 'Server', at: 1_700_000_001_000, error: 'refused' })
+    expect(client.events[2]!.data).toEqual({ server: 'Server', at: 1_700_000_002_000, error: 'refused' })
     expect(client.events[1]!.data).toMatchObject({ up: false, online: null, motd: null })
-    expect(client.events[4]!.data).toEqual({ server: 'Server', at: 1_700_000_001_000 })
+    expect(client.events[3]!.data).toMatchObject({ up: true, online: 2, motd: 'Hello' })
+    expect(client.events[4]!.data).toEqual({ server: 'Server', at: 1_700_000_003_000 })
   })
 
   it('sends an unknown state before the first poll', async () => {

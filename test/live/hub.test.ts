@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { createEventHub, type EventSink } from '../../src/live/hub.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
@@ -7,12 +8,12 @@ import { manualClock } from '../helpers/manual-clock.ts'
 /** The write side of a client that reads everything at once. */
 function recordingSink() {
   const writes: string[] = []
-  const sink = Object.assign(new EventEmitter(), {
+  const sink: EventEmitter = Object.assign(new EventEmitter(), {
     writableLength: 0,
     socket: null,
     write: (bytes: Buffer) => writes.push(String(bytes)) > 0,
     end() {},
-    destroy() {},
+    destroy: () => sink.emit('close'),
   })
   return { sink: sink as unknown as EventSink, writes, text: () => writes.join('') }
 }
@@ -25,7 +26,7 @@ async function hubOf(servers: number) {
   const scripts = Object.fromEntries(Array.from({ length: servers }, (_, index) => [`s${index}`, status(0)]))
   const fleet = fakeFleet(scripts, clock)
   await fleet.pollAll()
-  const hub = createEventHub(fleet, clock, 10)
+  const hub = createEventHub(fleet, clock, 50)
   onTestFinished(() => hub.close())
   /** Every server has a different number of players. */
   const change = async (players: number) => {
@@ -80,4 +81,44 @@ it('sends no duplicate and no old event to a client that connects while events a
   expect(idsOf(second.text())).toHaveLength(100)
   expect(second.text()).not.toContain('"online":0')
   expect(idsOf(resumed.text())).toEqual(idsOf(first.text()).slice(100))
+})
+
+it('sends many clients of many servers every state once, in few writes and many turns of the event loop', async () => {
+  const { change, connect } = await hubOf(1_000)
+  const clients = Array.from({ length: 20 }, () => connect())
+  expect(clients.at(-1)?.writes).toEqual([])
+  await change(1)
+  for (let turn = 0; turn < 1_000 && idsOf(clients.at(-1)?.text() ?? '').length < 1_000; turn++) await setImmediate()
+  for (const { writes, text } of clients) {
+    const names = [...text().matchAll(/^event: snapshot\ndata: \{"server":"(s\d+)"/gm)].map(([, name]) => name)
+    expect(new Set(names)).toHaveProperty('size', 1_000)
+    expect(names).toHaveLength(1_000)
+    expect(writes.length).toBeLessThan(200)
+  }
+  // The last ones began after the change: they are sent the new states.
+  expect(clients.at(-1)?.text()).not.toContain('"online":0')
+})
+
+it('remembers events for ten minutes after the last client has left, and then compares snapshots no more', async () => {
+  const { clock, change, connect } = await hubOf(2)
+  const first = connect()
+  await change(1)
+  await clock.advance(100)
+  const lastId = idsOf(first.text()).at(-1)!
+  first.sink.destroy()
+  await change(2)
+  await clock.advance(590_000)
+  const resumed = connect({ lastId })
+  expect(resumed.text()).not.toContain('event: snapshot')
+  expect(resumed.text().match(/"online":2/g)).toHaveLength(2)
+  const newestId = idsOf(resumed.text()).at(-1)!
+  resumed.sink.destroy()
+  await clock.advance(610_000)
+  await change(3)
+  const late = connect({ lastId: newestId })
+  expect(late.text().match(/event: snapshot/g)).toHaveLength(2)
+  await change(4)
+  await clock.advance(100)
+  expect(late.text().match(/event: change/g)).toHaveLength(2)
+  expect(idsOf(late.text())).toEqual(idsOf(late.text()).toSorted((a, b) => a - b))
 })

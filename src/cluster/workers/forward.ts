@@ -11,16 +11,19 @@ import { pathOf, problemBody, problemHeaders } from '../../http/problem.ts'
 export function registerForwarding(app: FastifyInstance, paths: readonly string[], socketPath: string): void {
   const isForwarded = (path: string) => paths.some((one) => path === one || path.startsWith(`${one}/`))
   app.addHook('onRequest', (request, reply, done) => {
-    if (!isForwarded(pathOf(request.url))) return done()
+    // Decoded, as the router does it; what cannot be decoded never comes here.
+    if (!isForwarded(decodeURI(pathOf(request.url)))) return done()
     reply.hijack()
     forward(request.raw, reply.raw, socketPath)
   })
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, socketPath: string): void {
-  const { method, url } = request
+  const { method, url, basePath = '' } = request
   // No route reads a body.
   const { 'content-length': length, 'transfer-encoding': coding, expect, ...headers } = request.headers
+  // Only the one that counts here: the other process trusts this one.
+  if (headers['x-forwarded-prefix'] !== undefined) headers['x-forwarded-prefix'] = basePath || '/'
   const forwarded = openRequest({ socketPath, method, path: url, headers: { ...headers, connection: 'close' } }, (reply) => {
     const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...kept } = reply.headers
     // Set here already, by the app.

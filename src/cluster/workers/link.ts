@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import type { DiscoveryView } from '../../discovery/status.ts'
 import type { Fleet, FleetOptions } from '../../game/fleet.ts'
 import type { PollSettings } from '../../game/server.ts'
 import type { Log } from '../../log.ts'
@@ -13,6 +14,8 @@ export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
 export interface Link {
   /** What the worker is to serve. */
   readonly started: Promise<StartMessage>
+  /** Where the servers come from, once it has started; undefined: the demo server is watched. */
+  readonly discovery: DiscoveryView | undefined
   send(message: WorkerMessage): void
   /** What another process has recorded of a server. */
   loadHistory(server: string): Promise<Buffer | undefined>
@@ -58,12 +61,24 @@ export function createLink(clock: Clock): Link {
   const histories = new Map<string, (image: Buffer | undefined) => void>()
   let handle: (message: PrimaryMessage) => void = (message) => waiting.push(message)
   let iconCount = 0
+  let lists: StartMessage['lists']
+  let version = 0
+  const discovery: DiscoveryView = {
+    status: () => lists ?? [],
+    get version() {
+      return version
+    },
+  }
 
   const send = (message: WorkerMessage): void => {
     if (process.connected) process.send?.(message)
   }
   const started = new Promise<StartMessage>((resolve) => {
     process.on('message', (message: PrimaryMessage) => {
+      if (message.type === 'start' || message.type === 'lists') {
+        lists = message.lists
+        version++
+      }
       if (message.type === 'start') resolve(message)
       else if (message.type === 'history') {
         histories.get(message.server)?.(message.image)
@@ -75,6 +90,9 @@ export function createLink(clock: Clock): Link {
 
   return {
     started,
+    get discovery() {
+      return lists && discovery
+    },
     send,
     loadHistory(server) {
       return new Promise((resolve) => {

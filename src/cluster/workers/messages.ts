@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts'
+import type { ListStatus } from '../../discovery/status.ts'
 import type { ServerSettings } from '../../game/server.ts'
 import type { CountedRequests } from '../../histogram.ts'
 
@@ -8,10 +9,14 @@ export type PrimaryMessage =
       readonly type: 'start'
       readonly config: Config
       readonly servers: readonly ServerSettings[]
+      /** Absent: the demo server is watched, which is in no list. */
+      readonly lists: readonly ListStatus[] | undefined
       /** Path of the socket on which the process that polls answers what only it can. */
       readonly socketPath: string
     }
   | { readonly type: 'servers'; readonly servers: readonly ServerSettings[] }
+  /** The lists of servers after a change of their status. */
+  | { readonly type: 'lists'; readonly lists: readonly ListStatus[] }
   | {
       readonly type: 'snapshots'
       readonly texts: readonly string[]

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
+import type { Discovery } from '../../discovery/discovery.ts'
 import type { Fleet } from '../../game/fleet.ts'
 import type { RequestCounts } from '../../histogram.ts'
 import type { Log } from '../../log.ts'
@@ -28,6 +29,8 @@ export interface WorkersOptions {
   readonly count: number
   readonly config: Config
   readonly fleet: Fleet
+  /** Where the servers come from; absent: the demo server is watched. */
+  readonly discovery?: Pick<Discovery, 'status' | 'onChange'>
   /** What is recorded of each server, which a worker loads when it starts. */
   readonly history: { image(server: string): Buffer | undefined }
   readonly requests: RequestCounts
@@ -60,7 +63,7 @@ interface Running {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { count, config, fleet, history, requests, socketPath, clock, log } = options
+  const { count, config, fleet, discovery, history, requests, socketPath, clock, log } = options
   const running = new Set<Running>()
   const feeds = createFeeds({ fleet, icons: createIcons(), clock, staleAfter: config.poll.staleAfter })
   let dropped = 0
@@ -76,6 +79,11 @@ export function createWorkers(options: WorkersOptions): Workers {
     for (const one of running) send(one, { type: 'servers', servers: fleet.servers })
   })
 
+  discovery?.onChange(() => {
+    const lists = discovery.status()
+    for (const one of running) send(one, { type: 'lists', lists })
+  })
+
   /** @param onStarted called once, with its URL or the reason why it does not listen */
   function fork(onStarted: (result: string | WorkerFailure) => void): void {
     const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0 }
@@ -83,7 +91,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     running.add(one)
     worker.on('message', (message: WorkerMessage) => {
       if (message.type === 'ready') {
-        send(one, { type: 'start', config, servers: fleet.servers, socketPath })
+        send(one, { type: 'start', config, servers: fleet.servers, lists: discovery?.status(), socketPath })
         one.feed = feeds.open((batch, onTaken) => send(one, batch, onTaken))
       } else if (message.type === 'listening') onStarted(message.url)
       else if (message.type === 'failed') {

@@ -10,7 +10,15 @@ const isLoopback = (host: string): boolean =>
   /^localhost\.?$/i.test(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 
 /** What proxies add: the request may come from anywhere. */
-const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'] as const
+const proxyHeaders = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-prefix',
+  'x-forwarded-proto',
+  'x-real-ip',
+] as const
 
 /** Why a request is not one that a person or program on this machine made itself; undefined if it is. */
 function foreignPart({ headers }: FastifyRequest): string | undefined {
@@ -29,7 +37,8 @@ function foreignPart({ headers }: FastifyRequest): string | undefined {
 export interface ProtectionOptions {
   /** Address that the service listens on. */
   readonly host: string
-  readonly token: string | undefined
+  /** Undefined where there is none: that does not change. */
+  readonly token: () => string | undefined
 }
 
 /**
@@ -40,7 +49,8 @@ export interface ProtectionOptions {
  */
 export function createProtection({ host, token }: ProtectionOptions): (request: FastifyRequest) => void {
   const { env } = settings.runToken
-  if (token !== undefined) return createBearerCheck({ token, env, realm: 'script runs' })
+  const first = token()
+  if (first !== undefined) return createBearerCheck({ token: () => token() ?? first, env, realm: 'script runs' })
   return (request) => {
     const reason = isLoopback(host) ? foreignPart(request) : 'the service can be reached from other machines'
     if (reason === undefined) return

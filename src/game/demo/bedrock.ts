@@ -8,25 +8,25 @@ import { createWorld, type World } from './world.ts'
 
 export interface BedrockDemoOptions {
   readonly host: string
-  /** The same port for UDP and TCP; 0: a free one. */
+  /** The same port for UDP and TCP; 0 for a free one. */
   readonly port: number
   readonly clock: Clock
   readonly players: number
   readonly seed: number
 }
 
-/** A Bedrock server that tells its status by both transports: RakNet over UDP, NetherNet over TCP on the same port. */
+/** A Bedrock server with both transports: RakNet over UDP, and NetherNet over TCP on the same port. */
 export interface BedrockDemoServer {
   readonly address: ServerAddress
   readonly world: World
-  /** May be called twice. */
+  /** May be called more than once. */
   close(): Promise<void>
 }
 
 const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
 const identity = { name: 'Tickwarden demo server', level: 'Bedrock level', protocol: 1001, version: '1.26.60' } as const
 
-/** The reply to an unconnected ping: packet id, the time of the ping, GUID, magic, then the text with its length. */
+/** The reply to an unconnected ping: packet id, time of the ping, GUID, magic, length of the text, text. */
 function encodePong(ping: Buffer, world: World): Buffer {
   const { name, level, protocol, version } = identity
   const players = `${world.players().length};${world.maxPlayers}`
@@ -38,7 +38,7 @@ function encodePong(ping: Buffer, world: World): Buffer {
 const joinReply = (world: World): string =>
   JSON.stringify({ ...identity, players: world.players().length, maxPlayers: world.maxPlayers, gameType: 0 })
 
-/** @throws the system's error when the port cannot be had */
+/** @throws the system error if the port is not available */
 export async function startBedrockDemoServer({
   host,
   port,

@@ -1,18 +1,18 @@
 import type { DemoIdentity } from './identity.ts'
 import type { World } from './world.ts'
 
-/** The text that the server answers to a command over RCON: all its messages, joined as the protocol joins them. */
+/** Returns the reply to an RCON command: all its messages, joined without a separator. */
 export type CommandLine = (command: string) => string
 
 const dayLength = 24_000
-/** 1.16.5: older builds of Paper have no `/mspt`. */
+/** Protocol of 1.16.5: older versions of Paper have no `/mspt`. */
 const paperMsptSince = 754
-/** 1.20.6: before it Bukkit looked commands up itself, and had words of its own for one that is not there. */
+/** Protocol of 1.20.6: before that, Bukkit replied to unknown commands with its own message. */
 const paperVanillaErrors = 766
 
 /**
- * The commands that only read, in the words of the era and the software; every other one is answered as unknown.
- * The tick texts are of `TickCommand`, `/tps` and `/mspt` of Paper, `/forge tps` and `/neoforge tps` of those loaders.
+ * Implements the read-only commands as in the given version and software. Any other command is unknown. The texts are those of
+ * `TickCommand`, of `/tps` and `/mspt` in Paper, and of `/forge tps` and `/neoforge tps`.
  */
 export function createCommandLine(world: World, identity: DemoIdentity): CommandLine {
   const { era, software, decimalComma } = identity
@@ -42,18 +42,18 @@ export function createCommandLine(world: World, identity: DemoIdentity): Command
   }
 
   function time(command: string): string {
-    const asked = command.slice('time query '.length)
+    const subject = command.slice('time query '.length)
     const day = Math.floor(world.dayTime() / dayLength)
     const timeOfDay = world.dayTime() % dayLength
     if (!era.clocks) {
       const values = { gametime: world.gameTime(), daytime: timeOfDay, day }
-      const value = Object.hasOwn(values, asked) ? values[asked as keyof typeof values] : undefined
+      const value = Object.hasOwn(values, subject) ? values[subject as keyof typeof values] : undefined
       return value === undefined ? era.wrongArgument(command, 'time query '.length) : era.time(value)
     }
-    if (asked === 'gametime') return `The game time is ${world.gameTime()} tick(s)`
-    if (asked === 'time') return `Clock minecraft:overworld is at ${world.dayTime()} tick(s)`
-    if (asked === 'day') return `Timeline minecraft:day is at ${timeOfDay} tick(s)`
-    if (asked === 'day repetition') return `Timeline minecraft:day has passed ${day} repetition(s)`
+    if (subject === 'gametime') return `The game time is ${world.gameTime()} tick(s)`
+    if (subject === 'time') return `Clock minecraft:overworld is at ${world.dayTime()} tick(s)`
+    if (subject === 'day') return `Timeline minecraft:day is at ${timeOfDay} tick(s)`
+    if (subject === 'day repetition') return `Timeline minecraft:day has passed ${day} repetition(s)`
     return era.wrongArgument(command, 'time query '.length)
   }
 
@@ -92,7 +92,7 @@ export function createCommandLine(world: World, identity: DemoIdentity): Command
     return `§6Server tick times §e(§7avg§e/§7min§e/§7max§e)§6 from last 5s§7,§6 10s§7,§6 1m§e:\n§6◴ ${windows.join('§e, ')}\n`
   }
 
-  /** The overworld does most of the work, as in a real world. */
+  /** As in a real world, the overworld takes most of the tick time. */
   function dimensions(): readonly { name: string; id: string; old: string; mean: number }[] {
     const { mean } = world.tickTimes().summary(100)
     return [
@@ -125,7 +125,7 @@ export function createCommandLine(world: World, identity: DemoIdentity): Command
     if (command.startsWith('list ')) return era.wrongArgument(command, 5)
     if (command === 'tick query' && era.tick) return tickQuery(era.tick)
     if (command.startsWith('time query ')) return time(command)
-    if (command === 'difficulty' && era.tellsDifficulty) return `The difficulty is ${identity.difficulty}`
+    if (command === 'difficulty' && era.reportsDifficulty) return `The difficulty is ${identity.difficulty}`
     if (command === 'difficulty') return 'Usage: /difficulty <new difficulty>'
     if (software === 'paper' && given === 'version') return paperVersion
     if (command === 'version' && era.pack) return version(era.pack)

@@ -1,38 +1,38 @@
-/** What the releases of the game answer differently. Texts are the game's own English ones, from its language files. */
+/** The differences between the releases of the game. Texts are those of the English language files. */
 export interface Era {
   readonly version: string
   readonly protocol: number
   /** Number of the world format, which `version` prints. */
   readonly data: number
-  /** One line for the two command texts, since RCON joins the messages of a command without a separator. */
+  /** The reply to `list`. One line, since RCON joins the messages of a command without a separator. */
   list(online: number, max: number, players: string): string
   time(ticks: number): string
-  /** `time query` in the form with clocks and timelines. */
+  /** Whether `time query` supports clocks and timelines. */
   readonly clocks: boolean
-  /** The reply to a command that does not exist. */
+  /** The reply to an unknown command. */
   unknown(command: string): string
-  /** The reply to arguments that do not fit, from the character at `cursor`. */
+  /** The reply to arguments that are not valid from the character at `cursor`. */
   wrongArgument(command: string, cursor: number): string
-  /** Absent where there is no `/tick`. */
+  /** Absent if there is no `/tick`. */
   readonly tick?: { readonly running: string; readonly sample: string }
-  /** `difficulty` without arguments tells it. */
-  readonly tellsDifficulty: boolean
-  /** Absent where there is no `/version`. */
+  /** Whether `difficulty` without arguments reports the difficulty. */
+  readonly reportsDifficulty: boolean
+  /** Absent if there is no `/version`. */
   readonly pack?: { readonly resource: string; readonly data: string; readonly built: string }
-  /** Players may keep their names out of the status (1.18). */
+  /** Whether players can hide their names in the status (1.18). */
   readonly hidesPlayers: boolean
-  /** The status says whether the server insists on signed chat. */
+  /** Whether the status contains `enforcesSecureChat`. */
   readonly secureChat: boolean
-  /** The MOTD in the status is a bare string, not a component. */
+  /** Whether the MOTD in the status is a string instead of a text component. */
   readonly plainDescription: boolean
-  /** A server without players pauses by itself. */
+  /** Whether an empty server pauses. */
   readonly pauses: boolean
   readonly queryEncoding: 'latin1' | 'utf8'
-  /** Version of the management API; absent where there is none. */
+  /** Version of the management API; absent if there is none. */
   readonly management?: '1.0.0' | '2.0.0' | '3.0.0'
 }
 
-/** The command with the place where reading it failed: what the game prints below a syntax error. */
+/** Formats the command with a marker at the error, as the game prints it below a syntax error. */
 function context(command: string, cursor: number): string {
   const before = cursor > 10 ? `...${command.slice(cursor - 10, cursor)}` : command.slice(0, cursor)
   return `${before}${command.slice(cursor)}<--[HERE]`
@@ -48,7 +48,7 @@ const v1_12_2: Era = {
   unknown: () => 'Unknown command. Try /help for a list of commands',
   wrongArgument: (command) =>
     command.startsWith('time') ? 'Usage: /time <set|add|query> <value>' : `Usage: /${command.split(' ')[0]}`,
-  tellsDifficulty: false,
+  reportsDifficulty: false,
   hidesPlayers: false,
   secureChat: false,
   plainDescription: false,
@@ -65,7 +65,7 @@ const v1_13_2: Era = {
   time: (ticks) => `The time is ${ticks}`,
   unknown: (command) => `Unknown command${context(command, 0)}`,
   wrongArgument: (command, cursor) => `Incorrect argument for command${context(command, cursor)}`,
-  tellsDifficulty: true,
+  reportsDifficulty: true,
 }
 
 const v1_14_4: Era = { ...v1_13_2, version: '1.14.4', protocol: 498, data: 1976 }

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A watchtower with a clock over grass, one letter a pixel. */
+/** A watchtower with a clock on grass, one letter per pixel. */
 const picture = [
   'ssssssssssssssss',
   'ssssssssssssssss',
@@ -42,7 +42,7 @@ function chunk(type: string, data: Uint8Array): Buffer {
   return framed
 }
 
-/** The demo server's icon, 64x64 PNG. */
+/** Draws the icon of the demo server, a 64x64 PNG. */
 export function drawIcon(): Buffer {
   const scale = side / picture.length
   const rows = Array.from({ length: side }, (_, y) => {

@@ -1,6 +1,6 @@
 const maxBatch = 100
 
-/** A call that was understood so far; `id` is absent for one that wants no answer. */
+/** A valid call; `id` is absent for a notification, which gets no reply. */
 interface Call {
   readonly method: string
   readonly id?: string | number | null
@@ -28,8 +28,8 @@ function answerOne(value: unknown, run: (method: string) => { readonly result: u
 }
 
 /**
- * The answer to one message of JSON-RPC 2.0, a call or a batch of them; undefined where none is due.
- * @param run the result of a method, undefined where there is no such method
+ * Returns the reply to one JSON-RPC 2.0 message, a call or a batch; undefined if there is none.
+ * @param run returns the result of a method; undefined if the method does not exist
  * @see https://www.jsonrpc.org/specification
  */
 export function answerJsonRpc(

@@ -3,8 +3,8 @@ import { versionName } from './status-json.ts'
 import type { World } from './world.ts'
 
 /**
- * The reply to the pings of clients before 1.7: `FE` (to 1.3), `FE 01` (1.4, 1.5), `FE 01 FA` with `MC|PingHost` (1.6).
- * Undefined for anything else. Modern servers name protocol 127 there, which no old client has.
+ * Returns the reply to the ping of a client before 1.7: `FE` (up to 1.3), `FE 01` (1.4, 1.5), `FE 01 FA` with `MC|PingHost` (1.6);
+ * undefined for anything else. Modern servers send protocol 127, which matches no old client.
  * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6
  */
 export function legacyReply(request: Buffer, world: World, identity: DemoIdentity): Buffer | undefined {

@@ -2,7 +2,7 @@ import type { Era } from './eras.ts'
 import type { DemoIdentity } from './identity.ts'
 import type { World } from './world.ts'
 
-/** A method that only reads: the result's name in the API's description, and how it is found. */
+/** A read-only method and the name of its result in the API description. */
 export interface ManagementMethod {
   readonly result: string
   run(): unknown
@@ -10,7 +10,7 @@ export interface ManagementMethod {
 
 const settings = 'minecraft:serversettings/'
 
-/** What the status method and the heartbeat tell. `players` is left out while nobody is on, as the game does. */
+/** The result of the status method and the heartbeat. Like the game, it omits `players` if no players are online. */
 export function serverStatus(world: World, { era }: DemoIdentity) {
   const players = world.players()
   return {
@@ -20,7 +20,7 @@ export function serverStatus(world: World, { era }: DemoIdentity) {
   }
 }
 
-/** Rules were text under camel-case names first, and have been typed values under namespaced names since 2.0.0. */
+/** In API 1.0.0 rules are strings with camel-case names, since 2.0.0 typed values with namespaced names. */
 function gameRules(api: NonNullable<Era['management']>) {
   if (api === '1.0.0') {
     return [
@@ -35,8 +35,8 @@ function gameRules(api: NonNullable<Era['management']>) {
 }
 
 /**
- * The reading methods of the management API. Those that change something are not there: a demo that can be changed
- * would not stay the same for the next one who looks.
+ * The read-only methods of the management API. Methods that change something are not implemented, so that the demo is the same for
+ * every client.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
  */
 export function managementMethods(

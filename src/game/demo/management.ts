@@ -15,11 +15,12 @@ import type { World, WorldEvent } from './world.ts'
 
 const maxMessage = 65_536
 const maxClients = 50
-/** Messages of one client that wait for the main thread. */
+/** Maximum number of messages of one client that wait for the main thread. */
 const maxWaiting = 100
-/** A client that lets this much pile up unread is let go. */
-const maxUnread = 4_194_304
-const activityPause = 30_000
+/** A client with more unread bytes than this is disconnected. */
+const maxUnreadBytes = 4_194_304
+/** Minimum milliseconds between two activity notifications. */
+const activitySpacingMs = 30_000
 
 export interface ManagementOptions {
   readonly api: NonNullable<Era['management']>
@@ -27,18 +28,18 @@ export interface ManagementOptions {
   readonly world: World
   readonly identity: DemoIdentity
   readonly clock: Clock
-  /** Seconds between two status notifications; 0: none. */
+  /** Seconds between two status notifications; 0 for none. */
   readonly heartbeat: number
-  /** Both forms are in use: `[player]` and `{"player": player}`. */
+  /** The form of notification parameters: `[player]` or `{"player": player}`. Real servers use both. */
   readonly notificationParams: 'array' | 'object'
-  /** PEM texts; absent: without TLS. */
+  /** PEM texts; absent for no TLS. */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined
-  /** Told each method that is called. */
+  /** Called with each method. */
   readonly onCall?: ((method: string) => void) | undefined
 }
 
 export interface ManagementListener extends Listener {
-  /** Says goodbye first, as a server that is stopped does. */
+  /** Notifies the clients and closes their connections, like a server that is stopped. */
   stop(): Promise<void>
 }
 
@@ -52,7 +53,7 @@ function isAuthorized({ headers }: IncomingMessage, secret: string): boolean {
 }
 
 /**
- * The management protocol: JSON-RPC 2.0 over WebSocket, behind a bearer secret, with notifications.
+ * Serves the management protocol: JSON-RPC 2.0 over WebSocket with a bearer secret and notifications.
  * @see https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
  */
 export async function listenManagement(host: string, port: number, options: ManagementOptions): Promise<ManagementListener> {
@@ -65,7 +66,7 @@ export async function listenManagement(host: string, port: number, options: Mana
   let lastHeartbeat = clock.now()
 
   function send(client: WebSocket, text: string): void {
-    if (client.bufferedAmount > maxUnread) client.terminate()
+    if (client.bufferedAmount > maxUnreadBytes) client.terminate()
     else client.send(text)
   }
 
@@ -77,7 +78,7 @@ export async function listenManagement(host: string, port: number, options: Mana
 
   function beat(): void {
     if (heartbeat === 0 || clock.now() - lastHeartbeat < heartbeat * 1000) return
-    // Sent from the tick loop, so a world that stalls is late with it.
+    // Sent from the tick loop, so it is late if the world lags.
     lastHeartbeat = Number.POSITIVE_INFINITY
     world.whenFree(() => {
       lastHeartbeat = clock.now()
@@ -85,9 +86,9 @@ export async function listenManagement(host: string, port: number, options: Mana
     })
   }
 
-  function tell(event: WorldEvent): void {
+  function handleEvent(event: WorldEvent): void {
     if ('player' in event) {
-      if (event.type === 'joined' && clock.now() - lastActivity >= activityPause) {
+      if (event.type === 'joined' && clock.now() - lastActivity >= activitySpacingMs) {
         lastActivity = clock.now()
         notify('server/activity')
       }
@@ -135,7 +136,7 @@ export async function listenManagement(host: string, port: number, options: Mana
   server.listen(port, host)
   await once(server, 'listening')
   server.on('error', () => {})
-  const unsubscribe = world.subscribe(tell)
+  const unsubscribe = world.subscribe(handleEvent)
 
   async function close(): Promise<void> {
     unsubscribe()
@@ -150,15 +151,15 @@ export async function listenManagement(host: string, port: number, options: Mana
     close,
     async stop() {
       notify('server/stopping')
-      const gone = [...sockets.clients].map((client) => once(client, 'close'))
+      const closed = [...sockets.clients].map((client) => once(client, 'close'))
       for (const client of sockets.clients) client.close(1001, 'Server stopping')
-      const patience = AbortSignal.timeout(300)
-      await Promise.race([Promise.all(gone), once(patience, 'abort')])
+      const timeout = AbortSignal.timeout(300)
+      await Promise.race([Promise.all(closed), once(timeout, 'abort')])
       await close()
     },
   }
 }
 
-function listeningPort(address: ReturnType<ReturnType<typeof createServer>['address']>, asked: number): number {
-  return typeof address === 'object' && address !== null ? address.port : asked
+function listeningPort(address: ReturnType<ReturnType<typeof createServer>['address']>, requestedPort: number): number {
+  return typeof address === 'object' && address !== null ? address.port : requestedPort
 }

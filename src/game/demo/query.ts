@@ -7,14 +7,14 @@ import type { Listener } from './tcp.ts'
 import type { World } from './world.ts'
 
 const kinds = { stat: 0, challenge: 9 } as const
-/** The game forgets a token after 30 s, and answers the full request from what it knew up to 5 s ago. */
-const tokenLife = 30_000
-const cacheLife = 5_000
-/** More askers than this at once are forgotten together: the server is for trying things out. */
+/** In the game, tokens expire after 30 s, and full stats are cached for 5 s. */
+const tokenLifetimeMs = 30_000
+const cacheLifetimeMs = 5_000
+/** When there are more tokens than this, all of them are dropped. */
 const maxTokens = 1_000
 
 /**
- * The UDP query, GameSpy 4. Who has no valid token gets no answer, so it cannot be used to flood somebody else.
+ * Serves the UDP query (GameSpy 4). Requests without a valid token get no reply, so that it cannot be used for amplification attacks.
  * @see https://minecraft.wiki/w/Query
  */
 export async function listenQuery(
@@ -65,7 +65,7 @@ export async function listenQuery(
   }
 
   function fullCached(): Buffer {
-    if (cached === undefined || clock.now() - cached.at >= cacheLife) cached = { at: clock.now(), body: full() }
+    if (cached === undefined || clock.now() - cached.at >= cacheLifetimeMs) cached = { at: clock.now(), body: full() }
     return cached.body
   }
 
@@ -82,14 +82,14 @@ export async function listenQuery(
     }
     const known = tokens.get(from)
     if (kind !== kinds.stat || request.length < 11 || known === undefined) return undefined
-    if (clock.now() - known.at >= tokenLife || request.readInt32BE(7) !== known.token) return undefined
+    if (clock.now() - known.at >= tokenLifetimeMs || request.readInt32BE(7) !== known.token) return undefined
     return reply(request.length === 15 ? fullCached() : basic())
   }
 
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
   socket.on('message', (request: Buffer, { address, port: from }: RemoteInfo) => {
     const reply = answer(request, `${address} ${from}`)
-    // A reply that is too long for a datagram, or whose asker is gone, is lost: that is how the game does it.
+    // Send errors are ignored, like in the game: the reply may be too long for a datagram, or the client gone.
     if (reply !== undefined) socket.send(reply, from, address, () => {})
   })
   socket.bind(port, host)

@@ -1,12 +1,12 @@
-/** Numbers that look random and are the same for the same seed. */
+/** A pseudo-random number generator, which yields the same numbers for the same seed. */
 export interface Random {
   /** 0 <= n < 1. */
   next(): number
-  /** An integer, both ends included. */
+  /** Returns an integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number
 }
 
-/** The mulberry32 generator: 32 bits of state are plenty for a world that is only looked at. */
+/** Implements mulberry32: 32 bits of state are enough for a demo. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   function next(): number {

@@ -5,11 +5,11 @@ import { type Listener, listenTcp } from './tcp.ts'
 import type { World } from './world.ts'
 
 const types = { reply: 0, command: 2, login: 3 } as const
-/** What the game reads at once, and wants to be exactly one packet. */
+/** The game reads this many bytes at a time, and expects exactly one packet in them. */
 const readSize = 1_460
 const pieceSize = 4_096
-/** For a client that has not logged in; one that has may stay as long as it likes. */
-const patience = 15_000
+/** A client that has not logged in within this many milliseconds is disconnected. */
+const loginTimeoutMs = 15_000
 
 function packet(id: number, type: number, body: string): Buffer {
   const text = Buffer.from(body)
@@ -21,7 +21,7 @@ function packet(id: number, type: number, body: string): Buffer {
   return bytes
 }
 
-/** A reply in pieces of 4,096 UTF-16 units; one that is an exact multiple has no empty piece after it. */
+/** Splits a reply into pieces of 4,096 UTF-16 units. An exact multiple is not followed by an empty piece. */
 function pieces(id: number, text: string): readonly Buffer[] {
   const count = Math.max(1, Math.ceil(text.length / pieceSize))
   return Array.from({ length: count }, (_, index) =>
@@ -34,13 +34,13 @@ export interface RconOptions {
   readonly world: World
   readonly clock: Clock
   readonly commandLine: CommandLine
-  /** Told each command that is run. */
+  /** Called with each command. */
   readonly onCommand?: ((command: string) => void) | undefined
 }
 
 /**
- * RCON with the habits of the game's own server (`RconClient`), the awkward ones too: a read that is not exactly one
- * packet ends the connection, packets of an unknown type are answered by name, commands wait for the main thread.
+ * Serves RCON with the quirks of the game's own server (`RconClient`): a read that is not exactly one packet closes the connection,
+ * packets of an unknown type are answered with their type, and commands wait for the main thread.
  * @see https://minecraft.wiki/w/RCON
  */
 export function listenRcon(
@@ -52,7 +52,7 @@ export function listenRcon(
     let loggedIn = false
 
     function run(id: number, command: string): void {
-      // The game reads the next packet when it has answered this one; two that came meanwhile arrive as one read.
+      // The game reads the next packet after it has answered this one. Two packets that arrive in between are one read.
       socket.pause()
       world.whenFree(() => {
         if (socket.destroyed) return
@@ -62,7 +62,7 @@ export function listenRcon(
       })
     }
 
-    const cancel = clock.after(patience, () => {
+    const cancel = clock.after(loginTimeoutMs, () => {
       if (!loggedIn) socket.destroy()
     })
     socket.on('close', cancel)

@@ -16,7 +16,7 @@ const second =
     ' ',
   )
 
-/** The UUID that a server in offline mode gives a name: version 3 of `OfflinePlayer:` and the name, so it is stable. */
+/** Returns the UUID of a player in offline mode: version 3 of `OfflinePlayer:` followed by the name. */
 export function offlineId(name: string): string {
   const hash = createHash('md5').update(`OfflinePlayer:${name}`).digest()
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x30
@@ -24,7 +24,7 @@ export function offlineId(name: string): string {
   return hash.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Distinct players without end, in the order that the seed gives; names of at most 16 characters. */
+/** Yields distinct players endlessly, in an order determined by the seed. Names have at most 16 characters. */
 export function* roster(random: Random): Generator<DemoPlayer, never> {
   const pairs = first.flatMap((start) => second.map((end) => start + end))
   for (let index = pairs.length - 1; index > 0; index--) {

@@ -20,65 +20,65 @@ export type DemoProtocol = 'status' | 'rcon' | 'query' | 'management'
 export interface DemoOptions {
   /** Default 127.0.0.1. */
   readonly host?: string
-  /** 0 or absent: a free one. */
+  /** 0 or absent for a free port. */
   readonly ports?: Partial<Record<DemoProtocol, number>>
   /** A version of `eraNames`; default 1.21.11. */
   readonly era?: string
   readonly software?: Software
   readonly scenario?: ScenarioName
-  /** The same seed gives the same world; default 1. */
+  /** The same seed creates the same world; default 1. */
   readonly seed?: number
-  /** Who is on at the start, at most 5,000; default 5. */
+  /** Number of players at the start, at most 5,000; default 5. */
   readonly players?: number
-  /** Default 20, or as many as are on. */
+  /** Default 20, or the number of players if it is larger. */
   readonly maxPlayers?: number
-  /** How many of the players keep their names out of the status; default 0. */
+  /** Number of players whose names are hidden in the status; default 0. */
   readonly hiddenPlayers?: number
   readonly motd?: string
-  /** Seconds without players until the server pauses, -1 never; default as the era and software have it. */
+  /** Seconds without players until the server pauses, -1 for never; the default depends on era and software. */
   readonly pauseWhenEmpty?: number
-  /** Numbers with a comma, as from a Java in such a locale. */
+  /** Whether numbers have a decimal comma. */
   readonly decimalComma?: boolean
   /** Default: random. */
   readonly rconPassword?: string
   /** Default: random, 40 letters and digits. */
   readonly managementSecret?: string
-  /** PEM texts that the management protocol is served with over TLS; default: without. */
+  /** PEM texts for the management protocol; default: no TLS. */
   readonly managementTls?: { readonly key: string; readonly cert: string }
-  /** The form of what notifications carry; both are in use. Default `array`. */
+  /** The form of notification parameters; real servers use both. Default `array`. */
   readonly notificationParams?: 'array' | 'object'
-  /** Seconds between two status notifications; default 0, none, as the game has it. */
+  /** Seconds between two status notifications; default 0 (none), as in the game. */
   readonly heartbeat?: number
   readonly clock?: Clock
-  /** Told each RCON command and each management method that is run. */
+  /** Called with each RCON command and management method. */
   readonly onRequest?: (protocol: DemoProtocol, request: string) => void
 }
 
-/** A small game server that speaks the real protocols, with a simulated world behind it. */
+/** A small game server with the real protocols and a simulated world. */
 export interface DemoServer {
   readonly address: ServerAddress
   readonly rcon: { readonly address: HostPort; readonly password: string }
   readonly query: HostPort
-  /** Absent where the era has no management protocol (before 1.21.9). */
+  /** Absent if the era has no management protocol (before 1.21.9). */
   readonly management?: ManagementSettings
   readonly identity: DemoIdentity
   readonly world: World
-  /** Closes one protocol's port with all its connections, as if that part had died. */
+  /** Closes the port and all connections of one protocol. */
   interrupt(protocol: DemoProtocol): Promise<void>
-  /** Opens it again, on the same port. */
+  /** Opens the same port again. */
   resume(protocol: DemoProtocol): Promise<void>
-  /** Ends everything within a second; may be called twice. */
+  /** Closes all ports within a second. May be called more than once. */
   close(): Promise<void>
 }
 
-const mostPlayers = 5_000
+const playerLimit = 5_000
 
 const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** What the game makes where server.properties has no secret. */
+/** Like the secret that the game generates if server.properties contains none. */
 const randomSecret = (): string => Array.from({ length: 40 }, () => alphanumerics[randomInt(alphanumerics.length)]).join('')
 
-/** What the era and the software cannot do is refused rather than half done. */
+/** @throws UsageError for options that the era or the software does not support */
 function identify(options: DemoOptions): DemoIdentity {
   const { era: version = '1.21.11', software = 'vanilla', scenario } = options
   const era = findEra(version)
@@ -103,16 +103,15 @@ function pauseAfter({ pauseWhenEmpty, scenario }: DemoOptions, { era, software }
 }
 
 /**
- * Starts the server on its ports. It encodes what it says with code of its own, none of `game/protocol`: a mistake there would not
- * show where both sides made it.
- * @throws UsageError for an era, software, scenario or number of players that does not exist or fit
- * @throws the system's error when a port cannot be had
+ * Starts the server. Its encoders are independent of `game/protocol`: tests would not notice an error that both sides share.
+ * @throws UsageError for an era, software, scenario or number of players that is not valid or supported
+ * @throws the system error if a port is not available
  */
 export async function startDemoServer(options: DemoOptions = {}): Promise<DemoServer> {
   const { host = '127.0.0.1', clock = systemClock, scenario = 'normal', seed = 1, players = 5, ports = {} } = options
   const identity = identify(options)
-  if (!Number.isInteger(players) || players < 0 || players > mostPlayers)
-    throw new UsageError(`players is ${players}; expected 0 to ${mostPlayers}`)
+  if (!Number.isInteger(players) || players < 0 || players > playerLimit)
+    throw new UsageError(`players is ${players}; expected 0 to ${playerLimit}`)
   const maxPlayers = options.maxPlayers ?? Math.max(20, players)
   if (maxPlayers < players) throw new UsageError(`players is ${players}, more than the ${maxPlayers} that fit`)
   const password = options.rconPassword ?? randomBytes(12).toString('base64url')
@@ -126,13 +125,13 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
   const onCall = (method: string) => options.onRequest?.('management', method)
 
   const listeners = new Map<DemoProtocol, Listener>()
-  const known = new Map<DemoProtocol, number>()
+  const openedPorts = new Map<DemoProtocol, number>()
   let manager: ManagementListener | undefined
 
   async function listen(protocol: DemoProtocol, port: number): Promise<Listener | undefined> {
     if (protocol === 'status') return listenStatus(host, port, world, identity, clock)
     if (protocol === 'rcon') return listenRcon(host, port, { password, world, clock, commandLine, onCommand })
-    if (protocol === 'query') return listenQuery(host, port, known.get('status') ?? 0, world, identity, clock)
+    if (protocol === 'query') return listenQuery(host, port, openedPorts.get('status') ?? 0, world, identity, clock)
     if (api === undefined) return undefined
     const served = { api, secret, world, identity, clock, heartbeat, notificationParams, tls, onCall }
     manager = await listenManagement(host, port, served)
@@ -143,7 +142,7 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
     const listener = await listen(protocol, port)
     if (listener === undefined) return { host, port: 0 }
     listeners.set(protocol, listener)
-    known.set(protocol, listener.port)
+    openedPorts.set(protocol, listener.port)
     return { host, port: listener.port }
   }
 
@@ -173,7 +172,7 @@ export async function startDemoServer(options: DemoOptions = {}): Promise<DemoSe
       world,
       interrupt,
       async resume(protocol) {
-        if (!listeners.has(protocol)) await open(protocol, known.get(protocol))
+        if (!listeners.has(protocol)) await open(protocol, openedPorts.get(protocol))
       },
       close,
     }
@@ -189,10 +188,10 @@ function managementSettings(address: HostPort, secret: string, cert: string | un
   return { url: `wss://${formatHostPort(address)}`, secret, fingerprint }
 }
 
-/** What the demo server is called where it is watched because no server is configured. */
+/** The name of the demo server that is watched if no server is configured. */
 export const demoServerName = 'demo'
 
-/** The settings under which Tickwarden watches the demo server, with every source that it speaks to. */
+/** Returns the settings for watching the demo server with all its sources. */
 export function demoSettings(demo: DemoServer, name: string): ServerSettings {
   const { address, rcon, query, management } = demo
   return { name, sources: { status: { address }, rcon, query: { address: query }, ...(management && { management }) } }

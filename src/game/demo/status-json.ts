@@ -5,10 +5,10 @@ import type { DemoPlayer } from './roster.ts'
 import type { World } from './world.ts'
 
 const sampleSize = 12
-/** What the game shows of a player who does not want to be listed. */
+/** How the game lists a player who hides their name. */
 const anonymous: DemoPlayer = { name: 'Anonymous Player', id: '00000000-0000-0000-0000-000000000000' }
 
-/** Some of the players, in an order that says nothing: what the game lets into the status. */
+/** Returns a random sample of the players in random order, like the game. */
 function sample(players: readonly DemoPlayer[], seed: number): readonly DemoPlayer[] {
   const random = createRandom(seed)
   const rest = [...players]
@@ -25,11 +25,11 @@ function loaderPart({ era, software }: DemoIdentity): object {
   return { forgeData: { channels: [], mods, fmlNetworkVersion: 3, truncated: false } }
 }
 
-/** The version as the software writes it into the status. */
+/** Returns the version name that the software sends in the status. */
 export const versionName = ({ era, software }: DemoIdentity): string =>
   software === 'paper' ? `Paper ${era.version}` : era.version
 
-/** Makes the status JSON, which lists the players of this moment. */
+/** Returns a function that creates the status JSON with the current players. */
 export function createStatusJson(world: World, identity: DemoIdentity): () => string {
   const favicon = `data:image/png;base64,${drawIcon().toString('base64')}`
   const { era, motd, hiddenPlayers } = identity

@@ -6,12 +6,12 @@ import { createStatusJson } from './status-json.ts'
 import { type Listener, listenTcp } from './tcp.ts'
 import type { World } from './world.ts'
 
-/** The longest frame that a client which only looks has to send: a handshake with a long host name. */
-const maxFrame = 4_096
-/** A list asks within a moment; nobody has a reason to stay. */
-const patience = 30_000
-/** The game rebuilds its status at most this often, or when somebody has joined or left. */
-const rebuildAfter = 5_000
+/** The longest frame that a client needs: a handshake with a long host name. */
+const maxFrameBytes = 4_096
+/** Maximum duration of a connection in milliseconds. */
+const connectionTimeoutMs = 30_000
+/** The game updates its status when this many milliseconds have passed, or a player has joined or left. */
+const rebuildAfterMs = 5_000
 
 function varInt(value: number): Buffer {
   const bytes: number[] = []
@@ -26,10 +26,10 @@ function textFrame(id: number, text: string): Buffer {
   return Buffer.concat([varInt(packet.length), packet])
 }
 
-/** Undefined: not complete. Bad: not a VarInt of at most 3 bytes, the most that any of ours needs but a protocol number. */
-function readVarInt(bytes: Buffer, offset: number, longest: number): { value: number; end: number } | 'bad' | undefined {
+/** Reads a VarInt of at most `maxBytes`; `bad` if it is longer, undefined if it is incomplete. */
+function readVarInt(bytes: Buffer, offset: number, maxBytes: number): { value: number; end: number } | 'bad' | undefined {
   let value = 0
-  for (let index = 0; index < longest; index++) {
+  for (let index = 0; index < maxBytes; index++) {
     const byte = bytes[offset + index]
     if (byte === undefined) return undefined
     value |= (byte & 0x7f) << (7 * index)
@@ -38,7 +38,7 @@ function readVarInt(bytes: Buffer, offset: number, longest: number): { value: nu
   return 'bad'
 }
 
-/** The state a handshake asks for: 1 status, 2 login, 3 transfer; undefined for bytes that are no handshake. */
+/** Returns the next state of a handshake: 1 status, 2 login, 3 transfer; undefined if it is not a handshake. */
 function requestedState(packet: Buffer): number | undefined {
   const protocol = readVarInt(packet, 1, 5)
   if (packet[0] !== 0 || protocol === undefined || protocol === 'bad') return undefined
@@ -51,17 +51,17 @@ function requestedState(packet: Buffer): number | undefined {
 const notPlayable = JSON.stringify({ text: 'This is a demo server: it can be watched, but not played on.' })
 
 /**
- * Server List Ping, as a game client's server list asks it, and the older pings. A login is turned away politely.
+ * Serves Server List Ping and the legacy pings. A login is rejected with a message.
  * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping
  */
 export function listenStatus(host: string, port: number, world: World, identity: DemoIdentity, clock: Clock): Promise<Listener> {
   const build = createStatusJson(world, identity)
   let cached: { readonly at: number; readonly frame: Buffer } | undefined
 
-  // The network thread answers, so a lagging world answers as fast as any.
+  // Sent by the network thread, so it is not delayed while the world lags.
   function status(): Buffer {
-    world.players() // lets the world catch up, so that who has just joined counts
-    if (cached === undefined || clock.now() - cached.at >= rebuildAfter || world.changedAt() >= cached.at) {
+    world.players() // advances the world, so that recent joins are included
+    if (cached === undefined || clock.now() - cached.at >= rebuildAfterMs || world.changedAt() >= cached.at) {
       cached = { at: clock.now(), frame: textFrame(0, build()) }
     }
     return cached.frame
@@ -94,7 +94,7 @@ export function listenStatus(host: string, port: number, world: World, identity:
 
     socket.on(
       'close',
-      clock.after(patience, () => socket.destroy()),
+      clock.after(connectionTimeoutMs, () => socket.destroy()),
     )
     socket.on('data', (chunk) => {
       if (state === 0 && received.length === 0 && chunk[0] === 0xfe) return legacy(chunk)
@@ -102,7 +102,7 @@ export function listenStatus(host: string, port: number, world: World, identity:
       while (!socket.destroyed && !socket.writableEnded) {
         const length = readVarInt(received, 0, 3)
         if (length === undefined) break
-        if (length === 'bad' || length.value < 1 || length.value > maxFrame) return void socket.destroy()
+        if (length === 'bad' || length.value < 1 || length.value > maxFrameBytes) return void socket.destroy()
         const end = length.end + length.value
         if (received.length < end) break
         packet(received.subarray(length.end, end))

@@ -1,20 +1,20 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 
-/** One protocol of the demo server, listening. */
+/** The listening port of one protocol of the demo server. */
 export interface Listener {
   readonly port: number
-  /** Ends every connection and resolves when the port is free. */
+  /** Closes every connection and resolves when the port is free. */
   close(): Promise<void>
 }
 
-/** A client that keeps more connections open than this is sent away: the server is for trying things out. */
+/** Further connections are closed. */
 const maxConnections = 200
 
 /**
- * Listens for TCP clients. A socket's errors end that socket only.
- * @param port 0: a free one
- * @throws the system's error when the port cannot be had
+ * Listens for TCP clients. An error of a socket closes only that socket.
+ * @param port 0 for a free port
+ * @throws the system error if the port is not available
  */
 export async function listenTcp(host: string, port: number, accept: (socket: Socket) => void): Promise<Listener> {
   const sockets = new Set<Socket>()
@@ -28,7 +28,7 @@ export async function listenTcp(host: string, port: number, accept: (socket: Soc
   server.maxConnections = maxConnections
   server.listen(port, host)
   await once(server, 'listening')
-  // A client that could not be accepted is that client's loss.
+  // Errors of accepting a client are ignored.
   server.on('error', () => {})
   const address = server.address()
   return {

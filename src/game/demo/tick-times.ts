@@ -1,35 +1,35 @@
-/** What a server remembers of its last ticks. All times in milliseconds. */
+/** The durations of the last ticks. All times are in milliseconds. */
 export interface TickTimes {
   /** @param at end of the tick */
   add(work: number, at: number): void
-  /** Mean, least and greatest work time of the last `count` ticks (at most 1,200); zeros before the first. */
+  /** Returns mean, minimum and maximum work time of the last `count` ticks (at most 1,200); zeros before the first tick. */
   summary(count: number): { readonly mean: number; readonly min: number; readonly max: number }
-  /** Work times of the last 100 ticks, sorted; what was not filled yet is 0, as in the game. */
+  /** Returns the work times of the last 100 ticks, sorted. Missing ticks are 0, as in the game. */
   sorted(): readonly number[]
-  /** Ticks per second in the last `seconds` (at most 900), or since the beginning where that is shorter. */
+  /** Returns ticks per second in the last `seconds` (at most 900), or since the start if that is shorter. */
   rate(seconds: number, now: number): number
 }
 
-const kept = 1_200
-const keptSeconds = 900
+const maxTicks = 1_200
+const maxSeconds = 900
 
-/** @param begin when the first tick began */
+/** @param begin start of the first tick */
 export function createTickTimes(begin: number): TickTimes {
-  const works = new Float64Array(kept)
+  const works = new Float64Array(maxTicks)
   const perSecond = new Map<number, number>()
   let count = 0
 
   function last(wanted: number): readonly number[] {
-    return Array.from({ length: Math.min(wanted, count, kept) }, (_, back) => works[(count - 1 - back) % kept] ?? 0)
+    return Array.from({ length: Math.min(wanted, count, maxTicks) }, (_, back) => works[(count - 1 - back) % maxTicks] ?? 0)
   }
 
   return {
     add(work, at) {
-      works[count++ % kept] = work
+      works[count++ % maxTicks] = work
       const second = Math.floor(at / 1000)
       const sum = perSecond.get(second)
       perSecond.set(second, (sum ?? 0) + 1)
-      if (sum === undefined) for (const old of perSecond.keys()) if (old < second - keptSeconds) perSecond.delete(old)
+      if (sum === undefined) for (const old of perSecond.keys()) if (old < second - maxSeconds) perSecond.delete(old)
     },
     summary(wanted) {
       const times = last(wanted)

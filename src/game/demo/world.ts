@@ -12,18 +12,18 @@ export interface WorldOptions {
   readonly clock: Clock
   readonly seed: number
   readonly scenario: ScenarioName
-  /** Who is on at the start. */
+  /** Number of players at the start. */
   readonly players: number
   readonly maxPlayers: number
-  /** Seconds without players after which the server pauses; -1: never. */
+  /** Seconds without players after which the server pauses; -1 for never. */
   readonly pauseWhenEmpty: number
 }
 
-/** A world that ticks as the game does. Everything in it follows from the seed and the time that has passed. */
+/** A simulated world. Its state depends only on the seed and the elapsed time. */
 export interface World {
   readonly maxPlayers: number
   readonly pauseWhenEmpty: number
-  /** Ticks per second that the server aims at. */
+  /** Target ticks per second. */
   readonly targetRate: number
   /** The world's age in ticks: `time query gametime`. */
   gameTime(): number
@@ -31,45 +31,45 @@ export interface World {
   dayTime(): number
   /** In the order in which they joined. */
   players(): readonly DemoPlayer[]
-  /** Monotonic milliseconds at which somebody last joined or left. */
+  /** Monotonic milliseconds of the last join or leave. */
   changedAt(): number
   tickTimes(): TickTimes
   /** Ticks per second over the last `seconds`, at most 900. */
   rate(seconds: number): number
   state(): { readonly frozen: boolean; readonly sprinting: boolean; readonly paused: boolean }
   /**
-   * Lets a player join: this one, or the next of the roster.
-   * @throws Error when the server is full or the player is on already
+   * Lets the named player join, or the next one.
+   * @throws Error if the server is full or the player is already online
    */
   join(name?: string): DemoPlayer
-  /** Lets a player leave: this one, or any. Undefined when there is none. */
+  /** Lets the named player leave, or a random one. Returns undefined if there is none. */
   leave(name?: string): DemoPlayer | undefined
-  /** Behaves differently from now on. */
+  /** Switches to another scenario. */
   play(scenario: ScenarioName): void
   save(): void
-  /** Calls back between two ticks, when the main thread is free: at once, or after the work of the running tick. */
+  /** Calls the action when the main thread is free: immediately, or after the work of the current tick. */
   whenFree(action: () => void): void
-  /** `tick` comes after each look at the clock (20 a second), the others when they happen. */
+  /** Calls the listener with each event. `tick` is emitted 20 times per second, whatever the tick rate of the world. */
   subscribe(listener: (event: WorldEvent) => void): () => void
   close(): void
 }
 
 const tickLength = 50
-/** As long as the server seems to have been running before it started: its windows are full at the first look. */
+/** Milliseconds of ticks that are simulated before the start, so that averages are available from the beginning. */
 const warmUp = 61_000
-/** A process that slept for longer than this does not make up for it: as a real server does not. */
-const longestGap = 120_000
+/** After a longer suspension in milliseconds, missed ticks are not made up for, as on a real server. */
+const maxGapMs = 120_000
 const autosaveTicks = 6_000
 
 export function createWorld(options: WorldOptions): World {
   const { clock, maxPlayers, pauseWhenEmpty } = options
   const random = createRandom(options.seed)
-  const strangers = roster(createRandom(options.seed + 1))
+  const newPlayers = roster(createRandom(options.seed + 1))
   const dayOffset = 24_000 * random.between(2, 9)
   const begin = clock.now() - warmUp
   const times = createTickTimes(begin)
   const listeners = new Set<(event: WorldEvent) => void>()
-  const known: DemoPlayer[] = []
+  const knownPlayers: DemoPlayer[] = []
   let scenario: Scenario = scenarios[options.scenario]
   let online: DemoPlayer[] = []
   let changedAt = begin
@@ -93,7 +93,7 @@ export function createWorld(options: WorldOptions): World {
 
   function add(player: DemoPlayer): void {
     if (online.length >= maxPlayers) throw new Error(`the server is full (${maxPlayers} players)`)
-    if (online.some(({ name }) => name === player.name)) throw new Error(`${player.name} is on already`)
+    if (online.some(({ name }) => name === player.name)) throw new Error(`${player.name} is already online`)
     online = [...online, player]
     changedAt = clock.now()
     emptyTicks = 0
@@ -110,13 +110,13 @@ export function createWorld(options: WorldOptions): World {
     emit({ type: 'left', player })
   }
 
-  /** Somebody who was here before and is away now, or somebody new. */
+  /** Returns a player who was online before, or a new one. */
   function visitor(): DemoPlayer {
-    const away = known.filter((player) => !online.includes(player))
+    const away = knownPlayers.filter((player) => !online.includes(player))
     const back = away[random.between(0, 2 * options.players)]
     if (back !== undefined) return back
-    const player = strangers.next().value
-    known.push(player)
+    const player = newPlayers.next().value
+    knownPlayers.push(player)
     return player
   }
 
@@ -125,9 +125,9 @@ export function createWorld(options: WorldOptions): World {
     const few = Math.max(1, Math.floor(options.players / 2))
     const many = Math.min(maxPlayers, Math.ceil(options.players * 1.5))
     const joins = random.next() < (online.length < options.players ? 0.7 : 0.3)
-    const somebody = online[random.between(0, online.length - 1)]
+    const leaving = online[random.between(0, online.length - 1)]
     if (joins && online.length < many) add(visitor())
-    else if (!joins && online.length > few && somebody !== undefined) remove(somebody)
+    else if (!joins && online.length > few && leaving !== undefined) remove(leaving)
   }
 
   function endTick(end: number): void {
@@ -137,17 +137,17 @@ export function createWorld(options: WorldOptions): World {
     emptyTicks = online.length === 0 ? emptyTicks + 1 : 0
     if (pauseWhenEmpty >= 0 && emptyTicks >= pauseWhenEmpty * (1000 / tickLength) && end >= begin + warmUp) paused = true
     due += tickLength
-    // The game gives up making up for what it is more than two seconds behind.
+    // The game does not make up for ticks if it is more than two seconds behind.
     if (scenario.sprinting || end - due > 2_000) due = end
     const start = Math.max(end, due)
     tick = { start, work: scenario.work(random, start - begin, index) }
     if (index % autosaveTicks === 0) save()
   }
 
-  /** Everything that has happened until now. */
+  /** Simulates everything up to now. */
   function advance(): void {
     const now = clock.now()
-    if (!paused && now - tick.start - tick.work > longestGap) restart(now)
+    if (!paused && now - tick.start - tick.work > maxGapMs) restart(now)
     while (!paused && tick.start + tick.work <= now) endTick(tick.start + tick.work)
     if (scenario.busy && now >= nextVisit) visit(now)
   }
@@ -164,8 +164,8 @@ export function createWorld(options: WorldOptions): World {
   }
 
   for (let count = 0; count < (scenario.paused ? 0 : options.players); count++) {
-    const player = strangers.next().value
-    known.push(player)
+    const player = newPlayers.next().value
+    knownPlayers.push(player)
     online.push(player)
   }
   advance()
@@ -223,7 +223,7 @@ export function createWorld(options: WorldOptions): World {
     whenFree(action) {
       advance()
       const running = tick
-      // Looked at again when the time has come: a timer may be early by a part of a millisecond, when the tick would not count yet.
+      // Checked again when the timer fires, since a timer may fire up to a millisecond early.
       function attempt(): void {
         advance()
         const now = clock.now()

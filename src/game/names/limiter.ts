@@ -1,7 +1,7 @@
-/** Runs a task, at once or when one of those before it has ended. */
+/** Runs a task immediately, or when an earlier one has ended. */
 export type Limiter = <T>(task: () => Promise<T>) => Promise<T>
 
-/** @param maxConcurrent how many tasks run at once; the others wait in the order in which they came */
+/** @param maxConcurrent number of tasks that run concurrently; the others wait in order */
 export function createLimiter(maxConcurrent: () => number): Limiter {
   const waiting: (() => void)[] = []
   let running = 0

@@ -1,41 +1,41 @@
 import type { Clock } from '../../clock.ts'
 import type { Limiter } from './limiter.ts'
 
-/** Milliseconds that an answer is used at least, also that a name does not exist: not every poll needs a query. */
+/** Minimum lifetime of an answer in milliseconds, including negative answers, so that not every poll sends a query. */
 const minLifetimeMs = 30_000
-/** Milliseconds that an answer is used at most, whatever its TTL. */
+/** Maximum lifetime of an answer in milliseconds. */
 const maxLifetimeMs = 3_600_000
-/** Milliseconds that an answer is used whose TTL the resolver does not tell. */
+/** Lifetime in milliseconds of an answer without a TTL. */
 const defaultLifetimeMs = 60_000
-/** The last part of an answer's lifetime, in which a lookup renews it without waiting for the new answer. */
+/** The last part of the lifetime, in which a lookup refreshes the answer in the background. */
 const renewalPart = 1 / 3
-/** Milliseconds that the lookup of an expired name waits for a new answer, before it uses the old one. */
+/** Milliseconds that the lookup of an expired name waits for a new answer before the old one is used. */
 const maxWaitMs = 250
-/** Milliseconds after a failed renewal in which the old answer is used without another attempt. */
+/** Milliseconds after a failed refresh during which the old answer is used without a retry. */
 const retryAfterMs = 5_000
 
 export interface Answer<T> {
   readonly value: T
-  /** Absent where the resolver does not tell it. */
+  /** Absent if the resolver does not provide it. */
   readonly ttlSeconds?: number
 }
 
 export interface NameCacheOptions<T> {
-  /** Rejects with the code `ENOTFOUND` or `ENODATA` if there is no such record, with another one if there was no answer. */
+  /** Rejects with the code `ENOTFOUND` or `ENODATA` if there is no such record, with another code if the lookup failed. */
   readonly resolve: (name: string) => Promise<Answer<T>>
   readonly clock: Clock
-  /** Answers to keep, at each time; the one not used for longest is evicted first. */
+  /** Maximum number of cached answers; the least recently used one is evicted first. */
   readonly maxNames: () => number
   readonly limit: Limiter
-  /** Called with the seconds from the request to the answer of each lookup that the cache could not serve; failed ones too. */
+  /** Called with the duration in seconds of each lookup that was not served from the cache, including failed ones. */
   readonly onLookup: (seconds: number) => void
 }
 
 interface Entry<T> {
-  /** The error of a name that does not exist is an answer like any other. */
+  /** Negative answers (the error for a name that does not exist) are cached too. */
   readonly answer: { readonly value: T } | { readonly error: unknown }
   readonly expiresAt: number
-  /** From when on a lookup renews it. */
+  /** Monotonic milliseconds from which a lookup refreshes it. */
   renewAt: number
 }
 
@@ -43,13 +43,13 @@ const isNegative = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
 
 /**
- * Caches what names resolve to. A name in use is renewed before its answer expires, so that only its first lookup waits for a name
- * server. While name servers fail, the last answer stays in use: their trouble is not the game servers'.
- * @returns a function that rejects with the error of `resolve`, for a name that does not exist or was never resolved
+ * Caches name resolution. A name in use is refreshed before its answer expires, so that only the first lookup waits for a name
+ * server. While the name servers fail, the last answer is used: the game servers may still be reachable.
+ * @returns a function that rejects with the error of `resolve` if the name does not exist or was never resolved
  */
 export function createNameCache<T>(options: NameCacheOptions<T>): (name: string) => Promise<T> {
   const { resolve, clock, maxNames, limit, onLookup } = options
-  /** The least recently used first. */
+  /** In order of use, the least recently used first. */
   const entries = new Map<string, Entry<T>>()
   const pending = new Map<string, Promise<T>>()
 
@@ -91,7 +91,7 @@ export function createNameCache<T>(options: NameCacheOptions<T>): (name: string)
     return renewal
   }
 
-  /** The new answer, or the old one if that takes too long. */
+  /** Returns the new answer, or the old one if the refresh takes too long. */
   function renewalOr(old: T, renewal: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const cancel = clock.after(maxWaitMs, () => resolve(old))

@@ -2,10 +2,10 @@ import type { Clock } from '../../clock.ts'
 import type { Network } from '../network.ts'
 import type { SrvRecord } from '../protocol/srv.ts'
 
-/** Milliseconds to wait for the answer before going without: the game's port is more likely than a slow record. */
+/** Milliseconds to wait for a reply. After that, the default port is more likely to work than a slow record. */
 const maxWaitMs = 500
 
-/** The SRV records of a name; none where there are none, or none arrived in time. Never rejects. */
+/** Resolves the SRV records of a name; returns none if there are none or no reply arrives in time. Never rejects. */
 export async function findSrvRecords(name: string, network: Network, clock: Clock): Promise<readonly SrvRecord[]> {
   let cancel = () => {}
   const late = new Promise<readonly SrvRecord[]>((resolve) => {

@@ -2,14 +2,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Clock } from '../../clock.ts'
 
-/** Milliseconds for which a file is not checked again. */
+/** Milliseconds between two checks of a file. */
 const checkEveryMs = 5_000
-/** A list that blocks advertisements may have some megabytes; a file beyond this is treated as empty. */
+/** A hosts file that blocks advertisements may have several megabytes; a larger file is treated as empty. */
 const maxBytes = 32 * 1024 * 1024
 
 /**
- * Reads a file again when it has changed; the parsed value stays the same object until then.
- * @returns a function that never rejects: a file that cannot be read is empty
+ * Caches a parsed file until the file changes.
+ * @returns a function that returns the same object until then. Never rejects: an unreadable file is treated as empty.
  */
 export function createFileView<T extends object>(path: string, parse: (text: string) => T, clock: Clock): () => Promise<T> {
   let version: string | undefined
@@ -34,22 +34,22 @@ export function createFileView<T extends object>(path: string, parse: (text: str
   }
 }
 
-/** The names in a hosts file, in lower case (https://man7.org/linux/man-pages/man5/hosts.5.html). */
+/** Returns the names in a hosts file, in lower case (https://man7.org/linux/man-pages/man5/hosts.5.html). */
 export function parseHosts(text: string): ReadonlySet<string> {
   const names = text.split('\n').flatMap((line) => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/).slice(1))
   return new Set(names)
 }
 
-/** How names are completed (https://man7.org/linux/man-pages/man5/resolv.conf.5.html). */
+/** The search list of the resolver (https://man7.org/linux/man-pages/man5/resolv.conf.5.html). */
 export interface SearchRules {
-  /** Domains to append, in this order. */
+  /** Domains to append, in order. */
   readonly domains: readonly string[]
-  /** A name with at least so many dots is tried as it is first. */
+  /** A name with at least this many dots is tried unchanged first. */
   readonly ndots: number
 }
 
 export function parseResolvConf(text: string): SearchRules {
-  // Without `search` the domain is that of this machine.
+  // Without `search`, the domain of this machine is used.
   let domains = hostname().split('.').slice(1).join('.').split(' ').filter(Boolean)
   let ndots = 1
   for (const line of text.split('\n')) {
@@ -62,7 +62,7 @@ export function parseResolvConf(text: string): SearchRules {
   return { domains, ndots }
 }
 
-/** The full names that a name may stand for, in the order in which they are to be tried. */
+/** Returns the fully qualified names to try for a name, in order. */
 export function candidates(name: string, { domains, ndots }: SearchRules): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)]
   const completed = domains.map((domain) => `${name}.${domain.replace(/\.$/, '')}`)

@@ -6,29 +6,29 @@ import { createLimiter } from './limiter.ts'
 import type { Answer } from './name-cache.ts'
 import { candidates, createFileView, parseHosts, parseResolvConf, type SearchRules } from './system-files.ts'
 
-/** getaddrinfo holds one of the four threads of libuv's pool while a name server is silent; files are read by the same four. */
+/** getaddrinfo blocks one of the four threads of libuv's pool while it waits; the file system uses the same pool. */
 const maxThreads = 3
 const queryOptions = { timeout: 1_000, tries: 2 }
-/** Milliseconds that the addresses of one family wait for those of the other: some name servers never answer for IPv6. */
+/** Milliseconds to wait for the second address family: some name servers never answer AAAA queries. */
 const maxFamilyGapMs = 250
 
 export type Addresses = readonly LookupAddress[]
 
-/** Resolves without a cache. Both reject with `ENOTFOUND` or `ENODATA` for a name without such a record. */
+/** Resolves names without a cache. Both methods reject with `ENOTFOUND` or `ENODATA` if there is no such record. */
 export interface Resolver {
   addresses(host: string): Promise<Answer<Addresses>>
   srv(name: string): Promise<Answer<readonly SrvRecord[]>>
-  /** Cancels the queries that are pending. */
+  /** Cancels pending queries. */
   close(): void
 }
 
 export interface SystemResolverOptions {
   readonly clock: Clock
-  /** `address:port` of name servers; default: those of the system. */
+  /** Name servers as `address:port`; default: those of the system. */
   readonly nameServers?: readonly string[]
   readonly hostsFile?: string
   readonly resolvConf?: string
-  /** getaddrinfo. */
+  /** Default: getaddrinfo. */
   readonly lookup?: (host: string) => Promise<Addresses>
 }
 
@@ -36,14 +36,14 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 const isNegative = (error: unknown): boolean => ['ENOTFOUND', 'ENODATA'].includes(codeOf(error))
 
 /**
- * Resolves names as this machine does, but in general with DNS queries of our own (c-ares) instead of getaddrinfo: getaddrinfo
- * blocks a thread for each name, of which there are four, and does not tell a TTL. So that both give the same answer,
+ * Resolves names like the operating system, but usually with DNS queries (c-ares) instead of getaddrinfo, which blocks one of four
+ * threads for each name and does not return a TTL. To get the same result,
  *
- * - a name in the hosts file, of `.local` (multicast DNS) or of `.localhost` goes to getaddrinfo;
- * - a name is completed by the search domains of resolv.conf, in its order;
- * - a name that DNS does not have goes to getaddrinfo too, which may know other ways (LLMNR, LDAP, plug-ins of nsswitch.conf).
+ * - names in the hosts file, in `.local` (multicast DNS) and in `.localhost` are resolved by getaddrinfo;
+ * - the search domains of resolv.conf are applied, in order;
+ * - names that are not found in DNS are resolved by getaddrinfo, which may have other sources (LLMNR, LDAP, nsswitch.conf plug-ins).
  *
- * macOS and Windows have name servers per domain and per interface, which c-ares does not know: there getaddrinfo resolves all.
+ * On macOS and Windows, which have name servers per domain and interface that c-ares does not support, getaddrinfo resolves all names.
  */
 export function createSystemResolver(options: SystemResolverOptions): Resolver {
   const { clock, nameServers, hostsFile = '/etc/hosts', resolvConf = '/etc/resolv.conf' } = options
@@ -55,7 +55,7 @@ export function createSystemResolver(options: SystemResolverOptions): Resolver {
   let channel: { readonly rules: SearchRules; readonly resolver: dns.Resolver } | undefined
   let closed = false
 
-  /** With the name servers that resolv.conf holds now: c-ares reads them once. */
+  /** Creates a new c-ares resolver when resolv.conf has changed: c-ares reads the name servers only once. */
   function resolverFor(rules: SearchRules): dns.Resolver {
     if (channel?.rules === rules) return channel.resolver
     const resolver = new dns.Resolver(queryOptions)
@@ -74,7 +74,7 @@ export function createSystemResolver(options: SystemResolverOptions): Resolver {
       try {
         return await queryBoth(resolver, name, clock)
       } catch (error) {
-        // As getaddrinfo does: a failure may be one of this candidate's domain only, silence concerns them all.
+        // Like getaddrinfo: a failure may affect only the domain of this candidate, a timeout affects all candidates.
         if (failure === undefined || !isNegative(error)) failure = error
         if (codeOf(error) === 'ETIMEOUT') break
       }
@@ -109,7 +109,7 @@ export function createSystemResolver(options: SystemResolverOptions): Resolver {
 
 const cancelled = () => Object.assign(new Error('the resolver is closed'), { code: 'ECANCELLED' })
 
-/** Whether IPv6 addresses are tried first, as getaddrinfo has it where this machine has a global one itself (RFC 6724). */
+/** Whether IPv6 addresses come first: like getaddrinfo, if this machine has a global IPv6 address (RFC 6724). */
 const prefersIpv6 = (): boolean =>
   Object.values(networkInterfaces()).some((all) =>
     all?.some(({ family, internal, address }) => family === 'IPv6' && !internal && /^[23]/.test(address)),
@@ -136,7 +136,7 @@ async function queryBoth(resolver: dns.Resolver, name: string, clock: Clock): Pr
   }
 }
 
-/** The addresses of both families, or of one where the other does not come soon after. Rejects where there are none. */
+/** Collects the addresses of both families, or of one if the other takes much longer. Rejects if there are none. */
 function collect(queries: readonly Promise<readonly Found[]>[], clock: Clock): Promise<readonly Found[]> {
   return new Promise((resolve, reject) => {
     const found: Found[] = []
@@ -146,7 +146,7 @@ function collect(queries: readonly Promise<readonly Found[]>[], clock: Clock): P
     const finish = () => {
       cancel()
       if (found.length > 0) resolve([...found])
-      // That a query was not answered counts more than that there is no such record.
+      // A failed query takes precedence over a negative answer.
       else reject(failures.find((error) => !isNegative(error)) ?? failures[0])
     }
     const end = () => {

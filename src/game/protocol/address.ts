@@ -16,7 +16,7 @@ const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/i
 
 function isName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.')
-  // The system takes `8080` for 0.0.31.144 and `0x7f.1` for 127.0.0.1; nobody who writes them means that.
+  // The system would treat `8080` as 0.0.31.144 and `0x7f.1` as 127.0.0.1, which is never intended.
   const isNumber = /^(\d+|0x[0-9a-f]*)$/i.test(labels.at(-1) ?? '')
   return text.length <= 253 && !isNumber && labels.every((part) => label.test(part))
 }
@@ -30,19 +30,19 @@ export function parseHost(text: string): string | undefined {
 
 /**
  * `host`, `host:port`, `[IPv6]`, `[IPv6]:port` or a bare IPv6 address; undefined for anything else.
- * @param leastPort 0 where the system may choose one, for addresses to listen on
+ * @param minPort 0 for addresses to listen on, where the system may choose a port
  */
-export function parseHostPort(text: string, defaultPort: number, leastPort: 0 | 1 = 1): HostPort | undefined {
+export function parseHostPort(text: string, defaultPort: number, minPort: 0 | 1 = 1): HostPort | undefined {
   const alone = parseHost(text)
   if (alone !== undefined) return { host: alone, port: defaultPort }
   const [, before = '', digits] = /^(.*):(\d{1,5})$/.exec(text) ?? []
-  // Without brackets nobody can tell where an IPv6 address ends.
+  // Without brackets it is ambiguous where an IPv6 address ends.
   const host = isIPv6(before) ? undefined : parseHost(before)
   const port = Number(digits)
-  return host !== undefined && port >= leastPort && port <= 65535 ? { host, port } : undefined
+  return host !== undefined && port >= minPort && port <= 65535 ? { host, port } : undefined
 }
 
-/** A server's address: as parseHostPort, and `bedrock://host[:port]` for the Bedrock edition. */
+/** Parses the address of a server: like parseHostPort(), plus `bedrock://host[:port]` for the Bedrock edition. */
 export function parseServerAddress(text: string): ServerAddress | undefined {
   const bedrock = text.startsWith('bedrock://')
   const edition = bedrock ? 'bedrock' : 'java'
@@ -50,11 +50,11 @@ export function parseServerAddress(text: string): ServerAddress | undefined {
   return parsed && { edition, ...parsed }
 }
 
-/** `host:port`, an IPv6 host in brackets. */
+/** Formats as `host:port`, with an IPv6 host in brackets. */
 export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** The text that parseServerAddress() reads: `host:port`, of the Bedrock edition `bedrock://host:port`. */
+/** The inverse of parseServerAddress(): `host:port`, or `bedrock://host:port` for the Bedrock edition. */
 export const formatServerAddress = (address: ServerAddress): string =>
   `${address.edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`

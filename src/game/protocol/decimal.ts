@@ -1,17 +1,17 @@
 /**
- * Pattern of a decimal number as a server prints it: the JVM's locale may make the point a comma. A text with hundreds of digits,
- * which would be read as infinity, is none of a server's numbers.
+ * Pattern of a decimal number as printed by a server. The separator is a point or a comma, depending on the locale of the JVM. The
+ * number of digits is limited, so that it is never parsed as Infinity.
  */
 export const decimal = String.raw`\d{1,12}(?:[.,]\d{1,20})?`
 
-/** A decimal with a point or a comma; NaN for no text, so that a check for a finite number catches it. */
+/** Parses a decimal with a point or a comma; NaN if there is no text. */
 export const toNumber = (text: string | undefined): number => (text ? Number(text.replace(',', '.')) : Number.NaN)
 
-/** Printed milliseconds as seconds, exact to the last printed digit (a division by 1000 is not). */
+/** Converts printed milliseconds to seconds, exact to the last digit (dividing by 1000 is not); NaN if there is no text. */
 export const toSeconds = (milliseconds: string | undefined): number =>
   milliseconds ? Number(`${milliseconds.replace(',', '.')}e-3`) : Number.NaN
 
-/** A whole number that a double holds exactly. */
+/** Parses an integer from 0 to 2^53 - 1; undefined for anything else. */
 export function toInteger(digits: string | undefined): number | undefined {
   const value = digits && /^\d+$/.test(digits) ? Number(digits) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined

@@ -1,4 +1,4 @@
-/** Bytes or text that break the rules of a protocol, or its bounds. */
+/** Bytes or text that violate a protocol or exceed a limit. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: 'malformed' | 'too_large'

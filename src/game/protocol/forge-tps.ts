@@ -1,11 +1,11 @@
 import { decimal, toNumber, toSeconds } from './decimal.ts'
 
 export interface DimensionTicks {
-  /** As the server writes it. */
+  /** As reported by the server. */
   readonly name: string
   /** Mean seconds per tick. */
   readonly tickDurationMean: number
-  /** Ticks per second, as the server derives it: never above its target. */
+  /** Ticks per second as computed by the server, never above its target. */
   readonly tickRate: number
 }
 
@@ -24,16 +24,16 @@ const neoForge = new RegExp(
   'y',
 )
 
-/** Forge's reply to `forge tps`, its lines joined without a separator; undefined for another text. */
+/** Parses Forge's reply to `forge tps`, with its lines joined without a separator; undefined for any other text. */
 export const parseForgeTps = (reply: string): ForgeTps | undefined => parse(reply, forge)
 
-/** NeoForge's reply to `neoforge tps`, its lines joined without a separator; undefined for another text. */
+/** Parses NeoForge's reply to `neoforge tps`, with its lines joined without a separator; undefined for any other text. */
 export const parseNeoForgeTps = (reply: string): ForgeTps | undefined => parse(reply, neoForge)
 
 function parse(reply: string, line: RegExp): ForgeTps | undefined {
   const lines = [...reply.matchAll(new RegExp(line, 'gy'))]
   const covered = lines.reduce((sum, [match]) => sum + match.length, 0)
-  // A line in between that does not fit would leave a dimension out without a word.
+  // If a line did not match, a dimension would be missing silently.
   if (lines.length === 0 || covered !== reply.length) return undefined
   const read = lines.map(({ groups }) => ({
     name: groups?.name ?? 'Overall',

@@ -1,15 +1,15 @@
 import { ProtocolError } from './error.ts'
 
-/** The game's own bound of a frame: a length of at most 3 VarInt bytes (https://minecraft.wiki/w/Java_Edition_protocol/Packets). */
+/** The game's own limit for a frame: a length of 3 VarInt bytes (https://minecraft.wiki/w/Java_Edition_protocol/Packets). */
 const maxFrameLength = 2_097_151
 
 export interface Frame {
   readonly id: number
-  /** What follows the packet id; a view of the bytes received. */
+  /** The bytes after the packet id: a view of the received buffer. */
   readonly body: Buffer
 }
 
-/** A 32-bit integer as VarInt; a negative one takes 5 bytes. */
+/** Encodes a 32-bit integer as VarInt. Negative numbers take 5 bytes. */
 export function encodeVarInt(value: number): Buffer {
   const bytes: number[] = []
   let rest = value >>> 0
@@ -21,21 +21,21 @@ export function encodeVarInt(value: number): Buffer {
   return Buffer.from(bytes)
 }
 
-/** UTF-8 with its length in bytes as VarInt before it. */
+/** Encodes a string as UTF-8, preceded by its length in bytes as VarInt. */
 export function encodeString(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([encodeVarInt(bytes.length), bytes])
 }
 
-/** One packet with its length before it. */
+/** Encodes one packet, preceded by its length. */
 export function encodeFrame(id: number, ...parts: readonly Uint8Array[]): Buffer {
   const packet = Buffer.concat([encodeVarInt(id), ...parts])
   return Buffer.concat([encodeVarInt(packet.length), packet])
 }
 
 /**
- * The VarInt at `offset` and the offset after it; undefined while it is not complete before `end`.
- * @throws ProtocolError when it is longer than 5 bytes
+ * Reads the VarInt at `offset`; returns it with the offset after it, or undefined if it is incomplete.
+ * @throws ProtocolError if it is longer than 5 bytes
  */
 export function readVarInt(bytes: Uint8Array, offset: number, end = bytes.length): { value: number; next: number } | undefined {
   let value = 0
@@ -48,22 +48,22 @@ export function readVarInt(bytes: Uint8Array, offset: number, end = bytes.length
   throw new ProtocolError('malformed', 'a VarInt is longer than 5 bytes')
 }
 
-/** @throws ProtocolError when the text is not complete */
+/** @throws ProtocolError if the string is incomplete */
 export function readString(bytes: Buffer, offset: number): { value: string; next: number } {
   const length = readVarInt(bytes, offset)
   if (length === undefined || length.value < 0 || length.next + length.value > bytes.length) {
-    throw new ProtocolError('malformed', 'a text is longer than the packet that holds it')
+    throw new ProtocolError('malformed', 'a string is longer than its packet')
   }
   const next = length.next + length.value
   return { value: bytes.toString('utf8', length.next, next), next }
 }
 
 export interface FrameReader {
-  /** Takes bytes as they arrive. Take out every frame with next() before pushing more: next() is what keeps the bounds. */
+  /** Adds received bytes. Call next() until it returns undefined before pushing more: next() enforces the limit. */
   push(chunk: Buffer): void
   /**
-   * The next complete frame, undefined when more bytes are needed.
-   * @throws ProtocolError `too_large` as soon as a length beyond the limit is read, `malformed` for what is no frame
+   * Returns the next complete frame, or undefined if more bytes are needed.
+   * @throws ProtocolError `too_large` as soon as a length above the limit is read, `malformed` if it is not a frame
    */
   next(): Frame | undefined
 }
@@ -71,9 +71,9 @@ export interface FrameReader {
 const nothing = Buffer.alloc(0)
 
 /**
- * Puts frames together from chunks of any size. Holds at most one frame and one chunk: bytes are copied into one buffer
- * that doubles, because a list of chunks costs a hundred times its bytes when a peer sends them one by one.
- * @param limit largest length that is accepted, in bytes
+ * Assembles frames from chunks of any size. Buffers at most one frame and one chunk. Bytes are copied into one growing buffer,
+ * because a list of chunks takes a hundred times the memory if a peer sends single bytes.
+ * @param limit maximum length of a frame in bytes
  */
 export function createFrameReader(limit = maxFrameLength): FrameReader {
   let held: Buffer = nothing
@@ -104,9 +104,9 @@ export function createFrameReader(limit = maxFrameLength): FrameReader {
     next() {
       const length = readVarInt(held, start, end)
       if (length === undefined) return undefined
-      if (length.value < 1) throw new ProtocolError('malformed', `a frame claims a length of ${length.value} bytes`)
+      if (length.value < 1) throw new ProtocolError('malformed', `invalid frame length ${length.value}`)
       if (length.value > limit) {
-        throw new ProtocolError('too_large', `a frame claims ${length.value} bytes, more than the ${limit} allowed`)
+        throw new ProtocolError('too_large', `the frame length ${length.value} exceeds the limit of ${limit} bytes`)
       }
       const frameEnd = length.next + length.value
       if (frameEnd > end) return undefined

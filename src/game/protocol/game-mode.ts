@@ -1,8 +1,8 @@
-/** The game modes by the number that the game has for each, from 0. */
+/** The game modes, indexed by their number in the game. */
 export const gameModes = ['SURVIVAL', 'CREATIVE', 'ADVENTURE', 'SPECTATOR'] as const
 
 export type GameMode = (typeof gameModes)[number]
 
-/** The game mode of a name in any letter case; undefined for anything else. */
+/** Parses the name of a game mode, case-insensitively; undefined for anything else. */
 export const parseGameMode = (name: unknown): GameMode | undefined =>
   typeof name === 'string' ? gameModes.find((mode) => mode === name.toUpperCase()) : undefined

@@ -1,3 +1,3 @@
-/** Is it an object with keys, so neither null nor a list? */
+/** Returns true for an object that is neither null nor an array. */
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

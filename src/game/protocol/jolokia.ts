@@ -1,11 +1,11 @@
 import { ProtocolError } from './error.ts'
 import { isRecord } from './is-record.ts'
 
-/** Used and largest size of a part of the JVM's memory, in bytes. */
+/** A memory pool of the JVM. */
 export interface MemoryPool {
   readonly name: string
   readonly usedBytes: number
-  /** Absent where the JVM sets no limit. */
+  /** Absent if the JVM sets no limit. */
   readonly maxBytes?: number
 }
 
@@ -16,7 +16,7 @@ export interface GarbageCollector {
   readonly seconds: number
 }
 
-/** Durations of the server's last ticks (at most 100), seconds. */
+/** Durations of the server's last 100 ticks in seconds. */
 export interface TickTimes {
   readonly mean: number
   readonly p50: number
@@ -26,9 +26,9 @@ export interface TickTimes {
 }
 
 export interface JmxReading {
-  /** Absent where the server does not publish its ticks (`enable-jmx-monitoring=true`), or has not ticked yet. */
+  /** Absent if the server does not publish its ticks (`enable-jmx-monitoring=true`), or has not run a tick yet. */
   readonly ticks?: TickTimes
-  /** Whether the server publishes its ticks at all. */
+  /** Whether the server publishes its ticks. */
   readonly hasTickBean: boolean
   readonly memoryPools: readonly MemoryPool[]
   readonly garbageCollectors: readonly GarbageCollector[]
@@ -39,7 +39,7 @@ const maxNames = 50
 const maxNameLength = 100
 
 /**
- * The bulk request that reads everything at once, a JSON array in one POST
+ * The bulk request that reads all beans with one POST of a JSON array
  * (https://jolokia.org/reference/html/manual/jolokia_protocol.html#bulk-requests).
  */
 export const bulkRequest = JSON.stringify([
@@ -52,13 +52,13 @@ export const bulkRequest = JSON.stringify([
 const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 
-/** The value of one reply, undefined where that request failed, as for a bean that is not there. */
+/** Returns the value of one reply; undefined if the request failed, for example because the bean does not exist. */
 function beansOf(reply: unknown): Record<string, unknown> | undefined {
-  if (!isRecord(reply) || typeof reply.status !== 'number') throw new ProtocolError('malformed', 'a reply without a status')
+  if (!isRecord(reply) || typeof reply.status !== 'number') throw new ProtocolError('malformed', 'the reply has no status')
   return reply.status === 200 && isRecord(reply.value) ? reply.value : undefined
 }
 
-/** Of `java.lang:name=G1 Old Gen,type=MemoryPool` the name. */
+/** Returns the name in `java.lang:name=G1 Old Gen,type=MemoryPool`. */
 const nameOf = (bean: string): string => /[:,]name=("?)(.*?)\1(?:,type=|$)/.exec(bean)?.[2]?.slice(0, maxNameLength) ?? ''
 
 function each<T>(
@@ -74,7 +74,7 @@ function each<T>(
 function memoryPool(name: string, { Usage }: Record<string, unknown>): MemoryPool | undefined {
   if (!isRecord(Usage)) return undefined
   const usedBytes = countOf(Usage.used)
-  // Without a limit the JVM writes -1.
+  // The JVM reports -1 if there is no limit.
   const maxBytes = countOf(Usage.max)
   return usedBytes === undefined ? undefined : { name, usedBytes, ...(maxBytes !== undefined && { maxBytes }) }
 }
@@ -86,14 +86,14 @@ function garbageCollector(name: string, attributes: Record<string, unknown>): Ga
 }
 
 /**
- * Mean, percentiles (nearest rank) and maximum of `tickTimes`: a ring of 100 durations in nanoseconds, of which those that no tick has
- * filled yet are 0. `averageTickTime` is in milliseconds and, until the ring is full, counts the empty places too: it is not used.
+ * Computes mean, percentiles (nearest rank) and maximum of `tickTimes`, a ring buffer of 100 durations in nanoseconds in which unused
+ * entries are 0. `averageTickTime` is not used, since it includes the unused entries.
  */
 export function tickTimes(bean: Record<string, unknown>): TickTimes | undefined {
-  if (!Array.isArray(bean.tickTimes)) throw new ProtocolError('malformed', 'tickTimes is not a list')
+  if (!Array.isArray(bean.tickTimes)) throw new ProtocolError('malformed', 'tickTimes is not an array')
   const samples: unknown[] = bean.tickTimes.slice(0, 100)
   if (!samples.every((sample) => countOf(sample) !== undefined))
-    throw new ProtocolError('malformed', 'tickTimes holds no durations')
+    throw new ProtocolError('malformed', 'tickTimes contains invalid durations')
   const seconds = (samples as number[])
     .filter((sample) => sample > 0)
     .map((sample) => sample / 1e9)
@@ -110,8 +110,8 @@ export function tickTimes(bean: Record<string, unknown>): TickTimes | undefined 
 }
 
 /**
- * The reply to `bulkRequest`.
- * @throws ProtocolError `malformed`, also where it is no reply of Jolokia
+ * Decodes the reply to `bulkRequest`.
+ * @throws ProtocolError `malformed`
  */
 export function decodeBulkReply(text: string): JmxReading {
   let replies: unknown
@@ -121,7 +121,7 @@ export function decodeBulkReply(text: string): JmxReading {
     throw new ProtocolError('malformed', 'the reply is not valid JSON', { cause: error })
   }
   if (!Array.isArray(replies) || replies.length !== 4)
-    throw new ProtocolError('malformed', 'not the reply of Jolokia to four requests')
+    throw new ProtocolError('malformed', 'the reply is not a Jolokia reply to four requests')
   const [server, pools, collectors, threading] = replies.map(beansOf)
   const ticks = server && tickTimes(server)
   const threads = countOf(threading?.ThreadCount)

@@ -1,22 +1,22 @@
 export type LogEvent =
   | { readonly kind: 'version'; readonly version: string }
   | { readonly kind: 'loader'; readonly loader: string; readonly version: string }
-  /** Start-up is done; it took so many seconds. */
+  /** The server has started. */
   | { readonly kind: 'started'; readonly seconds: number }
-  /** The server cannot keep up, and is so many ticks behind. */
+  /** The server cannot keep up and is this many ticks behind. */
   | { readonly kind: 'overload'; readonly ticks: number }
-  /** The management protocol listens on this port, which the system has chosen where it was set to 0. */
+  /** The port of the management protocol, which is chosen by the system if it is configured as 0. */
   | { readonly kind: 'management'; readonly port: number }
   | { readonly kind: 'joined' | 'left'; readonly name: string }
 
 /**
- * What a logger puts before the message: `[12:34:56] [Server thread/INFO]: `, Paper's `[12:34:56 INFO]: `, Forge's
- * `[12Mar2025 12:34:56.789] [Server thread/INFO] [minecraft/MinecraftServer]: `, Fabric's `... (Minecraft) `. Only at the start of
- * the line: what players say comes after it.
+ * The prefix of a log line: `[12:34:56] [Server thread/INFO]: `, in Paper `[12:34:56 INFO]: `, in Forge
+ * `[12Mar2025 12:34:56.789] [Server thread/INFO] [minecraft/MinecraftServer]: `, in Fabric `... (Minecraft) `. Matched only at the
+ * start of the line, since chat messages come after it.
  */
 const prefix = /^\[[^[\]]{1,60}\](?: \[[^[\]]{1,120}\]){0,2}(?:: | \([^()]{1,60}\):? )/
 
-/** A number with a point or a comma, by the locale of the server's Java. */
+/** Parses a number with a point or a comma, depending on the locale of the JVM. */
 const seconds = (text: string): number => Number(text.replace(',', '.'))
 const build = (text: string): string => /^(?:git-[A-Za-z]+-)?(?:[\d.]+-)?(\d+)(?:-|\b)/.exec(text)?.[1] ?? text
 
@@ -35,7 +35,7 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
   ],
   [/--fml\.neoForgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'NeoForge', version })],
   [/--fml\.forgeVersion, ([\w.+-]{1,60})/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
-  // Forge to 1.12.2, which leaves nothing in `libraries` that tells its version.
+  // Forge up to 1.12.2, whose version is not found in `libraries`.
   [/^MinecraftForge v(\d[\d.]{0,40})\S{0,20} Initialized$/, ([version = '']) => ({ kind: 'loader', loader: 'Forge', version })],
   [
     /^This server is running ([A-Za-z][\w-]{0,30}) version (\S{1,100}) /,
@@ -45,7 +45,7 @@ const patterns: readonly (readonly [RegExp, (found: readonly string[]) => LogEve
   [/^([^\s<>[\]*]{1,32}) left the game$/, ([name = '']) => ({ kind: 'left', name })],
 ]
 
-/** One line of `latest.log`; undefined where it tells nothing that is looked for. */
+/** Parses one line of `latest.log`; undefined if it is not one of these events. */
 export function parseLogLine(line: string): LogEvent | undefined {
   const head = prefix.exec(line)
   if (head === null) return undefined
@@ -57,5 +57,5 @@ export function parseLogLine(line: string): LogEvent | undefined {
   return undefined
 }
 
-/** The build number of Paper and its forks: of `git-Paper-196`, `1.21.4-232-12d8fe0` or `1.21.4-232-main@12d8fe0`. */
+/** Returns the build number of Paper and its forks: of `git-Paper-196`, `1.21.4-232-12d8fe0` or `1.21.4-232-main@12d8fe0`. */
 export const buildNumber = build

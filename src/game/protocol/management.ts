@@ -3,7 +3,7 @@ import { isRecord } from './is-record.ts'
 import { plainText } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 
-/** The methods that are called, all of them reading (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). No other can be: `call` takes only these. */
+/** The only methods that are called; all of them are read-only (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). */
 export const readingMethods = [
   'minecraft:players',
   'minecraft:server/status',
@@ -31,22 +31,22 @@ export interface ManagementStatus {
 
 const maxPlayers = 10_000
 
-/** What one result says of the server, in the names of the service's fields; what does not fit is left out. */
+/** The fields in the result of a `serversettings` method. Invalid values are absent. */
 export interface ManagementSettings {
   readonly defaultGameMode?: GameMode
   readonly motd?: string
   readonly playersMax?: number
-  /** Seconds; -1: never. */
+  /** Seconds; -1 means never. */
   readonly pauseWhenEmpty?: number
   readonly difficulty?: string
   readonly viewDistance?: number
 }
 
-/** A result may be the value itself or an object that holds it under `key`. */
+/** A result is either the value itself or an object with the value under `key`. */
 const unwrap = (result: unknown, key: string): unknown => (isRecord(result) && key in result ? result[key] : result)
 const integer = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? (value as number) : undefined)
 
-/** A result of one of the `serversettings` methods. */
+/** Parses the result of a `serversettings` method. */
 export function parseSetting(method: ReadingMethod, result: unknown): ManagementSettings {
   switch (method) {
     case 'minecraft:serversettings/game_mode': {
@@ -55,7 +55,7 @@ export function parseSetting(method: ReadingMethod, result: unknown): Management
     }
     case 'minecraft:serversettings/motd': {
       const motd = unwrap(result, 'message')
-      // The setting is a text; an object could only be a text component of a later version.
+      // The setting is a string; later versions might send a text component.
       return typeof motd === 'string' || (isRecord(motd) && motd !== result) ? { motd: plainText(motd) } : {}
     }
     case 'minecraft:serversettings/max_players':
@@ -76,21 +76,21 @@ export function parseSetting(method: ReadingMethod, result: unknown): Management
 const numberAs = (name: keyof ManagementSettings, value: number | undefined): ManagementSettings =>
   value === undefined ? {} : { [name]: value }
 
-/** A player object; undefined where it has no name. */
+/** Parses a player object; undefined if it has no name. */
 export function parsePlayer(value: unknown): ManagementPlayer | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '' || value.name.length > 64) return undefined
   const id = normaliseUuid(value.id)
   return { name: value.name, ...(id !== undefined && { id }) }
 }
 
-/** The list of players, bare or under `players`; undefined for anything else. At most 10,000. */
+/** Parses a list of at most 10,000 players, bare or under `players`; undefined for anything else. */
 export function parsePlayers(result: unknown): readonly ManagementPlayer[] | undefined {
   const list = unwrap(result, 'players')
   if (!Array.isArray(list)) return undefined
   return list.slice(0, maxPlayers).flatMap((one) => parsePlayer(one) ?? [])
 }
 
-/** Result of `server/status`, or what its heartbeat tells. `players` is absent where nobody is on. */
+/** Parses the result of `server/status` or its heartbeat. The server omits `players` if no players are online. */
 export function parseStatus(result: unknown): ManagementStatus {
   const status = unwrap(result, 'status')
   if (!isRecord(status)) return {}
@@ -104,10 +104,10 @@ export function parseStatus(result: unknown): ManagementStatus {
   }
 }
 
-/** `players/joined` of `minecraft:notification/players/joined` or `notification:players/joined`. */
+/** Returns `players/joined` for `minecraft:notification/players/joined` or `notification:players/joined`. */
 export const eventName = (method: string): string => method.replace(/^(?:minecraft:)?notification[/:]/, '')
 
-/** The one parameter of a notification: by position or by name, whichever form the server chose. */
+/** Returns the only parameter of a notification, which is passed by position or by name. */
 export function eventParameter(params: unknown, name: string): unknown {
   const first = Array.isArray(params) ? params[0] : params
   return unwrap(first, name)
@@ -119,7 +119,7 @@ export interface ManagementWorldUpgrade {
   readonly progress?: number
 }
 
-/** The notifications of API 3.0.0 (26.2) about the upgrade of the world; undefined for another event, and for one without a progress. */
+/** Parses a world upgrade notification of API 3.0.0 (26.2); undefined for any other event or an invalid progress. */
 export function parseWorldUpgrade(event: string, params: unknown): ManagementWorldUpgrade | undefined {
   switch (event) {
     case 'world/upgrade_started':

@@ -1,12 +1,12 @@
 import { isRecord } from './is-record.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 
-// NetherNet, which Bedrock servers speak in place of RakNet since 1.26.51: a client asks over HTTP whether it may join.
+// NetherNet, which Bedrock servers use instead of RakNet since 1.26.51: a client requests over HTTP to join.
 
-/** The path at which a server says that it is there; any reply with a status from 200 to 299 means that it is. */
+/** The path of a join request. Any reply with a status from 200 to 299 means that the server is up. */
 export const joinPath = '/v1/join'
 
-/** By the number that the server sends. 5 is its own default, which it does not name. */
+/** Game modes by number. 5 is the default of the server, which is not specified. */
 const gameModes: ReadonlyMap<unknown, string> = new Map([
   [0, 'survival'],
   [1, 'creative'],
@@ -20,8 +20,8 @@ const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
 /**
- * What the body of a join reply tells of the server. Some servers send none, or only a word such as `OK`: then nothing is known but that
- * the server is there, as with JSON that is not an object.
+ * Decodes the body of a join reply. Some servers send an empty body or a word such as `OK`: then all fields are absent, as for JSON
+ * that is not an object.
  */
 export function decodeJoinReply(body: string): BedrockStatus {
   let value: unknown

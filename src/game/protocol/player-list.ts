@@ -2,26 +2,26 @@ import { toInteger } from './decimal.ts'
 
 export interface ListedPlayer {
   readonly name: string
-  /** Dashed lower-case UUID; absent where the server does not tell it. */
+  /** Lower-case UUID with dashes; absent if the server does not send it. */
   readonly id?: string
 }
 
 export interface PlayerListReply {
-  /** As the server states it, whatever the names look like. */
+  /** The number stated by the server, independent of the names. */
   readonly online: number
   readonly max?: number
-  /** Absent where the names cannot be told apart for certain. */
+  /** Absent if the names cannot be separated reliably. */
   readonly players?: readonly ListedPlayer[]
 }
 
-/** From 1.16; 1.13 to 1.15; to 1.12 and old Bukkit; Cuberite. */
+/** 1.13 and later; 1.12 and earlier, and old Bukkit; Cuberite. */
 const heads = [
   /^There are (?<online>\d+) of a max(?: of)? (?<max>\d+) players online:/,
   /^There are (?<online>\d+)\/(?<max>\d+) players online:/,
   /^Players \((?<online>\d+)\):/,
 ] as const
 
-/** Reply to `list uuids` or `list`; undefined for another text. */
+/** Parses the reply to `list uuids` or `list`; undefined for any other text. */
 export function parsePlayerList(reply: string): PlayerListReply | undefined {
   for (const head of heads) {
     const match = head.exec(reply)
@@ -35,8 +35,8 @@ export function parsePlayerList(reply: string): PlayerListReply | undefined {
 }
 
 /**
- * Names may hold commas and spaces (Bedrock players behind a proxy, plugins), so a split counts only where it gives as many
- * players as the server states; a UUID after each name ends it beyond doubt.
+ * Names may contain commas and spaces (Bedrock players behind a proxy, plugins), so a split is used only if it yields the stated
+ * number of players. A UUID after each name makes the split unambiguous.
  */
 function split(text: string, online: number): readonly ListedPlayer[] | undefined {
   if (text === '') return online === 0 ? [] : undefined

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-// The header with which a proxy says whose connection it passes on: https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
+// The header with which a proxy passes on the client's address: https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt
 
 export type ProxyProtocolVersion = 'v1' | 'v2'
 
@@ -14,12 +14,12 @@ export interface ConnectionEnds {
 }
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex')
-/** Version 2 with the command LOCAL (the connection is the proxy's own) or PROXY. */
+/** Version 2 with the command LOCAL (a connection by the proxy itself) or PROXY. */
 const commands = { local: 0x20, proxy: 0x21 } as const
 /** TCP over IPv4 and over IPv6. */
 const families = { ipv4: 0x11, ipv6: 0x21 } as const
 
-/** @param ends undefined where they are unknown, as behind a tunnel: then the header says nothing about them */
+/** @param ends undefined if unknown, for example behind a tunnel: then the header contains no addresses */
 export function encodeProxyHeader(version: ProxyProtocolVersion, ends: ConnectionEnds | undefined): Buffer {
   const family = ends === undefined ? undefined : familyOf(ends)
   if (ends === undefined || family === undefined) {
@@ -41,7 +41,7 @@ export function encodeProxyHeader(version: ProxyProtocolVersion, ends: Connectio
   return Buffer.concat([signature, head, addresses, ports])
 }
 
-/** A link-local IPv6 address may name an interface of this machine. */
+/** Removes the zone of a link-local IPv6 address, which names an interface of this machine. */
 const withoutZone = (address: string): string => address.replace(/%.*$/, '')
 
 const toBytes = (address: string): Buffer => Buffer.from(ipaddr.parse(withoutZone(address)).toByteArray())

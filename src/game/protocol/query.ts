@@ -1,23 +1,23 @@
 import { ProtocolError } from './error.ts'
 
-/** What the full stat tells (https://minecraft.wiki/w/Query); what a server leaves out is absent. */
+/** The reply to a full stat request (https://minecraft.wiki/w/Query). Values that the server omits are absent. */
 export interface FullStat {
   readonly edition: 'java' | 'bedrock'
   /** With formatting codes. */
   readonly motd?: string
   readonly version?: string
-  /** The software before the list of plugins: `Paper`; absent on vanilla. */
+  /** The server software, as it precedes the list of plugins: `Paper`; absent on vanilla. */
   readonly software?: string
   readonly plugins?: readonly string[]
   readonly map?: string
   readonly online?: number
   readonly max?: number
   readonly names: readonly string[]
-  /** The list of names came to its end. */
+  /** False if the list of names is truncated. */
   readonly complete: boolean
 }
 
-const most = 10_000
+const maxNames = 10_000
 
 function request(type: number, session: number, body: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.from([0xfe, 0xfd, type, 0, 0, 0, 0])
@@ -31,17 +31,17 @@ const int32 = (value: number): Buffer => {
   return bytes
 }
 
-/** @param session each byte below 0x80, from {@link toSession} */
+/** @param session returned by {@link toSession} */
 export const encodeChallenge = (session: number): Buffer => request(9, session)
 
-/** The full form: four bytes more than the basic one. */
+/** The full stat request, which is four bytes longer than the basic one. */
 export const encodeFullStat = (session: number, token: number): Buffer =>
   request(0, session, Buffer.concat([int32(token), Buffer.alloc(4)]))
 
-/** Any number as a session that servers take: they drop the highest bit of each byte, some more than that. */
+/** Converts any number to a valid session id: servers mask some bits of each byte. */
 export const toSession = (value: number): number => value & 0x0f0f0f0f
 
-/** True for a reply of this kind to this session; anything else is not meant for us. */
+/** Returns true for a reply of this type to this session. Other datagrams must be ignored. */
 export const isReply = (datagram: Buffer, type: 0 | 9, session: number): boolean =>
   datagram.length >= 5 && datagram[0] === type && datagram.readInt32BE(1) === session
 
@@ -50,11 +50,11 @@ export function decodeChallenge(datagram: Buffer): number {
   const text = datagram.toString('latin1', 5).split('\0', 1)[0] ?? ''
   const token = Number(text)
   if (!/^-?\d{1,10}$/.test(text) || token < -(2 ** 31) || token >= 2 ** 31)
-    throw new ProtocolError('malformed', 'a token that is no 32-bit number')
+    throw new ProtocolError('malformed', 'the token is not a 32-bit number')
   return token
 }
 
-/** Servers write ISO-8859-1 before 1.21.11 and UTF-8 from then. */
+/** Servers send ISO-8859-1 before 1.21.11 and UTF-8 since then. Undefined if the version is unknown. */
 function isUtf8(version: string | undefined): boolean | undefined {
   const parts = /(\d+)\.(\d+)(?:\.(\d+))?/
     .exec(version ?? '')
@@ -77,7 +77,7 @@ function textDecoder(version: string | undefined): (latin1: string) => string {
   }
 }
 
-/** Keys and values. The MOTD comes first and may hold a NUL itself: it ends where the key after it begins. */
+/** Reads the keys and values. The MOTD comes first and may contain NULs, so it ends at the next key. */
 function readValues(head: string): Map<string, string> {
   const values = new Map<string, string>()
   const start = 'hostname\0'
@@ -95,7 +95,7 @@ function readValues(head: string): Map<string, string> {
 function readPlugins(text: string): Pick<FullStat, 'software' | 'plugins'> {
   const [, server = '', list = ''] = /^([^:]*)(?::\s*(.*))?$/s.exec(text) ?? []
   const software = /^(\S+) on /.exec(server)?.[1] ?? (server || undefined)
-  const plugins = list.split(/;\s*/, most).filter((name) => name !== '')
+  const plugins = list.split(/;\s*/, maxNames).filter((name) => name !== '')
   return { plugins, ...(software !== undefined && { software }) }
 }
 
@@ -103,15 +103,15 @@ function readPlugins(text: string): Pick<FullStat, 'software' | 'plugins'> {
 export function decodeFullStat(datagram: Buffer): FullStat {
   const padding = 'splitnum\0\x80\0'
   const text = datagram.toString('latin1', 5)
-  if (!text.startsWith(padding)) throw new ProtocolError('malformed', 'a full stat without its padding')
+  if (!text.startsWith(padding)) throw new ProtocolError('malformed', 'the full stat has no padding')
   const body = text.slice(padding.length)
   const separator = '\0\0\x01player_\0\0'
   const middle = body.lastIndexOf(separator)
   const values = readValues(middle < 0 ? body : body.slice(0, middle))
-  if (values.size === 0) throw new ProtocolError('malformed', 'a full stat without values')
+  if (values.size === 0) throw new ProtocolError('malformed', 'the full stat has no values')
   const decode = textDecoder(values.get('version'))
-  const list = middle < 0 ? [] : body.slice(middle + separator.length).split('\0', most + 1)
-  // An empty name ends the list; one at the very end may just be where the datagram was cut.
+  const list = middle < 0 ? [] : body.slice(middle + separator.length).split('\0', maxNames + 1)
+  // An empty name ends the list. At the very end of the datagram it may be the result of truncation.
   const end = list.slice(0, -1).indexOf('')
   const names = list.slice(0, Math.max(0, end)).map(decode)
   const string = <K extends string>(key: string, as: K) =>
@@ -120,7 +120,7 @@ export function decodeFullStat(datagram: Buffer): FullStat {
     (/^\d{1,9}$/.test(values.get(key) ?? '') ? { [as]: Number(values.get(key)) } : {}) as { readonly [P in K]?: number }
   const plugins = values.get('plugins')
   return {
-    // PocketMine-MP and Nukkit write MINECRAFTPE.
+    // PocketMine-MP and Nukkit send MINECRAFTPE.
     edition: values.get('game_id') === 'MINECRAFTPE' ? 'bedrock' : 'java',
     ...string('hostname', 'motd'),
     ...string('version', 'version'),

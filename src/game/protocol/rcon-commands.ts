@@ -1,6 +1,6 @@
 /**
- * Every command that is ever sent to a game server. Each only reads: none takes an argument that changes the world,
- * and none changes anything when an older game knows another form of it.
+ * Every command that is sent to a game server. All of them are read-only in every version of the game: none takes an argument that
+ * changes the world.
  */
 export const rconCommands = Object.freeze([
   'tick query',
@@ -24,5 +24,5 @@ export type RconCommand = (typeof rconCommands)[number]
 
 const known: ReadonlySet<string> = new Set(rconCommands)
 
-/** Distrusts the type: what is not in the list stays unsent even where a caller got around the compiler. */
+/** A check at run time, so that no other command is sent even if a caller bypasses the type. */
 export const isRconCommand = (command: string): command is RconCommand => known.has(command)

@@ -2,8 +2,8 @@ import { ProtocolError } from './error.ts'
 import { isRconCommand, type RconCommand } from './rcon-commands.ts'
 
 /**
- * RCON packets, as bytes (minecraft.wiki "RCON"; game class RconClient): i32LE length of what follows, i32LE id,
- * i32LE type, UTF-8 body, two NULs.
+ * An RCON packet (https://minecraft.wiki/w/RCON; game class RconClient): i32LE length of the rest, i32LE id, i32LE type, UTF-8 body,
+ * two NULs.
  */
 export interface RconPacket {
   readonly id: number
@@ -13,22 +13,22 @@ export interface RconPacket {
 
 export const rconType = { reply: 0, command: 2, loginReply: 2, login: 3, endMark: 100 } as const
 
-/** The game cuts a reply into pieces of this many UTF-16 units. */
+/** The game splits a reply into pieces of this many UTF-16 units. */
 export const fullPiece = 4096
 
-/** The game reads at most 1460 bytes at once and wants one whole packet in them. */
+/** The game reads at most 1460 bytes at a time and expects exactly one packet in them. */
 export const maxSentBody = 1446
 
 /** Bytes of id, type and the two NULs. */
 const overhead = 10
 
-/** A piece takes at most 12,298 bytes; servers that do not cut their replies get some room. */
+/** A piece takes at most 12,298 bytes. The limit is higher for servers that do not split replies. */
 export const maxPacketLength = 65_536
 
-/** @throws RangeError where the body is longer than the game reads */
+/** @throws RangeError if the body is longer than the game reads */
 export function encodeRconPacket({ id, type, body }: RconPacket, maxBody = maxSentBody): Buffer {
   const size = Buffer.byteLength(body)
-  if (size > maxBody) throw new RangeError(`an RCON packet holds at most ${maxBody} bytes, not ${size}`)
+  if (size > maxBody) throw new RangeError(`the body of an RCON packet must not exceed ${maxBody} bytes, got ${size}`)
   const packet = Buffer.alloc(4 + overhead + size)
   packet.writeInt32LE(overhead + size, 0)
   packet.writeInt32LE(id, 4)
@@ -40,24 +40,24 @@ export function encodeRconPacket({ id, type, body }: RconPacket, maxBody = maxSe
 export const encodeLogin = (id: number, password: string): Buffer =>
   encodeRconPacket({ id, type: rconType.login, body: password })
 
-/** @throws TypeError for a command that is not in the fixed list */
+/** @throws TypeError if the command is not in the list of allowed commands */
 export function encodeCommand(id: number, command: RconCommand): Buffer {
-  if (!isRconCommand(command)) throw new TypeError('a command outside the fixed list of reading commands is never sent')
+  if (!isRconCommand(command)) throw new TypeError('the command is not in the list of allowed commands')
   return encodeRconPacket({ id, type: rconType.command, body: command })
 }
 
-/** A packet of a type that the game does not know: its `Unknown request 64` comes after all pieces of the reply before it. */
+/** A packet of an unknown type: the server replies `Unknown request 64` after all pieces of the previous reply. */
 export const encodeEndMark = (id: number): Buffer => encodeRconPacket({ id, type: rconType.endMark, body: '' })
 
 export interface RconDecoder {
   /**
-   * Takes the next bytes and gives the packets that they complete.
-   * @throws ProtocolError on a length below 10 or above maxPacketLength, or without the closing NULs
+   * Adds received bytes and yields the packets that are complete.
+   * @throws ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing
    */
   push(chunk: Uint8Array): Iterable<RconPacket>
 }
 
-/** Each byte is copied once, into a buffer of the packet's own size, which is allocated only after its length was checked. */
+/** Copies each byte once, into a buffer of the packet's size, which is allocated only after the length was checked. */
 export function createRconDecoder(): RconDecoder {
   let target = Buffer.allocUnsafe(4)
   let filled = 0
@@ -82,12 +82,12 @@ export function createRconDecoder(): RconDecoder {
 
 function checkedLength(bytes: Buffer): number {
   const length = bytes.readInt32LE()
-  if (length < overhead || length > maxPacketLength) throw new ProtocolError('malformed', `a packet claims a length of ${length}`)
+  if (length < overhead || length > maxPacketLength) throw new ProtocolError('malformed', `invalid packet length ${length}`)
   return length
 }
 
 function toPacket(bytes: Buffer): RconPacket {
   const end = bytes.length - 2
-  if (bytes.readUInt16LE(end) !== 0) throw new ProtocolError('malformed', 'a packet does not end in two NULs')
+  if (bytes.readUInt16LE(end) !== 0) throw new ProtocolError('malformed', 'the packet does not end with two NULs')
   return { id: bytes.readInt32LE(0), type: bytes.readInt32LE(4), body: bytes.toString('utf8', 8, end) }
 }

@@ -8,7 +8,7 @@ function decodeEscapes(text: string): string {
   )
 }
 
-/** Lines as Java means them: one that ends in an odd number of backslashes goes on in the next, whose indent does not count. */
+/** Joins continuation lines: a line that ends with an odd number of backslashes continues on the next, whose indent is ignored. */
 function logicalLines(text: string): readonly string[] {
   const lines: string[] = []
   let begun: string | undefined
@@ -28,8 +28,8 @@ function logicalLines(text: string): readonly string[] {
 }
 
 /**
- * A `server.properties` file, read as `java.util.Properties.load` does: comments, `=`, `:` or a blank after the key, escapes and
- * lines that go on. Of a key given twice the last counts.
+ * Parses a `server.properties` file like `java.util.Properties.load`: comments, `=`, `:` or white space after the key, escapes and
+ * continuation lines. If a key occurs twice, the last value wins.
  */
 export function parseProperties(text: string): Properties {
   return new Map(
@@ -40,7 +40,7 @@ export function parseProperties(text: string): Properties {
   )
 }
 
-/** UTF-8 as the game writes it now, ISO-8859-1 where it is not valid UTF-8, as the game and Java did before. */
+/** Decodes UTF-8 or, if it is not valid, ISO-8859-1, which older versions of the game use. */
 export function decodeProperties(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -49,15 +49,15 @@ export function decodeProperties(bytes: Buffer): string {
   }
 }
 
-/** An integer of the properties from `min` to `max`; undefined for anything else. */
+/** Returns an integer property from `min` to `max`; undefined for anything else. */
 export function integerIn(properties: Properties, key: string, min: number, max: number): number | undefined {
   const text = properties.get(key)?.trim() ?? ''
   const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? value : undefined
 }
 
-/** A port of the properties, 1 to 65535; undefined for anything else. */
+/** Returns a port property, 1 to 65535; undefined for anything else. */
 export const portIn = (properties: Properties, key: string): number | undefined => integerIn(properties, key, 1, 65_535)
 
-/** Whether a property is exactly `true`, as the game reads it. */
+/** Returns whether a property is exactly `true`, like the game. */
 export const isOn = (properties: Properties, key: string): boolean => properties.get(key)?.trim() === 'true'

@@ -1,22 +1,22 @@
 export interface SrvRecord {
   readonly name: string
   readonly port: number
-  /** Lower goes first. */
+  /** Lower values are tried first. */
   readonly priority: number
-  /** Share among those of one priority. */
+  /** Relative weight among records of the same priority. */
   readonly weight: number
 }
 
-/** An answer may hold thousands; nobody needs more than these. */
+/** An answer may contain thousands of records; no real service has more than these. */
 const maxRecords = 64
 
 /**
- * The order in which the targets are to be tried: by priority, within one priority drawn by weight (RFC 2782).
- * The target `.` says that there is no such service and is left out.
+ * Sorts the targets in the order in which to try them: by priority, then by weighted random selection (RFC 2782).
+ * The target `.`, which means that the service is not available, is removed.
  * @param random 0 <= n < 1
  */
 export function orderSrv(records: readonly SrvRecord[], random: () => number): readonly SrvRecord[] {
-  // Of equal priority those of weight 0 come first, so that they have a small chance to be drawn at all.
+  // Within a priority, records of weight 0 come first, so that they have a small chance of being selected.
   const rest = records
     .filter(({ name, port }) => name !== '' && name !== '.' && port > 0 && port <= 65535)
     .sort((a, b) => a.priority - b.priority || a.weight - b.weight)

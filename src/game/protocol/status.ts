@@ -1,17 +1,17 @@
 import { ProtocolError } from './error.ts'
 import { encodeFrame, encodeString, encodeVarInt, type Frame, readString } from './frames.ts'
 
-// The packets of the Server List Ping as a client sends and reads them (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
+// The client side of Server List Ping (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
 
-/** Packet ids: the handshake, the status request and its reply are all 0; ping and pong are 1. */
+/** Packet ids. The status reply has the id of its request, and the pong that of the ping. */
 export const packetIds = { handshake: 0, status: 0, ping: 1 } as const
 
 export interface Handshake {
-  /** -1 by convention where a client only asks. */
+  /** -1 by convention for a status request. */
   readonly protocol: number
   readonly host: string
   readonly port: number
-  /** 1 asks for the status, 2 and 3 log in. */
+  /** The next state: 1 status, 2 login, 3 transfer. */
   readonly next: number
 }
 
@@ -23,7 +23,7 @@ export function encodeHandshake({ protocol, host, port, next }: Handshake): Buff
 export const statusRequest: Buffer = encodeFrame(packetIds.status)
 
 /**
- * The JSON text of a status reply.
+ * Returns the JSON text of a status reply.
  * @throws ProtocolError
  */
 export function decodeStatus({ id, body }: Frame): string {
@@ -31,14 +31,14 @@ export function decodeStatus({ id, body }: Frame): string {
   return readString(body, 0).value
 }
 
-/** A ping; the same bytes are the pong. */
+/** Encodes a ping. The pong consists of the same bytes. */
 export function encodePing(payload: bigint): Buffer {
   const bytes = Buffer.alloc(8)
   bytes.writeBigInt64BE(payload)
   return encodeFrame(packetIds.ping, bytes)
 }
 
-/** The payload of a ping or pong; undefined for any other packet. */
+/** Returns the payload of a pong; undefined for any other packet. */
 export function decodePing({ id, body }: Frame): bigint | undefined {
   return id === packetIds.ping && body.length === 8 ? body.readBigInt64BE() : undefined
 }

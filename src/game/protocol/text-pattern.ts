@@ -1,9 +1,9 @@
-/** A regular expression between slashes, with its flags. */
+/** A regular expression between slashes, with flags. */
 const delimited = /^\/(?<source>.+)\/(?<flags>[imsu]*)$/s
 
 /**
- * Whether the text holds another one, or matches a regular expression that is written between slashes: `/asleep|starting/i`.
- * @throws SyntaxError for an expression that is not valid
+ * Returns whether the text contains the pattern or, if the pattern is written as `/asleep|starting/i`, matches this expression.
+ * @throws SyntaxError if the regular expression is not valid
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   const { source, flags } = delimited.exec(pattern)?.groups ?? {}

@@ -1,13 +1,13 @@
 /** A piece of text in one style. */
 export interface TextRun {
   readonly text: string
-  /** A code of the 16 colours (`0` to `f`), or `#rrggbb`; absent: the reader's own. */
+  /** The code of one of the 16 colours (`0` to `f`), or `#rrggbb`; absent for the default colour. */
   readonly color?: string
-  /** Codes of formats: `l` bold, `o` italic, `n` underlined, `m` struck through, `k` obfuscated. */
+  /** Format codes: `l` bold, `o` italic, `n` underlined, `m` strikethrough, `k` obfuscated. */
   readonly formats: string
 }
 
-/** Colours that only Bedrock has, from Minecoin gold on (https://minecraft.wiki/w/Formatting_codes). */
+/** Colours of the Bedrock edition only (https://minecraft.wiki/w/Formatting_codes). */
 const bedrockColors: Readonly<Record<string, string>> = {
   g: '#ddd605',
   h: '#e3d4d1',
@@ -20,12 +20,12 @@ const bedrockColors: Readonly<Record<string, string>> = {
   u: '#9a5cc6',
 }
 
-/** `§#12ab34`, `§x§1§2§a§b§3§4` as servers write it, or `§` and one character. */
+/** `§#12ab34`, `§x§1§2§a§b§3§4` (as sent by servers), or `§` and one character. */
 const code = /§(?:#([0-9a-f]{6})|x((?:§[0-9a-f]){6})|([^\n]))/giu
 
 /**
- * A text with formatting codes as pieces of one style each. As in the Java edition a colour ends the formats before it; unknown
- * codes do nothing. The line breaks stay in the texts.
+ * Splits a text with formatting codes into pieces of one style each. As in the Java edition, a colour resets the formats. Unknown
+ * codes are ignored. Line breaks are kept.
  */
 export function parseTextRuns(text: string): readonly TextRun[] {
   const runs: TextRun[] = []

@@ -1,17 +1,17 @@
 import { isRecord } from './is-record.ts'
 
-/** Components nested deeper than this are left out, so that a hostile reply cannot exhaust the stack. */
+/** Components that are nested deeper are ignored, so that a malicious reply cannot exhaust the stack. */
 const maxDepth = 128
 const maxArguments = 64
-/** Arguments may be used twice at every level: without a bound on the work, 60 levels would never end. */
+/** Limits the work: arguments can be used twice at each level, so that 60 levels would never end. */
 const maxSteps = 20_000
 
-/** Control characters but for the line feed, and the characters that embed, override or isolate a writing direction. */
+/** Control characters except line feeds, and bidirectional formatting characters. */
 const invisible = /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu
 
 /**
- * Removes formatting codes (`§` and the character after it), control characters and changes of the writing direction, which
- * could reorder the text around it. Line breaks stay, as `\n`; a tab becomes a space.
+ * Removes formatting codes (`§` and the next character), control characters and bidirectional formatting characters, which could
+ * reorder the surrounding text. Line breaks become `\n`, tabs become spaces.
  */
 export function stripFormatting(text: string): string {
   return text
@@ -21,13 +21,13 @@ export function stripFormatting(text: string): string {
     .replace(invisible, '')
 }
 
-/** How a piece of text looks, as codes after `§`: a colour (`c`, `#12ab34`) and formats (`l` bold, `o` italic ...). */
+/** The style of a piece of text, as codes after `§`: a colour (`c`, `#12ab34`) and formats (`l` bold, `o` italic ...). */
 interface Style {
   readonly color: string
   readonly formats: string
 }
 
-/** Where nothing is said: the reader's own colour. */
+/** The default colour without formats. */
 const unstyled: Style = { color: '', formats: '' }
 
 const colorCodes: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ const formatCodes: Readonly<Record<string, string>> = {
   italic: 'o',
 }
 
-/** The style of a component within one of `outer`; a member of another form is as if absent. */
+/** Returns the style of a component inside one with the style `outer`. Invalid members are ignored. */
 function styleOf(value: Record<string, unknown>, outer: Style): Style {
   const { color } = value
   const named = typeof color === 'string' ? (colorCodes[color] ?? /^#[0-9a-f]{6}$/i.exec(color)?.[0].toLowerCase()) : undefined
@@ -71,13 +71,13 @@ function styleOf(value: Record<string, unknown>, outer: Style): Style {
 const codesOf = ({ color, formats }: Style): string => [color, ...formats].map((code) => (code === '' ? '' : `§${code}`)).join('')
 
 /**
- * A text component with its formatting as codes: `§c` and the like, other colours as `§#12ab34`, `§r` between pieces of
- * different style. Its plain text is that of {@link plainText}.
- * @param limit maximum UTF-16 units of text, codes not counted
+ * Converts a text component to text with formatting codes: `§c` etc., other colours as `§#12ab34`, `§r` between pieces of different
+ * styles. Without the codes the text equals that of {@link plainText}.
+ * @param limit maximum UTF-16 units of text, not counting codes
  */
 export function formattedText(component: unknown, limit = 8_192): string {
   let last = unstyled
-  // Codes within a piece hold to its end.
+  // Codes inside a piece apply until its end.
   let hasOwnCodes = false
   const parts: string[] = []
   walkText(component, limit, (text, style) => {
@@ -90,9 +90,9 @@ export function formattedText(component: unknown, limit = 8_192): string {
 }
 
 /**
- * A text component as plain text (https://minecraft.wiki/w/Text_component_format): a string, an object with `text`,
- * `translate`, `keybind`, `score` or `selector` and nested `extra`, or a list. What is no component is the empty string.
- * @param limit most UTF-16 units of the result; what is beyond is cut off
+ * Converts a text component to plain text (https://minecraft.wiki/w/Text_component_format): a string, an object with `text`,
+ * `translate`, `keybind`, `score` or `selector` and nested `extra`, or an array. Anything else is converted to an empty string.
+ * @param limit maximum UTF-16 units of the result; longer text is truncated
  */
 export function plainText(component: unknown, limit = 8_192): string {
   const parts: string[] = []
@@ -100,17 +100,17 @@ export function plainText(component: unknown, limit = 8_192): string {
   return stripFormatting(parts.join(''))
 }
 
-/** Calls `found` with each piece of text of a component, at most `limit` UTF-16 units in all. */
+/** Calls `found` with each piece of text of a component, up to a total of `limit` UTF-16 units. */
 function walkText(component: unknown, limit: number, found: (text: string, style: Style) => void): void {
-  let left = limit
+  let remaining = limit
   let steps = maxSteps
   const add = (text: string, style: Style) => {
-    if (left <= 0 || text === '') return
-    found(text.slice(0, left), style)
-    left -= text.length
+    if (remaining <= 0 || text === '') return
+    found(text.slice(0, remaining), style)
+    remaining -= text.length
   }
   const walk = (value: unknown, depth: number, style: Style): void => {
-    if (left <= 0 || depth > maxDepth || steps-- <= 0) return
+    if (remaining <= 0 || depth > maxDepth || steps-- <= 0) return
     if (typeof value === 'string') add(value, style)
     else if (typeof value === 'number' || typeof value === 'boolean') add(String(value), style)
     else if (Array.isArray(value)) {
@@ -122,7 +122,7 @@ function walkText(component: unknown, limit: number, found: (text: string, style
     }
   }
   const addContent = (value: Readonly<Record<string, unknown>>, depth: number, style: Style): void => {
-    // Compact forms of the newest versions write the text under the empty key.
+    // The newest versions may send the text under an empty key.
     const { text = value[''], translate, fallback, keybind, score, selector } = value
     if (typeof text === 'string' || typeof text === 'number' || typeof text === 'boolean') add(String(text), style)
     else if (typeof translate === 'string') {
@@ -132,7 +132,7 @@ function walkText(component: unknown, limit: number, found: (text: string, style
     else if (isRecord(score)) walk(score.value ?? '', depth + 1, style)
     else if (typeof selector === 'string') add(selector, style)
   }
-  /** Arguments go where the text has `%s`, `%d` or `%1$s`; `%%` is a percent sign. Translations are the client's, so a key stays itself. */
+  /** Inserts arguments for `%s`, `%d` and `%1$s`; `%%` is a percent sign. Only the client has translations, so keys are kept. */
   const addTranslated = (pattern: string, args: readonly unknown[], depth: number, style: Style): void => {
     let next = 0
     for (const piece of pattern.slice(0, limit).split(/(%%|%(?:\d{1,3}\$)?[sd])/)) {

@@ -2,10 +2,10 @@ import { decimal, toNumber, toSeconds } from './decimal.ts'
 
 export type TickState = 'running' | 'lagging' | 'frozen' | 'sprinting'
 
-/** Durations in seconds, over the server's own ring of the last 100 ticks: time of work, without the waiting between ticks. */
+/** Durations in seconds over the last 100 ticks: the time spent working, without the pause between ticks. */
 export interface TickQuery {
   readonly state: TickState
-  /** Ticks per second that the server aims at. */
+  /** Target ticks per second. */
   readonly target: number
   readonly mean: number
   readonly p50: number
@@ -26,7 +26,7 @@ const numbers = new RegExp(
     `Percentiles: P50: (?<p50>${decimal})ms P95: (?<p95>${decimal})ms P99: (?<p99>${decimal})ms(?:, s|\\. S)ample: \\d+\\s*$`,
 )
 
-/** Reply to `tick query` (1.20.3 and later), its messages joined without a separator; undefined for another text. */
+/** Parses the reply to `tick query` (1.20.3 and later), with its messages joined; undefined for any other text. */
 export function parseTickQuery(reply: string): TickQuery | undefined {
   const found = states.find(([pattern]) => pattern.test(reply))
   const groups = numbers.exec(reply)?.groups

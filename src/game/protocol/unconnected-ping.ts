@@ -1,18 +1,18 @@
 import { ProtocolError } from './error.ts'
 
-// The unconnected ping of RakNet, which Bedrock servers answer: https://minecraft.wiki/w/RakNet#Unconnected_Ping
+// The unconnected ping of RakNet, supported by Bedrock servers: https://minecraft.wiki/w/RakNet#Unconnected_Ping
 
 const ids = { ping: 0x01, pong: 0x1c } as const
 const magic = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex')
-/** Any number: it would tell a client from others that it plays with. */
+/** The client's GUID; any value works. */
 const guid = Buffer.alloc(8, 0x02)
-/** Packet id, time, GUID of the server, magic and the length of the text. */
+/** Packet id, time, server GUID, magic and length of the text. */
 const headerBytes = 1 + 8 + 8 + 16 + 2
 const maxBytes = 8_192
-/** Edition, name, protocol, version and both counts; servers may leave out what comes after. */
+/** Edition, name, protocol, version and both counts. Servers may omit the rest. */
 const minFields = 6
 
-/** What a Bedrock server says of itself; absent what it leaves out. */
+/** The status of a Bedrock server. Values that the server omits are absent. */
 export interface BedrockStatus {
   /** Name and level name, with formatting codes, joined by a line break. */
   readonly motd?: string
@@ -20,13 +20,13 @@ export interface BedrockStatus {
   readonly version?: string
   readonly playersOnline?: number
   readonly playersMax?: number
-  /** As the server writes it: `Survival`. */
+  /** As sent by the server: `Survival`. */
   readonly gameMode?: string
-  /** The server software, where the level name is the one that this software sends unless it is configured otherwise. */
+  /** The server software if the level name is the default of that software. */
   readonly software?: string
 }
 
-/** Level names that say which software the server is. Vanilla servers send the name of the world. */
+/** Default level names of server software. Vanilla servers send the name of the world. */
 const softwareByLevel: readonly (readonly [RegExp, string])[] = [
   [/^PocketMine-MP$/, 'PocketMine-MP'],
   [/^Powered by Nukkit\b/, 'Nukkit'],
@@ -35,12 +35,12 @@ const softwareByLevel: readonly (readonly [RegExp, string])[] = [
 ]
 
 export interface Pong {
-  /** The time of the ping that it answers; some servers send another one. */
+  /** The time of the ping; some servers send another value. */
   readonly time: bigint
   readonly status: BedrockStatus
 }
 
-/** @param time comes back in the pong, to tell which ping it answers */
+/** @param time returned in the pong, to match it to its ping */
 export function encodeUnconnectedPing(time: bigint): Buffer {
   const head = Buffer.alloc(9)
   head[0] = ids.ping
@@ -48,7 +48,7 @@ export function encodeUnconnectedPing(time: bigint): Buffer {
   return Buffer.concat([head, magic, guid])
 }
 
-/** @throws ProtocolError `malformed` for what is not a pong, `too_large` for one of more than 8 KiB */
+/** @throws ProtocolError `malformed` if it is not a pong, `too_large` if it is longer than 8 KiB */
 export function decodeUnconnectedPong(datagram: Buffer): Pong {
   if (datagram.length > maxBytes) throw new ProtocolError('too_large', `the pong is longer than ${maxBytes} bytes`)
   const isPong = datagram.length > headerBytes && datagram[0] === ids.pong && datagram.subarray(17, 33).equals(magic)
@@ -76,7 +76,7 @@ const toCount = (text: string | undefined): number | undefined => (/^\d{1,10}$/.
 
 /** `edition;name;protocol;version;online;max;server id;level;game mode;game mode id;IPv4 port;IPv6 port` */
 function toStatus([, name = '', protocol = '', version, online, max, , level, gameMode]: readonly string[]): BedrockStatus {
-  // A name with a semicolon that is not escaped: what follows it is not where it should be.
+  // The name contains an unescaped semicolon, so the positions of the other fields are unknown.
   if (!/^-?\d{1,10}$/.test(protocol)) return { motd: name }
   const protocolNumber = toCount(protocol)
   const playersOnline = toCount(online)

@@ -1,4 +1,4 @@
-/** A UUID with or without dashes as dashed lower-case text; undefined for anything else. */
+/** Converts a UUID with or without dashes to lower case with dashes; undefined for anything else. */
 export function normaliseUuid(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const digits = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i.exec(value)

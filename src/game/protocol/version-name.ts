@@ -1,31 +1,31 @@
 /**
- * `1.21.11`, `26.1`, `26.1-snapshot-2`, `1.21.11-pre3`, `25w14a`: the forms of a Java game version. What comes before a release calls
- * itself `1.21.11 Pre-Release 3`, `1.21.11 Release Candidate 1` or `26.1 Snapshot 2`.
+ * A Java game version: `1.21.11`, `26.1`, `26.1-snapshot-2`, `1.21.11-pre3`, `25w14a`, or in the form `1.21.11 Pre-Release 3`,
+ * `1.21.11 Release Candidate 1`, `26.1 Snapshot 2`.
  */
 const gameVersion =
   /(?<![\w.-])(?:1\.\d{1,2}(?:\.\d{1,2})?|(?:2[6-9]|[3-9]\d)\.\d{1,2}(?:\.\d{1,2})?|\d\dw\d\d[a-z])(?:-(?:pre|rc|snapshot)-?\d{1,3}| (?:pre-?release|release candidate|snapshot) \d{1,3})?(?![\w.-])/gi
 
-/** A word before the version that speaks to the reader and names no software. */
+/** Words before the version that are not the name of a software. */
 const noSoftware =
   /^(?:requires?|required|needs?|minecraft|java|versions?|only|use|using|update|updated?|join|please|outdated|supports?|supported|from|client|server|release|snapshot|alpha|beta|mc|ver|the|and|or|with|maintenance|offline|online|latest|all|any|now|on|for)$/i
 
 export interface VersionName {
   /** The game version alone. */
   readonly version?: string
-  /** The word the server puts before it: `Paper`. */
+  /** The word before the version: `Paper`. */
   readonly software?: string
-  /** It is a proxy, known by its name: other servers are behind it. */
+  /** Set for the name of a known proxy. */
   readonly proxy?: true
-  /** Of a proxy: the versions of the clients that it accepts, as it writes them: `1.7.2-26.1`, `1.8.x, 1.9.x`. */
+  /** Client versions that a proxy accepts, in its own notation: `1.7.2-26.1`, `1.8.x, 1.9.x`. */
   readonly acceptedVersions?: string
 }
 
-/** Proxies that put their own name into the status. */
+/** Proxies that send their own name in the status. */
 const proxies: ReadonlySet<string> = new Set(['Velocity', 'BungeeCord', 'Waterfall', 'Travertine', 'FlameCord', 'Gate', 'Geyser'])
 
 /**
- * What a status reply's `version.name` tells. Servers write anything there (`Paper 1.21.11`, `Velocity 1.7.2-1.21.11`, `Join us!`):
- * a range or list names no one version, so the version is unknown then.
+ * Parses `version.name` of a status reply. Servers send arbitrary text (`Paper 1.21.11`, `Velocity 1.7.2-1.21.11`, `Join us!`). The
+ * version is unknown if it is a range or list.
  */
 export function parseVersionName(name: string): VersionName {
   const text = name.slice(0, 200).trim()

@@ -5,7 +5,7 @@ import { addressOf, type GivenSources, type ServerSettings } from '../server.ts'
 import { sources as all } from './index.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
 
-/** Settings of one source, by name: what was given of them, or all that it requires. */
+/** Settings of one source by name, possibly incomplete. */
 type Values = Readonly<Record<string, unknown>>
 
 const descriptors: readonly SourceDescriptor[] = all
@@ -13,7 +13,7 @@ const descriptors: readonly SourceDescriptor[] = all
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? {}
 
-/** Listed once: each probe creates sources. */
+/** Computed once, since each probe creates sources. */
 const requiredKeys: ReadonlyMap<SourceDescriptor, readonly string[]> = new Map(
   descriptors.map((descriptor) => [
     descriptor,
@@ -24,14 +24,14 @@ const requiredKeys: ReadonlyMap<SourceDescriptor, readonly string[]> = new Map(
 const hasAll = (descriptor: SourceDescriptor, values: Values): boolean =>
   requiredKeys.get(descriptor)?.every((key) => values[key] !== undefined) === true
 
-/** What is missing of a source that was configured in part, as it follows from the address of the server. */
+/** Returns the missing settings of a partly configured source, derived from the address of the server. */
 function fallbacks(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values {
   if (Object.keys(given).length === 0) return {}
   const missing = Object.entries(settingsOf(descriptor)).filter(([key]) => given[key] === undefined)
   return Object.fromEntries(missing.flatMap(([key, { fallback }]) => (server && fallback ? [[key, fallback(server)]] : [])))
 }
 
-/** What the files say, without what would not be accepted as a setting either: anybody may have written them. */
+/** Removes discovered values that would not be valid settings: the files are not trusted. */
 function accepted(descriptor: SourceDescriptor, discovered: Values): Values {
   const settings = settingsOf(descriptor)
   const fits = ([key, value]: readonly [string, unknown]): boolean => {
@@ -42,8 +42,8 @@ function accepted(descriptor: SourceDescriptor, discovered: Values): Values {
 }
 
 /**
- * The sources that a server's settings switch on. Where its directory is given, `refresh` fills in from it what the settings leave
- * open, and replaces the sources whose settings have changed.
+ * Creates the sources that are switched on by a server's settings. If its directory is configured, `refresh` reads missing settings
+ * from it, and replaces the sources whose settings have changed.
  */
 export function createSources(server: ServerSettings, context: SourceContext): SourceSet {
   const address = addressOf(server)
@@ -57,7 +57,7 @@ export function createSources(server: ServerSettings, context: SourceContext): S
   let closed = false
   let refreshing = false
 
-  /** Makes the source anew only where its settings have changed. */
+  /** Creates the source, or replaces it if its settings have changed. */
   function make(descriptor: SourceDescriptor, values: Values, discovered: readonly string[] = []): void {
     const on = hasAll(descriptor, values)
     const before = made.get(descriptor)
@@ -69,13 +69,13 @@ export function createSources(server: ServerSettings, context: SourceContext): S
     if (on) made.set(descriptor, { key, source: descriptor.create(values, { ...own, discovered }) })
   }
 
-  /** @param files what the server's directory holds */
+  /** Completes the settings of all sources from the files in the server's directory. */
   async function complete(files: ServerFiles): Promise<void> {
     const settings = new Map<SourceDescriptor, Values>()
     let found = address
     for (const descriptor of descriptors) {
       const given = givenTo(descriptor, server.sources)
-      // What is configured in full is left as it is.
+      // A completely configured source is not changed.
       const discovered = hasAll(descriptor, given) ? undefined : await descriptor.discover?.(files, given, found)
       const values = { ...accepted(descriptor, { ...discovered }), ...given }
       settings.set(descriptor, values)
@@ -95,14 +95,14 @@ export function createSources(server: ServerSettings, context: SourceContext): S
 
   for (const descriptor of descriptors) {
     const given = givenTo(descriptor, server.sources)
-    // A directory says itself where the server's other protocols are.
+    // If there is a directory, the addresses of the other protocols are read from it.
     make(descriptor, hasDirectory ? given : { ...given, ...fallbacks(descriptor, given, address) })
   }
   sources = list()
   return {
     ...(hasDirectory && {
       async refresh() {
-        // One at a time: a disk that hangs is waited for once, and the polls go on with what is known.
+        // One at a time: if the disk hangs, polls continue with the current settings.
         if (refreshing) return
         refreshing = true
         try {
@@ -111,7 +111,7 @@ export function createSources(server: ServerSettings, context: SourceContext): S
             if (files) await complete(files)
           }
         } catch {
-          // The source reads the same files in its poll, and reports in its state what is wrong with them.
+          // The directory source reads the same files in its poll and reports the error.
         } finally {
           refreshing = false
         }

@@ -3,7 +3,7 @@ import type { SourceDescriptor, SourceName } from './source.ts'
 
 const byName: ReadonlyMap<string, SourceDescriptor> = new Map(sources.map((source) => [source.name, source]))
 
-/** @throws RangeError where the list has no such source */
+/** @throws RangeError if there is no such source */
 export function descriptorOf(name: SourceName): SourceDescriptor {
   const descriptor = byName.get(name)
   if (descriptor === undefined) throw new RangeError(`there is no source ${name}`)

@@ -5,5 +5,5 @@ import { query } from './query/index.ts'
 import { rcon } from './rcon/index.ts'
 import { status } from './status/index.ts'
 
-/** Every source, in the order in which replies name them and in which their settings are completed. */
+/** Every source, in the order of API replies and of settings discovery. */
 export const sources = [status, rcon, management, query, jmx, directory] as const

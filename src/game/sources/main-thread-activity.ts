@@ -1,20 +1,20 @@
 import type { SourceError } from '../errors.ts'
 import type { MainThreadActivity } from './source.ts'
 
-/** Follows the requests of one source that the main thread of the server answers. */
+/** Tracks the requests of one source that the main thread of the server answers. */
 export interface MainThreadTracker {
-  /** A request that was sent at `sentAt` was answered. Both are monotonic milliseconds. */
+  /** Records a reply. Both times are monotonic milliseconds. */
   answered(sentAt: number, at: number): void
-  /** Something came from the main thread that was not requested. */
-  heard(at: number): void
+  /** Records an unrequested message from the main thread. */
+  receivedEvent(at: number): void
   /**
-   * The connection was accepted, but nothing of what was sent since was answered before the deadline.
-   * @param error what the poll throws, and throws again while it waits for its next attempt
+   * Records a poll in which the connection was accepted, but no request was answered before the deadline.
+   * @param error the error of the poll, which is thrown again while the source waits for its next attempt
    */
   unanswered(sentAt: number, error: SourceError): void
-  /** The connection was accepted, but no time was left to send anything: what is waited for, if anything, still is. */
+  /** Records a poll in which the connection was accepted too late to send a request. Earlier requests are still pending. */
   notSent(error: SourceError): void
-  /** A poll has failed: for another reason than before, it is not the main thread that is waited for. */
+  /** Records a failed poll. Unless the error is the same as before, pending requests are dropped. */
   failed(error: SourceError): void
   activity(): MainThreadActivity
 }
@@ -30,7 +30,7 @@ export function createMainThreadTracker(): MainThreadTracker {
       delayMs = at - sentAt
       waiting = undefined
     },
-    heard(at) {
+    receivedEvent(at) {
       answeredAt = at
       waiting = undefined
     },

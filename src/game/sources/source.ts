@@ -11,40 +11,40 @@ import type { sources } from './index.ts'
 
 export type SourceName = (typeof sources)[number]['name']
 
-/** What one source read: some of the fields, nothing invented. */
+/** The fields that one source read in one poll, or received in one event. */
 export interface Reading {
   readonly source: SourceName
   /** Monotonic milliseconds at which the reading was complete. */
   readonly at: number
   readonly fields: Partial<Fields>
-  /** Monotonic milliseconds at which a field was read, for each field that was not read at `at`. */
+  /** Monotonic milliseconds at which a field was read, if not at `at`. */
   readonly readAt?: FieldTimes
-  /** The server is not up yet, although it has sent this: it is starting. */
+  /** The server is starting and not up yet, although it has sent this reading. */
   readonly isStarting?: true
-  /** Milliseconds between two reads of a field, for each field that the source does not read in every poll. */
+  /** Milliseconds between two reads of a field, if it is not read in every poll. */
   readonly readEvery?: FieldTimes
-  /** What could not be read, although the rest could. */
+  /** The errors of the parts that could not be read. */
   readonly failures?: readonly SourceError[]
 }
 
-/** What a source has met with that the main thread of the server sends: the thread that computes the ticks. Monotonic milliseconds. */
+/** The communication of a source with the server's main thread, which runs the ticks. Times are monotonic milliseconds. */
 export interface MainThreadActivity {
-  /** Of the last answer or event. */
+  /** Time of the last reply or event. */
   readonly answeredAt?: number
-  /** From the last request that was answered to its answer. */
+  /** Duration from the last answered request to its reply. */
   readonly delayMs?: number
-  /** Of the first of the requests that are not answered, over a connection that the server has accepted; absent: there is none. */
+  /** Time of the first unanswered request over an accepted connection; absent if there is none. */
   readonly waitingSince?: number
-  /** Of the last of the requests that are not answered. */
+  /** Time of the last unanswered request. */
   readonly lastSentAt?: number
-  /** How long a request may be unanswered; default: three poll intervals. */
+  /** Maximum duration of a request; default: three poll intervals. */
   readonly lateAfterMs?: number
 }
 
 /** Milliseconds by field. */
 export type FieldTimes = Readonly<Partial<Record<FieldName, number>>>
 
-/** A command that the server does not answer and that is not sent for a while. */
+/** A command that is not sent for a while because the server did not answer it. */
 export interface RestingCommand {
   readonly command: string
   /** Monotonic milliseconds until which it is not sent. */
@@ -52,95 +52,95 @@ export interface RestingCommand {
 }
 
 /**
- * One way to read one server. A source only reads: the watcher decides when it is polled, cancels its polls, and judges what is
- * stale. A poll leaves no socket or timer behind but for a deliberately kept connection.
+ * One way to read one server. The watcher decides when a source is polled, cancels its polls and determines which fields are stale.
+ * A poll must not leave sockets or timers open, except for a persistent connection.
  */
 export interface Source {
   readonly name: SourceName
-  /** Whom it reads, for messages and replies: `host:port`, a URL or the name of a folder. No secret, and no path of this machine. */
+  /** For messages and API replies: `host:port`, a URL or the name of a folder. Contains no secret and no path. */
   readonly target: string
   /**
-   * Reads the server once. Never called again before the poll before has ended, nor after `close`.
-   * @param signal aborted with a SourceError: at the deadline (`timeout`), or when the source is closed (`aborted`). The poll then
-   * ends at once; at the deadline it may still resolve with the fields that it has read.
-   * @param deadlineAt monotonic milliseconds of the deadline; absent: there is none
-   * @throws SourceError the same object again as long as no new attempt was made, so that one failure is not counted as many
+   * Reads the server once. Not called before the previous poll has ended, nor after `close`.
+   * @param signal aborted with a SourceError at the deadline (`timeout`) or when the source is closed (`aborted`). The poll must then
+   * end immediately; at the deadline it may resolve with the fields read so far.
+   * @param deadlineAt monotonic milliseconds of the deadline; absent if there is none
+   * @throws SourceError the same object as before if no new attempt was made, so that a failure is counted once
    */
   poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading>
-  /** Used in place of those of its descriptor, where its settings make others right. */
+  /** Override the hints of the descriptor, depending on the settings. */
   readonly hints?: Readonly<Partial<Record<SourceErrorCode, string>>>
-  /** Commands that are not sent at the moment, because the server did not answer them. */
+  /** Returns the commands that are not sent for a while because the server did not answer them. */
   resting?(): readonly RestingCommand[]
-  /** Only of a source whose requests the main thread of the server answers. */
+  /** Only implemented by a source whose requests the server's main thread answers. */
   mainThread?(): MainThreadActivity
   /**
-   * Only of a source that completes the settings of the others: the server's own files; undefined while there are none.
-   * Rejects where they cannot be read, which the source's next poll reports.
+   * Only implemented by a source that completes the settings of the others. Returns the server's own files; undefined if there are
+   * none. Rejects if they cannot be read; the next poll of the source reports the error.
    */
   files?(): Promise<ServerFiles | undefined>
-  /** Closes kept connections. May be called twice. */
+  /** Closes persistent connections. May be called more than once. */
   close(): void
 }
 
-/** The files of a game server from which a source may complete its settings. */
+/** The files of a game server in which a source can discover its settings. */
 export interface ServerFiles {
   /** `server.properties`. */
   readonly properties: Properties
   /**
-   * A small file inside the server's directory, by its relative path or an absolute one inside; undefined where there is none or it
-   * may not be read. The same Buffer as before as long as the file has not changed.
+   * Reads a small file inside the server's directory, by its relative or absolute path; undefined if it does not exist or cannot be
+   * read. Returns the same Buffer until the file changes.
    */
   read(path: string): Promise<Buffer | undefined>
-  /** The port of the management protocol that the log names; undefined where it names none or cannot be read. */
+  /** Returns the port of the management protocol from the log; undefined if it is not found. */
   managementPort(): Promise<number | undefined>
 }
 
-/** What every source is given. */
+/** Dependencies of every source. */
 export interface SourceContext {
   readonly clock: Clock
   readonly log: Log
   /** 0 <= n < 1, for jitter. */
   readonly random: () => number
-  /** Takes a reading that arrived between polls (an event). It is merged and published at once. */
+  /** Passes on a reading that arrived between polls (an event), which is merged and published immediately. */
   readonly push: (reading: Reading) => void
-  /** Requests a poll of this source between the regular ones, at a time in monotonic milliseconds. Absent: there are none. */
+  /** Requests an extra poll of this source at a time in monotonic milliseconds. Absent if not supported. */
   readonly requestPoll?: (source: SourceName, at: number) => void
   /**
-   * For a source that keeps a connection: when it may make a new one. Shared by all sessions with the same target and secret.
-   * Absent: at any time.
+   * The backoff of a persistent connection, shared by all sessions with the same target and secret. Absent if new connections may be
+   * made at any time.
    */
   readonly connectBackoff?: (source: SourceName, target: string, secret: string) => ConnectBackoff
-  /** What servers are reached through; default: the system's network, without a cache of names. */
+  /** Default: the system network, without a name cache. */
   readonly network?: Network
-  /** The address of the server where it was configured, not found in the server's directory. */
+  /** The configured address of the server; absent if it was found in the server's directory. */
   readonly address?: ServerAddress
-  /** The settings of the source that were found in the server's directory. */
+  /** Names of the settings of the source that were found in the server's directory. */
   readonly discovered?: readonly string[]
-  /** Records how long each phase of a poll takes; only /probe has it. */
+  /** Records the duration of each phase of a poll; only used by `/probe`. */
   readonly phases?: PhaseRecorder
 }
 
-/** Limits the attempts to connect to one target with one secret. */
+/** Limits the connection attempts to one target with one secret. */
 export interface ConnectBackoff {
   /**
-   * Makes one attempt. While it is unknown whether the target accepts the secret, attempts are made one at a time.
-   * @throws SourceError what the attempt throws; without an attempt the last failure, during the pause after it
+   * Makes one attempt. Until the target has accepted the secret, attempts are made one at a time.
+   * @throws SourceError the error of the attempt; during the pause after a failure, the last error without a new attempt
    */
   attempt<T>(connect: () => Promise<T>, signal: AbortSignal): Promise<T>
   /**
-   * The connection has failed after it was made.
-   * @returns monotonic milliseconds from which on the next attempt may be made
+   * Records the failure of an established connection.
+   * @returns monotonic milliseconds at which the next attempt may be made
    */
   failed(error: SourceError): number
-  /** The connection works: the next attempt may be made at once. */
+  /** Records that the connection works, which resets the backoff. */
   succeeded(): void
-  /** The session has ended. */
+  /** Ends the session. */
   release(): void
 }
 
-/** The sources of one server. Listed again for each poll, because the server's directory may change which are switched on. */
+/** The sources of one server. They are listed again for each poll, because changes in the server's directory may switch them on or off. */
 export interface SourceSet {
-  /** Reads the directory again, where there is one. Never rejects. */
+  /** Reads the server's directory again. Absent if there is none. Never rejects. */
   refresh?(): Promise<void>
   list(): readonly Source[]
   close(): void
@@ -150,58 +150,60 @@ export interface SourceSet {
 export interface SourceSetting<T> extends Setting<T> {
   /** Its key in the server's entry of the config file: `rcon.address`. */
   readonly file: string
-  /** The source is off without it. */
+  /** The source is off if this setting is missing. */
   readonly required?: true
-  /** The only edition of the game that has it; absent: every edition that the source reads. */
+  /** The only edition that it applies to; absent if it applies to every edition of the source. */
   readonly edition?: Fields['edition']
-  /** Its value where it is not set, but other settings of the source are: from the address of the server. */
+  /** Derives the value from the address of the server if other settings of the source are set, but not this one. */
   readonly fallback?: (server: HostPort) => T
 }
 
 /**
- * Everything that the rest of the program needs to know about one source. It is exported by the `index.ts` of the source's folder and
- * listed in `sources/index.ts`; settings, `--help`, config file, precedence, `/api/v1/sources`, hints and docs are made from that list.
- * @template S its settings, complete
+ * Describes one source. It is exported by the `index.ts` of the source's folder and listed in `sources/index.ts`. Settings, `--help`,
+ * config file, precedence, `/api/v1/sources`, hints and docs are generated from that list.
+ * @template S its complete settings
  */
 export interface SourceDescriptor<N extends string = string, S extends object = object> {
   readonly name: N
   /** As a heading: `Management protocol`. */
   readonly title: string
-  /** By the name of each in `S`. The first is the main one: where the source reads. */
+  /** By name. The first one is the main setting: the address, URL or path of the source. */
   readonly settings: { readonly [K in keyof S]-?: SourceSetting<Exclude<S[K], undefined>> }
   /**
-   * Every field that it gives, with its rank among the sources that give the field: the lowest wins. Ranks are ten apart, so that
-   * a new source fits in between; no two sources have the same rank for one field.
+   * Every field that it provides, with its rank among the sources of that field: the lowest wins. Ranks are ten apart, so that a new
+   * source fits in between. No two sources have the same rank for one field.
    */
   readonly fields: Readonly<Partial<Record<FieldName, number>>>
-  /** What the game server must be for the source to give a field, where not every one gives it: `Paper`. */
+  /** The requirement on the game server for a field that not every server provides: `Paper`. */
   readonly requires?: Readonly<Partial<Record<FieldName, string>>>
   /**
-   * What may help, by the code of a failure; `notConfigured`: what switches it on, on the game server and here. Settings have their
-   * environment names, which become those of the server's configuration.
+   * Hints by error code; `notConfigured` names the settings that switch the source on. Settings are written by their environment
+   * names, which are replaced by those of the server's configuration.
    */
   readonly hints: Readonly<Partial<Record<SourceErrorCode, string>>> & { readonly notConfigured: string }
-  /** Used in place of the hint for `timeout` where the source got so far. */
+  /** Override the hint for `timeout`, by the progress of the source. */
   readonly timeoutHints?: Readonly<Partial<Record<SourceProgress, string>>>
-  /** What polling it costs the game server. */
+  /** The cost of a poll for the game server. */
   readonly cost: string
-  /** It reaches the server over the network, so that a reading shows the server to be up. */
+  /** Whether it connects to the server, so that a reading shows that the server is up. */
   readonly network: boolean
-  /** It reports events between polls. */
+  /** Whether it reads over UDP only, which the proxy of MC_VIA does not forward. */
+  readonly udpOnly?: true
+  /** Whether it reports events between polls. */
   readonly pushes: boolean
   readonly editions: readonly Fields['edition'][]
-  /** It says where the server is: a server needs the main setting of one such source. */
+  /** Its main setting locates the server. A server must have this setting of at least one such source. */
   readonly locatesServer?: true
-  /** Its `files` complete the settings of the other sources, which may then be given in part or not at all. */
+  /** Its `files` complete the settings of the other sources, which may then be partly or not configured. */
   readonly completesOthers?: true
   /**
-   * The settings that the server's own files hold for this source, as far as they switch it on. What was configured wins.
-   * @param given what was configured
-   * @param server the address of the server, as configured or as the files say
+   * Discovers settings of this source in the server's own files. Configured settings take precedence.
+   * @param given the configured settings
+   * @param server the address of the server, configured or discovered
    */
   discover?(files: ServerFiles, given: Partial<S>, server: ServerAddress | undefined): Partial<S> | Promise<Partial<S>>
   create(settings: S, context: SourceContext): Source
 }
 
-/** The settings of any source, by name, the main one first. */
+/** Returns the settings of any source by name, the main setting first. */
 export const settingsOf = ({ settings }: SourceDescriptor) => settings as Readonly<Record<string, SourceSetting<unknown>>>

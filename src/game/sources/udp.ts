@@ -4,14 +4,14 @@ import { abortable } from '../../abortable.ts'
 import type { Clock } from '../../clock.ts'
 import { ProtocolError } from '../protocol/error.ts'
 
-/** A datagram may be lost: without a reply the request is sent again after this many milliseconds. */
+/** Milliseconds without a reply after which the request is sent again: the datagram may be lost. */
 const resendAfterMs = 500
-/** A peer that sends so many datagrams that are not a reply is not worth waiting for. */
+/** Maximum number of datagrams that are not a reply. */
 const maxUnrelated = 200
 
 /**
- * Runs `work` with a UDP socket that is connected, so that it receives the peer's datagrams only, and an error where the port is
- * closed. The socket is closed afterwards.
+ * Runs `work` with a connected UDP socket, which receives only datagrams from the peer, and an error if the port is closed. The
+ * socket is closed afterwards.
  */
 export async function withUdpSocket<T>(
   { address, family }: LookupAddress,
@@ -24,7 +24,7 @@ export async function withUdpSocket<T>(
   try {
     const connected = new Promise<void>((resolve, reject) => {
       socket.once('error', reject)
-      // Not by a callback: it is called on a failure too, instead of the event.
+      // Not with a callback, which is also called on errors, instead of emitting `error`.
       socket.once('connect', () => {
         socket.off('error', reject)
         resolve()
@@ -39,15 +39,15 @@ export async function withUdpSocket<T>(
 }
 
 export interface UdpExchange {
-  /** Called for each time that it is sent. */
+  /** Called each time the request is sent. */
   readonly encodeRequest: () => Buffer
-  /** False: the datagram is ignored. */
+  /** Returns false for a datagram that must be ignored. */
   readonly isReply: (datagram: Buffer) => boolean
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
-/** Sends a request, again while no reply comes, and waits for the reply. */
+/** Sends a request, repeatedly until a reply arrives, and returns the reply. */
 export async function exchange(socket: Socket, { encodeRequest, isReply, clock, signal }: UdpExchange): Promise<Buffer> {
   let cancel = () => {}
   let unrelated = 0

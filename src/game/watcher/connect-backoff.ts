@@ -5,14 +5,14 @@ import type { ConnectBackoff, SourceName } from '../sources/source.ts'
 import { backoffMs, withJitter } from './backoff.ts'
 
 const pauses = { firstMs: 1_000, maxMs: 30_000 }
-/** A refused password does not get better by itself, servers log every attempt, and some ban for it. */
+/** A rejected password rarely starts working, servers log every attempt, and some ban the client. */
 const authPauseMs = 300_000
 
-/** The backoff of every connection that is kept, shared by all sessions with the same target and secret. */
+/** The backoff of persistent connections, shared by all sessions with the same target and secret. */
 export interface ConnectBackoffs {
   /**
-   * A session's view of the shared state, which is dropped when the last session is released.
-   * @param isProbe for a throw-away session: its timeout may be short, so that a timeout does not count
+   * Returns the shared backoff for one session. The state is dropped when the last session is released.
+   * @param isProbe for the session of a probe: its timeout may be short, so a timeout is not counted as a failure
    */
   acquire(source: SourceName, target: string, secret: string, isProbe?: boolean): ConnectBackoff
 }
@@ -20,11 +20,11 @@ export interface ConnectBackoffs {
 interface Shared {
   sessions: number
   failures: number
-  /** Why the last attempt failed, and until when there is no other. */
+  /** Why the last attempt failed, and until when no other is made. */
   failure: { readonly error: SourceError; readonly until: number } | undefined
-  /** The target has accepted the secret: attempts may be made side by side. */
+  /** The target has accepted the secret: attempts may be made concurrently. */
   isAccepted: boolean
-  /** The attempt that is being made. */
+  /** The attempt in progress. */
   attempt: Promise<unknown> | undefined
 }
 
@@ -40,12 +40,12 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
       let isReleased = false
 
       function throwIfPaused(): void {
-        // A timer that was set for the end of the pause may fire a part of a millisecond early.
+        // A timer set for the end of the pause may fire up to a millisecond early.
         if (shared.failure !== undefined && clock.now() + 0.9 < shared.failure.until) throw shared.failure.error
       }
 
       function failed(error: SourceError): number {
-        // What only waits for the next attempt, or was cancelled, has not failed anew.
+        // An error thrown during the pause, or by a cancelled attempt, is not a new failure.
         const counts = error !== shared.failure?.error && error.code !== 'aborted' && !(isProbe && error.code === 'timeout')
         if (counts) {
           shared.failures++

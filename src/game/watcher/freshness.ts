@@ -2,34 +2,34 @@ import type { FieldName } from '../fields.ts'
 import { fieldReadAt } from '../snapshot.ts'
 import type { Reading, SourceName } from '../sources/source.ts'
 
-/** What the sources of one server have read and is not stale. */
+/** The readings of one server's sources that are not stale. */
 export interface Freshness {
-  /** A poll replaces what its source has read and pushed before. */
+  /** Adds the reading of a poll, which replaces all earlier readings of its source. */
   addPolled(reading: Reading): void
-  /** What is pushed comes on top of the last poll. Each field keeps its own time. */
+  /** Adds a pushed reading, which is combined with earlier ones since the last poll. Each field keeps its own time. */
   addPushed(reading: Reading): void
-  /** Of each source its last poll, then what was pushed since. */
+  /** Returns for each source the reading of its last poll, then the combined pushed reading. */
   readings(): readonly Reading[]
-  /** From the next `expire` on, fields that were read at this time (monotonic milliseconds) or before it count as stale. */
+  /** Makes fields that were read at or before this time (monotonic milliseconds) stale from the next `expire` on. */
   dropUntil(at: number): void
   /**
-   * Drops the fields that are stale, and everything of sources that are not among these.
-   * @param keepUntil monotonic milliseconds before which nothing is dropped, however old it is
-   * @returns monotonic milliseconds at which the next field goes stale; infinite: none does
+   * Drops stale fields and the readings of sources that are not in `sources`.
+   * @param keepUntil monotonic milliseconds before which no field is dropped because of its age
+   * @returns monotonic milliseconds at which the next field becomes stale; Infinity if there is none
    */
   expire(now: number, sources: ReadonlySet<SourceName>, keepUntil?: number): number
 }
 
 /**
- * A field is stale `staleAfter` milliseconds after it was read. One that its source reads less often than in each poll lasts
- * longer by the time between two reads, but not longer than `staleAfter` after its source was last read.
- * @param isKept for a source that `dropUntil` does not concern
+ * A field is stale `staleAfter` milliseconds after it was read. A field that is not read in every poll is valid longer, by the time
+ * between two reads, but at most until `staleAfter` after the last poll of its source.
+ * @param isKept returns true for a source that `dropUntil` does not apply to
  */
 export function createFreshness(staleAfter: number, isKept: (source: SourceName) => boolean = () => false): Freshness {
   const bySource = new Map<SourceName, readonly Reading[]>()
   let droppedUntil = Number.NEGATIVE_INFINITY
 
-  /** A source may remember a field and give it again after it was dropped. */
+  /** A source may cache a field and return it again after it was dropped. */
   const isDropped = (reading: Reading, field: FieldName): boolean =>
     fieldReadAt(reading, field) <= droppedUntil && !isKept(reading.source)
 
@@ -72,7 +72,7 @@ export function createFreshness(staleAfter: number, isKept: (source: SourceName)
   }
 }
 
-/** Two pushed readings as one, in which each field has the time at which it was read. */
+/** Combines two pushed readings. Each field keeps the time at which it was read. */
 function combine(earlier: Reading, later: Reading): Reading {
   const names = Object.keys(earlier.fields) as FieldName[]
   const earlierTimes = Object.fromEntries(names.map((field) => [field, fieldReadAt(earlier, field)]))

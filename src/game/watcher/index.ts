@@ -4,92 +4,65 @@ import { toSourceError } from '../errors.ts'
 import type { Limiter } from '../names/limiter.ts'
 import type { PollSettings } from '../server.ts'
 import type { SettingNames } from '../setting-names.ts'
-import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
-import { descriptorOf } from '../sources/descriptor-of.ts'
+import type { ServerSnapshot } from '../snapshot.ts'
 import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
 import { createDeadline, type Deadline, waitAtMost } from './deadline.ts'
-import { createFreshness } from './freshness.ts'
-import { judgeMainThread } from './main-thread.ts'
-import { createPlayerCounter } from './player-counter.ts'
 import { createPollRequests } from './poll-requests.ts'
-import { createReachability } from './reachability.ts'
+import { createPublisher } from './publisher.ts'
 import { createRunningPolls } from './running-polls.ts'
 import { createSchedule } from './schedule.ts'
 import { createSourceStates } from './source-states.ts'
 
-/** Milliseconds that what one source read waits for the other sources of the same poll, to be published with them. */
-const publishDelayMs = 100
-
 export interface Watcher {
   readonly server: string
   readonly settings: PollSettings
-  /** The newest snapshot; before the first poll one without fields. */
+  /** Returns the newest snapshot, which has no fields until the first poll. */
   snapshot(): ServerSnapshot
-  /** Polls now, then on the interval, also while sources of the poll before are slow. `delay` ms before the first poll. */
+  /** Starts polling on the interval, even while sources of the previous poll are slow. The first poll starts after `delay` ms. */
   start(delay?: number): void
   /**
-   * One poll of all sources except those whose earlier poll is still running; joins a poll that is running. Never rejects: what
-   * failed is in the snapshot.
+   * Polls all sources whose previous poll has ended, or joins a poll that is already running. Never rejects: failures are in the
+   * snapshot.
    */
   poll(): Promise<ServerSnapshot>
-  /** Called with each new snapshot; the function returned unsubscribes. */
+  /** Calls the listener with each new snapshot; the returned function unsubscribes. */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
   close(): void
 }
 
 export interface WatcherOptions {
   readonly server: string
-  /** It is the built-in demo server: its snapshots say so. */
+  /** Set for the built-in demo server; its snapshots are marked. */
   readonly demo?: true
-  /** For messages. */
+  /** The names of the settings for messages. */
   readonly settingNames?: SettingNames | undefined
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
   /** 0 <= n < 1, for jitter. */
   readonly random: () => number
-  /** Bounds the polls of all servers that run at once; default: no bound. */
+  /** Limits the number of concurrent polls of all servers; default: no limit. */
   readonly limit?: Limiter
-  /** Called when a poll of the schedule starts, with the milliseconds since it was due. */
+  /** Called when a scheduled poll starts, with its delay in milliseconds. */
   readonly onPollStart?: (delayMs: number) => void
-  /** Creates the sources, which push what arrives between polls, and may request polls. */
+  /** Creates the sources, which push events between polls and may request polls. */
   readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
 
-/** Its files stay as they are while the server is down. */
-const readsFiles = (name: SourceName): boolean => descriptorOf(name).completesOthers === true
-
-/** Reading files of the server on this machine says nothing about whether it runs. */
-const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
-
 /**
- * Watches one server: polls its sources under one deadline and merges what they read into snapshots. A source that is slow delays
- * neither what the others read nor their next poll; it is polled again once it has ended.
+ * Watches one server: polls its sources with one deadline and merges the readings into snapshots. A slow source delays neither the
+ * readings nor the next poll of the others; it is polled again once its poll has ended.
  */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { server, settings, clock, log, random } = options
   const states = createSourceStates({ server, clock, log, settingNames: options.settingNames })
-  const freshness = createFreshness(settings.staleAfter, readsFiles)
-  const reachability = createReachability(isNetwork)
   const running = createRunningPolls(clock)
-  const counter = createPlayerCounter()
-  const polls: Partial<Record<string, number>> = {}
-  const listeners = new Set<(snapshot: ServerSnapshot) => void>()
   let isStarted = false
   let closed = false
-  /** Polls in a row that did not reach the server. */
+  /** Consecutive polls that did not reach the server. */
   let failures = 0
   let pollsStarted = 0
-  let pollDuration: number | undefined
-  let lastPollAt: number | undefined
-  let lastContact: ServerSnapshot['lastContact']
-  /** When a poll last reached the server. */
-  let lastReachedAt = Number.NEGATIVE_INFINITY
-  /** Monotonic milliseconds of the last contact before the last outage: what was read until then is of another run of the server. */
-  let lastOutageAt = Number.NEGATIVE_INFINITY
   let currentPoll: Promise<ServerSnapshot> | undefined
-  let cancelExpiry = () => {}
-  let cancelPublish: (() => void) | undefined
   const requests = createPollRequests(clock, pollRequested)
   const sources = options.sources(receivePushed, (source, at) => {
     if (isStarted) requests.request(source, at)
@@ -99,45 +72,17 @@ export function createWatcher(options: WatcherOptions): Watcher {
     ...(options.limit && { limit: options.limit }),
     ...(options.onPollStart && { onStart: options.onPollStart }),
   })
-  let current = build(merge([]))
+  const publisher = createPublisher({
+    server,
+    demo: options.demo,
+    settings,
+    clock,
+    log,
+    states,
+    listSources: () => sources.list(),
+  })
 
-  function build(fields: KnownFields): ServerSnapshot {
-    const { up } = reachability
-    const now = clock.now()
-    const activities = up === true ? sources.list().flatMap((source) => source.mainThread?.() ?? []) : []
-    const { interval, staleAfter } = settings
-    const mainThread = judgeMainThread(activities, { now, interval, staleAfter, since: lastOutageAt })
-    return Object.freeze({
-      server,
-      ...(options.demo && { demo: true as const }),
-      at: now,
-      fields,
-      sources: Object.freeze(sources.list().map(states.of)),
-      polls: Object.freeze({ ...polls }),
-      ...counter.counts(),
-      ...(up !== undefined && { up }),
-      ...(mainThread && { mainThread }),
-      ...(lastContact && { lastContact }),
-      ...(pollDuration !== undefined && { pollDuration }),
-      ...(lastPollAt !== undefined && { lastPollAt }),
-    })
-  }
-
-  /** @param at monotonic milliseconds at which something of the server was read */
-  function reached(source: Source, at: number): boolean {
-    const contactBefore = lastContact?.at
-    if (isNetwork(source) && (lastContact === undefined || at > lastContact.at)) {
-      lastContact = { at, wall: clock.wall() - (clock.now() - at) }
-    }
-    const wasDown = reachability.reached(source)
-    if (wasDown && contactBefore !== undefined) {
-      lastOutageAt = contactBefore
-      freshness.dropUntil(lastOutageAt)
-    }
-    return wasDown
-  }
-
-  /** The server is up again, as something other than a regular poll has shown: the next one comes at once. */
+  /** The server is up again, as shown by something other than a scheduled poll: polls it soon. */
   function recover(): void {
     failures = 0
     schedule.pollSoon()
@@ -146,50 +91,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
   function receivePushed(reading: Reading): void {
     const source = sources.list().find(({ name }) => name === reading.source)
     if (closed || source === undefined) return
-    freshness.addPushed(reading)
-    if (!reading.isStarting && reached(source, reading.at)) recover()
-    // Before the first poll has ended most is unknown: what it reads belongs to the first snapshot too.
-    if (pollDuration === undefined) publishSoon()
-    else publish()
+    if (publisher.addPushed(source, reading)) recover()
   }
 
-  /** Publishes after a short delay, unless the end of the poll does so before. */
-  function publishSoon(): void {
-    if (!closed) cancelPublish ??= clock.after(publishDelayMs, publish)
-  }
-
-  function publish(): void {
-    cancelPublish?.()
-    cancelPublish = undefined
-    const list = sources.list()
-    states.keepOnly(list)
-    reachability.update(list)
-    expireReadings(list)
-    const failing = new Set(list.filter((source) => reachability.hasReached(source) === false).map(({ name }) => name))
-    const fields = merge(freshness.readings(), failing)
-    counter.update(fields)
-    current = build(fields)
-    for (const listener of listeners) {
-      try {
-        listener(current)
-      } catch (error) {
-        log.error({ err: error, server }, `${server}: a listener of its snapshots failed`)
-      }
-    }
-  }
-
-  /**
-   * Stale fields become unknown, also between polls and while a poll hangs. Of a server that is down everything stays until the
-   * last of it is stale.
-   */
-  function expireReadings(list: readonly Source[]): void {
-    cancelExpiry()
-    const keepUntil = reachability.up === false ? lastReachedAt + settings.staleAfter : undefined
-    const next = freshness.expire(clock.now(), new Set<SourceName>(list.map(({ name }) => name)), keepUntil)
-    if (next < Number.POSITIVE_INFINITY && !closed) cancelExpiry = clock.after(next - clock.now(), publish)
-  }
-
-  /** Polls one source. Never rejects. @returns true where this has shown that a server which was down is up again */
+  /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
   async function pollSource(source: Source, deadline: Deadline): Promise<boolean> {
     const started = clock.now()
     const elapsed = () => (clock.now() - started) / 1000
@@ -197,17 +102,15 @@ export function createWatcher(options: WatcherOptions): Watcher {
     try {
       const reading = await running.run(source, deadline)
       if (closed) return false
-      freshness.addPolled(reading)
-      hasRecovered = reached(source, reading.at)
-      if (isNetwork(source)) lastReachedAt = Math.max(lastReachedAt, reading.at)
+      hasRecovered = publisher.addPolled(source, reading)
       states.ok(source, elapsed(), reading.failures)
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return false
-      reachability.missed(source)
+      publisher.addFailed(source)
       states.failed(source, elapsed(), error)
     }
-    publishSoon()
+    publisher.publishSoon()
     return hasRecovered
   }
 
@@ -226,33 +129,23 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const number = ++pollsStarted
     const deadline = createDeadline(clock, settings.timeout)
     await refreshSources(deadline)
-    if (closed) return current
+    if (closed) return publisher.snapshot()
     const idle = sources.list().filter((source) => !running.isRunning(source))
     const recoveries = await Promise.all(idle.map((source) => pollSource(source, deadline)))
-    if (closed || (idle.length === 0 && running.size > 0)) return current
-    const list = sources.list()
-    reachability.update(list)
-    const { up } = reachability
+    if (closed || (idle.length === 0 && running.size > 0)) return publisher.snapshot()
+    const up = publisher.pollEnded(started)
     if (up === false) failures++
     else if (up) failures = 0
-    // A later poll has found the server down, so that the next one may be far away.
+    // A later poll found the server down, so the next one may be scheduled much later.
     if (recoveries.includes(true) && number < pollsStarted) recover()
-    if (up !== undefined) {
-      const error = up ? undefined : list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])[0]
-      const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
-      polls[outcome] = (polls[outcome] ?? 0) + 1
-    }
-    pollDuration = (clock.now() - started) / 1000
-    lastPollAt = clock.wall()
-    publish()
-    return current
+    return publisher.snapshot()
   }
 
-  /** Reads the directory again, in at most half of the time: if it hangs, the sources that are known have the other half. */
+  /** Reads the directory again. If it hangs, half of the time remains for the sources that are already known. */
   async function refreshSources(deadline: Deadline): Promise<void> {
     if (sources.refresh === undefined) return
     try {
-      await waitAtMost(sources.refresh(), deadline.left() / 2, clock)
+      await waitAtMost(sources.refresh(), deadline.remainingMs() / 2, clock)
     } catch (error) {
       log.error({ err: error, server }, `${server}: cannot refresh its sources`)
     }
@@ -270,26 +163,21 @@ export function createWatcher(options: WatcherOptions): Watcher {
   return {
     server,
     settings,
-    snapshot: () => current,
+    snapshot: publisher.snapshot,
     start(delay = 0) {
       isStarted = true
       schedule.start(delay)
     },
     poll: () => currentPoll ?? startPoll(),
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    subscribe: publisher.subscribe,
     close() {
       if (closed) return
       closed = true
       running.close()
       schedule.close()
       requests.close()
-      cancelExpiry()
-      cancelPublish?.()
+      publisher.close()
       sources.close()
-      listeners.clear()
     },
   }
 }

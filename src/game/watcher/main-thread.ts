@@ -1,7 +1,7 @@
 import type { MainThread } from '../snapshot.ts'
 import type { MainThreadActivity } from '../sources/source.ts'
 
-/** Intervals between two polls after which an unanswered request means that the main thread hangs. */
+/** Number of poll intervals after which an unanswered request means that the main thread is hung. */
 const maxIntervals = 3
 
 export interface MainThreadOptions {
@@ -9,16 +9,16 @@ export interface MainThreadOptions {
   readonly now: number
   /** Milliseconds between two polls. */
   readonly interval: number
-  /** Milliseconds after which an answer says nothing about the main thread any more. */
+  /** Milliseconds after which a reply is stale. */
   readonly staleAfter: number
-  /** Monotonic milliseconds: requests and answers until then do not count, as those from before an outage. */
+  /** Requests and replies up to this time (monotonic milliseconds) are ignored, for example those before an outage. */
   readonly since?: number
 }
 
 /**
- * Whether the main thread of a server that is up works, from what its sources have met with.
- * @param activities of each source that knows of the main thread
- * @returns undefined where that is unknown
+ * Determines whether the main thread of a server that is up responds.
+ * @param activities from each source whose requests the main thread answers
+ * @returns undefined if unknown
  */
 export function judgeMainThread(
   activities: readonly MainThreadActivity[],
@@ -29,7 +29,7 @@ export function judgeMainThread(
     undefined,
   )
   const lastAnswerAt = newest?.answeredAt ?? Number.NEGATIVE_INFINITY
-  // Whatever any source has received from the main thread since shows that it works.
+  // A later reply from the main thread to any source shows that it responds.
   const waiting = activities.flatMap(({ waitingSince, lastSentAt = waitingSince, lateAfterMs = maxIntervals * interval }) => {
     if (waitingSince === undefined || lastSentAt === undefined || lastSentAt <= since) return []
     const startedAt = Math.max(waitingSince, since)

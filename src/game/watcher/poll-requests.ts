@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { SourceName } from '../sources/source.ts'
 
-/** Milliseconds between two requested polls of one source, however many it requests. */
+/** Minimum milliseconds between two requested polls of one source. */
 const spacingMs = 1_000
 
-/** Polls of single sources between the regular ones, requested by the sources themselves. */
+/** Extra polls of single sources between the scheduled ones, requested by the sources themselves. */
 export interface PollRequests {
-  /** Polls the source at a time (monotonic milliseconds). Of several requests the earliest counts. */
+  /** Polls the source at a time (monotonic milliseconds). If there are several requests, the earliest wins. */
   request(source: SourceName, at: number): void
   close(): void
 }
@@ -16,9 +16,9 @@ interface RequestMaps {
   readonly polledAt: Map<SourceName, number>
 }
 
-/** @param poll polls the source; false: a poll of it is running, so that it has to be polled once more after it */
+/** @param poll polls the source; returns false if it is already being polled, and another poll is needed afterwards */
 export function createPollRequests(clock: Clock, poll: (source: SourceName) => boolean): PollRequests {
-  /** Made at the first request: most servers have no source that makes one. */
+  /** Created at the first request: most servers have no source that makes requests. */
   let maps: RequestMaps | undefined
   let closed = false
 

@@ -1,25 +1,24 @@
 import type { Source } from '../sources/source.ts'
 
 /**
- * Whether a server is up, from what its sources last met with: up if any of them reached it, down if all of them have tried and
- * none did.
+ * Whether a server is up: up if the last poll of any source reached it, down if all sources were polled and none reached it.
  */
 export interface Reachability {
-  /** Undefined: unknown, because not every source has been polled and none has reached the server. */
+  /** Undefined if unknown: no source has reached the server, and not all of them have been polled. */
   readonly up: boolean | undefined
-  /** @returns true where the server was down until now */
+  /** Returns true if the server was down until now. */
   reached(source: Source): boolean
   missed(source: Source): void
-  /** Whether the source reached the server when it last tried; undefined before its first poll has ended. */
+  /** Whether the last poll of the source reached the server; undefined until its first poll has ended. */
   hasReached(source: Source): boolean | undefined
-  /** Forgets the sources that are not among these, and decides anew. */
+  /** Drops sources that are not in the list, and updates `up`. */
   update(sources: readonly Source[]): void
 }
 
-/** @param isNetwork whether the source speaks to the server: reading a directory says nothing about whether the server runs */
+/** @param isNetwork whether the source connects to the server: reading a directory does not show that the server is running */
 export const createReachability = (isNetwork: (source: Source) => boolean): Reachability => new SourceReachability(isNetwork)
 
-/** A class, because thousands of servers have one each, and a getter in an object of its own takes a kilobyte. */
+/** A class to save memory: there is one for each of thousands of servers, and an object literal with a getter takes a kilobyte. */
 class SourceReachability implements Reachability {
   readonly #isNetwork: (source: Source) => boolean
   readonly #outcomes = new Map<Source, boolean>()

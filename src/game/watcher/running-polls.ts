@@ -3,27 +3,27 @@ import { SourceError } from '../errors.ts'
 import type { Reading, Source } from '../sources/source.ts'
 import type { Deadline } from './deadline.ts'
 
-/** Milliseconds past the deadline in which a source may hand over what it has read. Then the poll ends without it. */
+/** Milliseconds after the deadline in which a source may still return what it has read. */
 const graceMs = 100
 
-/** The polls of a server's sources that have not ended. The only place where they are cancelled. */
+/** The running polls of one server's sources. The only place where polls are cancelled. */
 export interface RunningPolls {
   isRunning(source: Source): boolean
   readonly size: number
   /**
-   * Polls a source once, and ends the poll at the deadline even if the source ignores its signal.
-   * @throws SourceError `timeout`, `aborted`, or what the source throws
+   * Polls a source once. The poll ends at the deadline even if the source ignores its signal.
+   * @throws SourceError `timeout`, `aborted` or the error of the source
    */
   run(source: Source, deadline: Deadline): Promise<Reading>
-  /** Cancels the polls of all sources but these: the others have been closed. */
+  /** Cancels the polls of all other sources, which have been closed. */
   keepOnly(sources: readonly Source[]): void
-  /** Cancels all. */
+  /** Cancels all polls. */
   close(): void
 }
 
 export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePolls(clock)
 
-/** A class for the same reason as that of the reachability. */
+/** A class to save memory, as in `reachability.ts`. */
 class SourcePolls implements RunningPolls {
   readonly #clock: Clock
   readonly #running = new Map<Source, (reason: SourceError) => void>()
@@ -48,8 +48,8 @@ class SourcePolls implements RunningPolls {
         controller.abort(reason)
         reject(reason)
       })
-      cancelTimer = this.#clock.after(deadline.left(), () => {
-        const late = new SourceError('timeout', `${source.target}: no complete answer within ${deadline.timeoutMs} ms`)
+      cancelTimer = this.#clock.after(deadline.remainingMs(), () => {
+        const late = new SourceError('timeout', `${source.target}: no complete reply within ${deadline.timeoutMs} ms`)
         cancelTimer = this.#clock.after(graceMs, () => reject(late))
         controller.abort(late)
       })

@@ -6,18 +6,22 @@ import type { SourceState } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Source, SourceName } from '../sources/source.ts'
 
-/** The state of each source of one server, for `/sources`. Changes are logged. */
+/** The state of each source of one server, for `/api/v1/sources`. Logs changes. */
 export interface SourceStates {
   /** `pending` until its first poll has ended. */
   of(source: Source): SourceState
   /**
-   * @param duration seconds the poll took
-   * @param failures what could not be read, although the rest could
+   * Records a successful poll.
+   * @param duration in seconds
+   * @param failures of the parts that could not be read
    */
   ok(source: Source, duration: number, failures?: readonly SourceError[]): void
-  /** @param duration seconds the poll took */
+  /**
+   * Records a failed poll.
+   * @param duration in seconds
+   */
   failed(source: Source, duration: number, error: SourceError): void
-  /** Forgets the states of sources that are not listed any more, or with another target: the settings have changed. */
+  /** Drops the states of sources that are no longer listed, or whose target has changed. */
   keepOnly(sources: readonly Source[]): void
 }
 
@@ -30,10 +34,10 @@ export interface SourceStatesOptions {
 
 export function createSourceStates({ server, clock, log, settingNames }: SourceStatesOptions): SourceStates {
   const states = new Map<SourceName, SourceState>()
-  /** What the last poll of each source threw: a source that only waits for its next attempt throws the same object again. */
+  /** The error of each source's last poll. A source that waits for its next attempt throws the same object again. */
   const thrownBy = new Map<SourceName, SourceError>()
 
-  /** A failure of the same parts in the next poll is the same failure. */
+  /** If the same parts fail again in the next poll, it is the same failure. */
   function describeFailures(
     failures: readonly SourceError[],
     before: SourceState | undefined,

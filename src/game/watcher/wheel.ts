@@ -1,29 +1,29 @@
 import type { Clock } from '../../clock.ts'
 import { createPauses, type Pauses } from '../../pauses.ts'
 
-/** Times are rounded up to a multiple of it, milliseconds. */
+/** Resolution in milliseconds: times are rounded up to a multiple of it. */
 const tickMs = 5
-/** Ticks of one turn of the wheel. A later time waits in its slot for more than one turn. */
+/** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
 interface Timer {
   readonly tick: number
-  /** Undefined once it was cancelled. */
+  /** Undefined after the timer has run or was cancelled. */
   action: (() => void) | undefined
 }
 
 /**
- * A clock whose `after` is served by one timer of `clock` for all: thousands of servers have three or four of them each
- * (`npm run bench -- timers`). What is due together, as after the process was suspended, is run in slices, so that sockets and
- * requests come in between. An action may run `tickMs` late, never early.
+ * A timer wheel: a clock whose timers share one timer of `clock`, since each of thousands of servers has three or four
+ * (`npm run bench -- timers`). Many timers that are due at the same time, for example after the process was suspended, run in slices
+ * to let the event loop handle I/O in between. An action may run up to `tickMs` late, never early.
  */
 export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {
   const slots: Timer[][] = Array.from({ length: slotCount }, () => [])
-  /** Timers that were neither run nor cancelled. */
+  /** Number of timers that have neither run nor been cancelled. */
   let pending = 0
-  /** All timers up to this tick were taken out of their slots. */
+  /** All timers up to this tick have been removed from their slots. */
   let passed = Number.NEGATIVE_INFINITY
-  /** Those that are due, in the order of their ticks. */
+  /** Timers that are due, ordered by tick. */
   let due: Timer[] = []
   let armedFor = Number.POSITIVE_INFINITY
   let disarm = () => {}
@@ -59,7 +59,7 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
 
   function fire(): void {
     armedFor = Number.POSITIVE_INFINITY
-    // A timer of the system may fire a part of a millisecond early.
+    // A system timer may fire up to a millisecond early.
     takeDue(Math.floor((clock.now() + 0.9) / tickMs))
     const slice = createSlice()
     let index = 0

@@ -1,8 +1,10 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig } from '../../../src/config.ts'
 import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
+import { until } from '../../helpers/until.ts'
 
 /** The example of Prometheus' own documentation. */
 const documented = `[
@@ -143,4 +145,83 @@ describe('what cannot be used', () => {
 
 it.each(['/srv/targets.txt', '/srv/*/a.json', '/srv/a*b*.json', '*'])('refuses the pattern %s, as Prometheus does', (pattern) => {
   expect(() => loadConfig({ env: { DISCOVERY_FILE_SD: pattern } })).toThrow(ConfigError)
+})
+
+describe('hostile files', () => {
+  const groups = (...targets: readonly string[]) => JSON.stringify([{ targets }])
+
+  it('that are no files, or have no end, do not hold up the others', async () => {
+    const { targets, lists, names, write } = await start({ 'a.json': groups('a.test:1') })
+    execFileSync('mkfifo', [join(targets, 'pipe.json')])
+    symlinkSync('/dev/zero', join(targets, 'zero.json'))
+    symlinkSync('loop.json', join(targets, 'loop.json'))
+    mkdirSync(join(targets, 'folder.json'))
+    write('b.json', groups('b.test:1'))
+    await until(async () => (await names()).includes('b.test:1'))
+    const problems = (await lists()).flatMap(({ list, problems }) => problems.map((problem) => `${list}: ${problem}`))
+    expect(problems).toEqual([
+      'folder.json: it is not a file',
+      'loop.json: it cannot be read (ELOOP)',
+      'pipe.json: it is not a file',
+      'zero.json: it is not a file',
+    ])
+  })
+
+  it('of too many targets or too much YAML are refused', async () => {
+    const many = `[${Array.from({ length: 1_000 }, () => '"a.test:1"').join(',')}]`
+    const aliases = `- &group { targets: ${many} }\n${'- *group\n'.repeat(100)}`
+    const levels = Array.from({ length: 40 }, (_, level) => `- &l${level + 1} [*l${level}, *l${level}]\n`)
+    const files = {
+      'aliases.yml': aliases,
+      'long.yml': `# ${'x'.repeat(5_000_000)}\n[]`,
+      'many.json': groups(...Array.from({ length: 100_001 }, () => '')),
+      'nested.yml': `- &l0 []\n${levels.join('')}- *l40\n`,
+    }
+    const { lists } = await start(files, '*.json,*.yml')
+    expect(Object.fromEntries((await lists()).slice(1).map(({ list, problems }) => [list, problems]))).toEqual({
+      'aliases.yml': ['it has 101000 targets, more than 100000'],
+      'long.yml': [expect.stringMatching(/more than 4194304; YAML of that size takes too long to parse$/)],
+      'many.json': ['it has 100001 targets, more than 100000'],
+      'nested.yml': ['group 1: expected an object with targets and labels'],
+    })
+  })
+
+  it('give no secret of a label or target to the log or a client', async () => {
+    const labels = (name: string, rcon: string) => ({
+      ...{ name, secret: 's3cret-1', __tickwarden_rcon_address: rcon, __tickwarden_rcon_password: 's3cret-2' },
+    })
+    const text = JSON.stringify([
+      { targets: ['a.test:1'], labels: labels('a', 'a.test:2') },
+      { targets: ['b.test:1'], labels: labels('b', 'b.test:port') },
+      { targets: ['c.test:1'], labels: { name: 'c', __tickwarden_rcon_password: 's3cret-3\nx' } },
+      { targets: ['http://user:s3cret-4@d.test:1/?key=s3cret-5'] },
+    ])
+    const { lists, names, log, get } = await start({ 'a.json': text })
+    expect(await names()).toEqual(['own', 'a', 'c'])
+    const [, list] = await lists()
+    expect(list).toMatchObject({ servers: 2, refused: 2 })
+    const shown = [...log, JSON.stringify(list)]
+    for (const path of ['/sd', '/metrics', '/api/v1/sources', '/api/v1/servers/a/sources', '/'])
+      shown.push(await (await get(path)).text())
+    expect(shown.join('\n')).not.toContain('s3cret')
+  })
+
+  it('may name servers as they like, as far as a path can carry it', async () => {
+    const names = ['__proto__', 'constructor', 'toString', '\u{1f600}', 'a"b\\c\nd', '%2e', '<script>', 'a b', '\u202e']
+    const text = JSON.stringify(names.map((name, index) => ({ targets: [`127.0.0.1:${index + 1}`], labels: { name } })))
+    const labels = '{"targets":["p.test:1"],"labels":{"name":"p","__proto__":"x","constructor":"y"}}'
+    const service = await start({
+      'a.json': text,
+      'b.json': `[${labels}]`,
+      'c.json': '[{"targets":["c.test:1"],"labels":{"name":"a/b"}}]',
+    })
+    expect(await service.names()).toEqual(['own', ...names, 'p'])
+    for (const name of names) {
+      const path = `/api/v1/servers/${encodeURIComponent(name)}`
+      expect((await service.get(`${path}/sources`)).status, name).toBe(200)
+      const label = name.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+      await until(async () => (await (await service.get('/metrics')).text()).includes(`minecraft_up{server="${label}"} 0\n`))
+    }
+    expect((await service.lists())[3]).toMatchObject({ list: 'c.json', servers: 0, refused: 1 })
+  })
 })

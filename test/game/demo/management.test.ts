@@ -88,7 +88,7 @@ describe('the management protocol of the demo server', () => {
     expect((await client.call('minecraft:serversettings/status_heartbeat_interval')).result).toBe(9)
   })
 
-  it('leaves players out of the status when nobody is on', async () => {
+  it('omits players from the status when none are online', async () => {
     const client = await dial(await start({ players: 0 }))
     expect((await client.call('minecraft:server/status')).result).not.toHaveProperty('players')
     expect((await client.call('minecraft:players')).result).toEqual([])
@@ -107,7 +107,7 @@ describe('the management protocol of the demo server', () => {
     expect(await client.until(({ method }) => method === 'minecraft:notification/players/left')).toMatchObject({ params })
   })
 
-  it('tells of activity at a join, at most every half minute', async () => {
+  it('notifies of activity at a join, at most every 30 s', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     const client = await dial(server)
@@ -124,7 +124,7 @@ describe('the management protocol of the demo server', () => {
     expect(told()).toBe(2)
   })
 
-  it('tells that it saved, its status every heartbeat, and that it stops', async () => {
+  it('notifies of saves, of its status at every heartbeat, and when it stops', async () => {
     const clock = manualClock()
     const server = await start({ clock, heartbeat: 2, players: 0 })
     const client = await dial(server)
@@ -185,7 +185,7 @@ describe('the management protocol of the demo server', () => {
     expect((await once(binary.socket, 'close'))[0]).toBe(1003)
   })
 
-  it('lets go of a client that asks on and on while the main thread is stuck', async () => {
+  it('disconnects a client that sends requests endlessly while the main thread is hung', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     const client = await dial(server)
@@ -197,7 +197,7 @@ describe('the management protocol of the demo server', () => {
     expect(client.messages).toHaveLength(0)
   })
 
-  it('closes at once while a client does not read and another never finished its request', async () => {
+  it('closes immediately while one client does not read and another has not finished its request', async () => {
     const server = await start()
     const port = Number(new URL(server.management!.url).port)
     const halfway = connect(port, '127.0.0.1')

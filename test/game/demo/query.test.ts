@@ -92,7 +92,7 @@ describe('the query of the demo server', () => {
     expect(reply.subarray(5).toString(encoding)).toMatch(/^Café §aé\0SMP\0world\x005\x0020\0/)
   })
 
-  it('keeps the session of the asker, and answers nobody without a token of the last 30 s', async () => {
+  it('returns the session of the client, and requires a token of the last 30 s', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     expect((await ask(server, challenge)).toString('latin1')).toMatch(/^\x09\x01\x02\x03\x04\d+\0$/)
@@ -106,7 +106,7 @@ describe('the query of the demo server', () => {
     expect((await ask(server, challenge))[0]).toBe(9)
   })
 
-  it('tells the full list from what it knew up to 5 s ago', async () => {
+  it('caches the full list for 5 s', async () => {
     const clock = manualClock()
     const server = await start({ clock, players: 1 })
     const online = async () =>
@@ -118,7 +118,7 @@ describe('the query of the demo server', () => {
     expect(await online()).toBe('2')
   })
 
-  it('ignores what is no request', async () => {
+  it('ignores datagrams that are not requests', async () => {
     const server = await start()
     for (const bytes of ['', '00', 'fefd', 'fefd09', 'fefd0001020304', 'fefd7701020304', 'ffff0901020304']) {
       send(server, Buffer.from(bytes, 'hex'))

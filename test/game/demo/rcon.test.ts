@@ -171,7 +171,7 @@ describe('the texts of an era', () => {
 })
 
 describe('the protocol', () => {
-  it('refuses a wrong password with the id -1, keeps the connection, and lets a right one in', async () => {
+  it('rejects a wrong password with the id -1, keeps the connection, and accepts the right one', async () => {
     const server = await start({ rconPassword: 'correct horse' })
     const client = await dial(server)
     client.send(packet(7, 3, 'wrong'))
@@ -232,7 +232,7 @@ describe('the protocol', () => {
     expect(await client.closed()).toBe(0)
   })
 
-  it('sends away who does not log in, and keeps who has', async () => {
+  it('disconnects a client that does not log in, and keeps others', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     const member = await dial(server)
@@ -280,7 +280,7 @@ describe('the protocol', () => {
     expect(Math.abs(measured - rate) / rate).toBeLessThan(0.01)
   })
 
-  it('does not answer while the main thread is stuck, and does when it is free again', async () => {
+  it('does not answer while the main thread is hung, and answers when it is free again', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     const client = await dial(server)
@@ -302,7 +302,7 @@ describe('the protocol', () => {
     expect((await reply).body).toContain('There are 5')
   })
 
-  it('tells whoever asks which commands were run', async () => {
+  it('calls onRequest with each command', async () => {
     const seen: string[] = []
     const server = await start({ onRequest: (protocol, request) => seen.push(`${protocol} ${request}`) })
     await ask(server, 'list')
@@ -319,7 +319,7 @@ describe('the protocol', () => {
     expect(await ask(server, 'list')).toContain('There are 5')
   })
 
-  it.skipIf(!hasPythonModule('rcon'))('is understood by python3-rcon, which puts the pieces together', async () => {
+  it.skipIf(!hasPythonModule('rcon'))('works with python3-rcon, which joins the pieces', async () => {
     const server = await start({ players: 300 })
     const { host, port } = server.rcon.address
     const script = `

@@ -69,7 +69,7 @@ describe('the status of the demo server', () => {
     expect(players.sample).toHaveLength(5)
   })
 
-  it('tells a join at once', async () => {
+  it('reports a join immediately', async () => {
     const { address, world } = await start({ players: 1 })
     const online = async () => (await util.status(address.host, address.port, { enableSRV: false })).players.online
     expect(await online()).toBe(1)
@@ -103,7 +103,7 @@ describe('the status of the demo server', () => {
     expect(await exchange(await start(), bytes)).toHaveLength(0)
   })
 
-  it('lets nobody stay for longer than half a minute', async () => {
+  it('closes connections after 30 s', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     const socket = connect(server.address.port, server.address.host)
@@ -116,7 +116,7 @@ describe('the status of the demo server', () => {
     await closed
   })
 
-  it('closes at once while clients are connected', async () => {
+  it('closes immediately while clients are connected', async () => {
     const server = await start()
     const socket = connect(server.address.port, server.address.host)
     await once(socket, 'connect')
@@ -126,7 +126,7 @@ describe('the status of the demo server', () => {
     socket.destroy()
   })
 
-  it('refuses what it cannot be', async () => {
+  it('rejects options that are not supported', async () => {
     await expect(startDemoServer({ era: '0.30' })).rejects.toThrow('expected one of 1.12.2, ')
     await expect(startDemoServer({ era: '1.12.2', scenario: 'frozen' })).rejects.toThrow('no /tick')
     await expect(startDemoServer({ era: '1.20.4', scenario: 'paused' })).rejects.toThrow('does not pause')

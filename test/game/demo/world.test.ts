@@ -64,14 +64,14 @@ describe('the demo world', () => {
     expect(one.seen).not.toEqual(other.seen)
   })
 
-  it('keeps the UUID of a name, the one that a server in offline mode gives', () => {
+  it('uses the offline-mode UUID of a name', () => {
     const { world } = start()
     expect(world.join('Notch')).toEqual({ name: 'Notch', id: 'b50ad385-829d-3141-a216-7e7d7539ba7f' })
     world.leave('Notch')
     expect(world.join('Notch').id).toBe('b50ad385-829d-3141-a216-7e7d7539ba7f')
   })
 
-  it('tells joins and leaves, and refuses a full house and a second self', () => {
+  it('reports joins and leaves, and rejects players who are online or exceed the maximum', () => {
     const { world } = start({ players: 1, maxPlayers: 2 })
     const events: WorldEvent[] = []
     world.subscribe((event) => events.push(event))
@@ -87,7 +87,7 @@ describe('the demo world', () => {
     expect(world.leave('Nobody')).toBeUndefined()
   })
 
-  it('pauses when it has been empty for long enough, and goes on when somebody joins', async () => {
+  it('pauses when it has been empty for long enough, and resumes when a player joins', async () => {
     const { clock, world } = start({ players: 1, pauseWhenEmpty: 10 })
     world.leave()
     await clock.advance(9_900)
@@ -102,7 +102,7 @@ describe('the demo world', () => {
     expect(world.gameTime() - stood).toBeGreaterThanOrEqual(19)
   })
 
-  it('knows its last ticks: 100 of them for the percentiles, a minute for the averages', async () => {
+  it('records its last ticks: 100 for the percentiles, a minute for the averages', async () => {
     const { clock, world } = start({ scenario: 'tps10' })
     expect(world.tickTimes().summary(100).mean).toBeCloseTo(100, 1)
     expect(world.tickTimes().sorted()).toHaveLength(100)
@@ -110,7 +110,7 @@ describe('the demo world', () => {
     expect(world.rate(60)).toBeCloseTo(10, 1)
   })
 
-  it('calls back between two ticks: at once when the main thread is free, else after the running one', async () => {
+  it('runs actions immediately if the main thread is free, otherwise after the current tick', async () => {
     const { clock, world } = start({ scenario: 'steady' })
     await clock.advance(1_003)
     let called = 0

@@ -3,7 +3,7 @@ import { createLimiter } from '../../../src/game/names/limiter.ts'
 import { type Answer, createNameCache } from '../../../src/game/names/name-cache.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
-/** A cache over a resolver whose answers are the test's. */
+/** A cache of a resolver that is controlled by the test. */
 function scripted({ maxNames = 100, maxConcurrent = 100 } = {}) {
   const clock = manualClock()
   const took: number[] = []
@@ -28,8 +28,8 @@ function scripted({ maxNames = 100, maxConcurrent = 100 } = {}) {
   return { clock, took, queries, lookup, resolved }
 }
 
-describe('the cache of names', () => {
-  it('sends one query for all who look a name up at the same time', async () => {
+describe('the name cache', () => {
+  it('sends one query for concurrent lookups of a name', async () => {
     const { queries, lookup } = scripted()
     const both = Promise.all([lookup('a'), lookup('a')])
     expect(queries).toHaveLength(1)
@@ -42,7 +42,7 @@ describe('the cache of names', () => {
     ['its TTL', 300, 300],
     ['an hour at most', 86_400, 3_600],
     ['a minute where the TTL is unknown', undefined, 60],
-  ])('keeps an answer for %s, and renews it in the last third of that', async (_, ttl, lifetime) => {
+  ])('caches an answer for %s, and refreshes it in the last third of that', async (_, ttl, lifetime) => {
     const { clock, queries, lookup, resolved } = scripted()
     await resolved('a', ttl)
     await clock.advance((lifetime * 1000 * 2) / 3 - 1)
@@ -58,7 +58,7 @@ describe('the cache of names', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('waits a moment for the new answer where the old one has expired, and no longer', async () => {
+  it('waits a short time for the new answer if the old one has expired', async () => {
     const { clock, queries, lookup, resolved } = scripted()
     await resolved('a')
     await clock.advance(60_000)
@@ -75,7 +75,7 @@ describe('the cache of names', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('keeps the last answer while name servers fail, and asks again after 5 s', async () => {
+  it('uses the last answer while name servers fail, and retries after 5 s', async () => {
     const { clock, queries, lookup, resolved } = scripted()
     await resolved('a')
     await clock.advance(60_000)
@@ -89,7 +89,7 @@ describe('the cache of names', () => {
     expect(queries).toHaveLength(2)
   })
 
-  it('keeps it that a name does not exist for 30 s, whatever it resolved to before', async () => {
+  it('caches for 30 s that a name does not exist, whatever it resolved to before', async () => {
     const { clock, queries, lookup, resolved } = scripted()
     await resolved('a')
     await clock.advance(60_000)
@@ -104,7 +104,7 @@ describe('the cache of names', () => {
     expect(await again).toBe('back')
   })
 
-  it('keeps no failure of a name that was never resolved', async () => {
+  it('does not cache the failure of a name that was never resolved', async () => {
     const { queries, lookup } = scripted()
     const failed = lookup('a')
     queries[0]?.fail('EAI_AGAIN')
@@ -113,7 +113,7 @@ describe('the cache of names', () => {
     expect(queries).toHaveLength(2)
   })
 
-  it('evicts the name that was not used for longest', async () => {
+  it('evicts the least recently used name', async () => {
     const { queries, lookup, resolved } = scripted({ maxNames: 2 })
     await resolved('a')
     await resolved('b')
@@ -126,7 +126,7 @@ describe('the cache of names', () => {
     expect(queries).toHaveLength(1)
   })
 
-  it('runs so many lookups at once and no more, without delay to names that it has', async () => {
+  it('limits concurrent lookups without delaying cached names', async () => {
     const { queries, lookup, resolved } = scripted({ maxConcurrent: 2 })
     await resolved('a')
     const silent = ['b', 'c', 'd'].map((name) => lookup(name))
@@ -137,7 +137,7 @@ describe('the cache of names', () => {
     expect(queries.map(({ name }) => name)).toEqual(['b', 'c', 'd'])
   })
 
-  it('measures the lookups that it could not serve, failed ones and the wait for others included', async () => {
+  it('measures lookups that were not cached, including failed ones and time in the queue', async () => {
     const { clock, took, queries, lookup } = scripted({ maxConcurrent: 1 })
     const first = lookup('a')
     const second = lookup('b').catch(() => 'failed')

@@ -55,8 +55,8 @@ const only =
   (name: string, asked: RecordType) =>
     name !== wanted ? 'NXDOMAIN' : asked === type ? a('192.0.2.1') : []
 
-describe('the resolver of the system', () => {
-  it('queries both families, and gives the lower TTL', async () => {
+describe('the system resolver', () => {
+  it('queries both families, and returns the lower TTL', async () => {
     const { resolver, system } = await subject((_, type) => (type === 'A' ? a('192.0.2.1', 300) : ipv6(1, 40)))
     const { value, ttlSeconds } = await resolver.addresses('mc.example.org')
     expect(value.toSorted((x, y) => x.family - y.family)).toEqual([
@@ -67,7 +67,7 @@ describe('the resolver of the system', () => {
     expect(system).toEqual([])
   })
 
-  it('gives the addresses of one family where the name server never answers for the other', async () => {
+  it('returns the addresses of one family if the name server does not answer for the other', async () => {
     const { resolver, clock, dns } = await subject((_, type) => (type === 'A' ? a('192.0.2.1') : undefined))
     const found = resolver.addresses('mc.example.org')
     await until(() => clock.pending > 0)
@@ -83,7 +83,7 @@ describe('the resolver of the system', () => {
     ])
   })
 
-  it('leaves names of the hosts file to getaddrinfo, also when they are added later', async () => {
+  it('resolves names of the hosts file by getaddrinfo, also if they are added later', async () => {
     const { resolver, dns, clock, hostsFile } = await subject(() => a('192.0.2.1'), {
       hosts: '# mc.example.org\n10.0.0.1\tother LOBBY.example.org # comment\n',
       system: { 'Lobby.Example.org': '10.0.0.1', 'mc.example.org': '10.0.0.2' },
@@ -96,25 +96,25 @@ describe('the resolver of the system', () => {
     expect((await resolver.addresses('mc.example.org')).value).toEqual([{ address: '10.0.0.2', family: 4 }])
   })
 
-  it.each(['localhost', 'mc.localhost', 'printer.local', 'printer.local.'])('leaves %s to getaddrinfo', async (host) => {
+  it.each(['localhost', 'mc.localhost', 'printer.local', 'printer.local.'])('resolves %s by getaddrinfo', async (host) => {
     const { resolver, dns, system } = await subject(() => a('192.0.2.1'), { system: { [host]: '127.0.0.1' } })
     expect((await resolver.addresses(host)).value).toEqual([{ address: '127.0.0.1', family: 4 }])
     expect([...system, ...dns.queries]).toEqual([host])
   })
 
-  it('completes a name as resolv.conf says', async () => {
+  it('applies the search domains of resolv.conf', async () => {
     const { resolver } = await subject(only('lobby.games.svc'), { resolvConf: 'search default.svc games.svc\n' })
     expect((await resolver.addresses('lobby')).value).toEqual([{ address: '192.0.2.1', family: 4 }])
   })
 
-  it('goes on to the next domain where one cannot be resolved', async () => {
+  it('tries the next domain if one cannot be resolved', async () => {
     const { resolver } = await subject((name, type) => (name === 'lobby.broken' ? 'SERVFAIL' : only('lobby.fine')(name, type)), {
       resolvConf: 'search broken fine\n',
     })
     expect((await resolver.addresses('lobby')).value).toEqual([{ address: '192.0.2.1', family: 4 }])
   })
 
-  it('asks getaddrinfo for what DNS does not have, and gives its error', async () => {
+  it('uses getaddrinfo for names that DNS does not have, and returns its error', async () => {
     const { resolver } = await subject(() => 'NXDOMAIN', { system: { nas: '192.168.1.2' } })
     expect(await resolver.addresses('nas')).toEqual({ value: [{ address: '192.168.1.2', family: 4 }] })
     await expect(resolver.addresses('gone.example.org')).rejects.toMatchObject({ code: 'ENOTFOUND' })
@@ -127,7 +127,7 @@ describe('the resolver of the system', () => {
     expect(system).toEqual([])
   })
 
-  it('cancels what is pending when it is closed', async () => {
+  it('cancels pending queries when it is closed', async () => {
     const { resolver, dns } = await subject(() => undefined)
     const pending = expect(resolver.addresses('mc.example.org')).rejects.toMatchObject({ code: 'ECANCELLED' })
     await until(() => dns.queries.length >= 2)

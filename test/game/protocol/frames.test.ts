@@ -46,7 +46,7 @@ describe('texts', () => {
 describe('frame reader', () => {
   const stream = Buffer.concat([encodeFrame(0, Buffer.from('first')), encodeFrame(1), encodeFrame(300, Buffer.alloc(70_000, 7))])
 
-  it.each([1, 2, 3, 5, 64, 1_000, 100_000])('puts frames together from chunks of %i bytes', (size) => {
+  it.each([1, 2, 3, 5, 64, 1_000, 100_000])('assembles frames from chunks of %i bytes', (size) => {
     const reader = createFrameReader()
     const frames: { id: number; body: string }[] = []
     for (let at = 0; at < stream.length; at += size) {

@@ -29,7 +29,7 @@ describe('packets that are sent', () => {
     expect(encodeEndMark(0x01020304)).toEqual(bytes('0a000000 04030201 64000000 0000'))
   })
 
-  it('are no longer than the game reads at once', () => {
+  it('do not exceed what the game reads at a time', () => {
     expect(encodeLogin(1, 'x'.repeat(maxSentBody))).toHaveLength(1460)
     expect(() => encodeLogin(1, 'x'.repeat(maxSentBody + 1))).toThrow(RangeError)
   })
@@ -71,7 +71,7 @@ describe('commands', () => {
 describe('packets that arrive', () => {
   const packet = { id: 7, type: 0, body: 'There are 0 of a max of 20 players online: ◴' }
 
-  it('are read whole, one byte at a time, and many at once', () => {
+  it('are decoded whole, byte by byte, and several in one chunk', () => {
     const wire = encodeRconPacket(packet)
     expect(decode(wire)).toEqual([packet])
     expect(decode(...[...wire].map((byte) => Uint8Array.of(byte)))).toEqual([packet])
@@ -88,9 +88,12 @@ describe('packets that arrive', () => {
     expect(decode(encodeRconPacket(long, maxPacketLength))).toEqual([long])
   })
 
-  it.each([-2_147_483_648, -1, 0, 9, maxPacketLength + 1, 2_147_483_647])('with a length of %i are refused at once', (length) => {
-    expect(() => decode(int32(length))).toThrow(ProtocolError)
-  })
+  it.each([-2_147_483_648, -1, 0, 9, maxPacketLength + 1, 2_147_483_647])(
+    'with a length of %i are rejected immediately',
+    (length) => {
+      expect(() => decode(int32(length))).toThrow(ProtocolError)
+    },
+  )
 
   it('without the closing NULs are refused', () => {
     expect(() => decode(bytes('0a000000 01000000 00000000 0001'))).toThrow(ProtocolError)

@@ -25,7 +25,7 @@ it.each([
   expect(Object.fromEntries(parseProperties(text))).toEqual(values)
 })
 
-it('takes UTF-8, and ISO-8859-1 where it is not', () => {
+it('decodes UTF-8, or ISO-8859-1 if it is not valid UTF-8', () => {
   expect(decodeProperties(Buffer.from('motd=☃'))).toBe('motd=☃')
   expect(decodeProperties(Buffer.from('motd=é', 'latin1'))).toBe('motd=é')
 })

@@ -24,7 +24,7 @@ it('gives weight 0 a small chance only', () => {
   expect(names(records, () => 0.02)).toEqual(['heavy', 'none'])
 })
 
-it('leaves out what is no target, and does not change what it is given', () => {
+it('drops records without a target, and does not modify its argument', () => {
   const records = Object.freeze([record('.', 0, 0), record('', 0, 0), record('a', 0, 0, 0), record('b', 0, 0)])
   expect(names(records, () => 0)).toEqual(['b'])
 })

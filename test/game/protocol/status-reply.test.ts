@@ -5,7 +5,7 @@ const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
 const parse = (reply: unknown) => parseStatusReply(JSON.stringify(reply))
 const png = Buffer.from('89504e470d0a1a0a', 'hex')
 
-describe('what a status reply tells', () => {
+describe('a status reply', () => {
   it.each<[string, unknown, Partial<StatusReply>]>([
     ['nothing', {}, {}],
     ['null everywhere', { version: null, players: null, description: null, favicon: null, forgeData: null }, {}],
@@ -141,7 +141,7 @@ describe('what a status reply tells', () => {
   })
 })
 
-describe('what is no status', () => {
+describe('an invalid status reply', () => {
   it.each(['null', '[]', '5', '"text"', 'true', '', '{', '{"a":}', '\u0000'])('%j', (json) => {
     expect(() => parseStatusReply(json)).toThrow(expect.objectContaining({ name: 'ProtocolError', code: 'malformed' }))
   })

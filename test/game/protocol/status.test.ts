@@ -16,7 +16,7 @@ it('writes the packets of the protocol', () => {
   expect(encodePing(1n)).toEqual(hex('09 01 0000000000000001'))
 })
 
-it('reads what a server answers', () => {
+it('decodes the reply of a server', () => {
   expect(decodeStatus(frame(hex('06 00 04 22c3a922')))).toBe('"é"')
   expect(decodePing(frame(encodePing(-5n)))).toBe(-5n)
   expect(decodePing(frame(hex('05 01 00000000')))).toBeUndefined()

@@ -31,13 +31,13 @@ it('makes the sources that have all that they require, in the order of the list'
   ).toEqual(['status mc.test:25570', 'rcon r.test:3', 'management ws://m.test:2', 'query q.test:1'])
 })
 
-it('leaves out a source that lacks something', () => {
+it('omits a source whose required settings are missing', () => {
   expect(targets({ status: { address }, rcon: { address }, management: { url: 'ws://m.test:2/' } })).toEqual([
     'status mc.test:25570',
   ])
 })
 
-it('reaches RCON at the address of the server where only its password is set', () => {
+it('uses the address of the server for RCON if only its password is set', () => {
   expect(targets({ status: { address }, rcon: { password: 'p' } })).toEqual(['status mc.test:25570', 'rcon mc.test:25575'])
   expect(targets({ rcon: { password: 'p' } })).toEqual([])
 })

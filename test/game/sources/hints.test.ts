@@ -100,7 +100,7 @@ describe('the name of a setting in a hint', () => {
       ({ socket }) => void socket.write(packet(-1, 2, '')),
     )
 
-  it('is its key in the configuration file where the server stands there, and that of the environment where it was set there', async () => {
+  it('names the key in the configuration file, or the environment variable if it is set there', async () => {
     const peer = await refusing()
     onTestFinished(() => peer.close())
     const rcon = `rcon: { address: "127.0.0.1:${peer.port}", password: wrong }`

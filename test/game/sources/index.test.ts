@@ -30,6 +30,6 @@ it('requires the main setting of each source, which its hint names', () => {
   }
 })
 
-it('has sources that say where a server is', () => {
+it('has sources that locate a server', () => {
   expect(list.filter(({ locatesServer }) => locatesServer).map(({ name }) => name)).toEqual(['status', 'directory'])
 })

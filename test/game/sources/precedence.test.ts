@@ -10,7 +10,7 @@ import { type DemoOptions, type DemoServer, startDemoServer } from '../../../src
 import { precedence } from '../../../src/game/snapshot.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
-import { createManagementSource } from '../../../src/game/sources/management/index.ts'
+import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { createRconSource } from '../../../src/game/sources/rcon/index.ts'
 import type { Reading, Source, SourceName } from '../../../src/game/sources/source.ts'

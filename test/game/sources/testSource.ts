@@ -110,7 +110,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       for (const field of Object.keys(reading.fields)) expect(precedence[field as FieldName], field).toContain(name)
     })
 
-    it('keeps the part that it can read', async () => {
+    it('returns the part that it can read', async () => {
       const peer = await partial()
       const { fields } = await made(peer).poll(new AbortController().signal)
       expect(fields).toMatchObject(peer.fields)
@@ -126,7 +126,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
     })
 
     if (silent !== undefined) {
-      it('keeps its deadline, and names what did not answer', async () => {
+      it('ends at its deadline, and names the target', async () => {
         const source = made(await silent())
         await expect(poll(source)).rejects.toMatchObject({ name: 'SourceError', code: 'timeout' })
       })

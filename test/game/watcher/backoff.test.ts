@@ -6,7 +6,7 @@ it('doubles the pause with each failure, up to the maximum', () => {
   expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000])
 })
 
-it('may stay at the first pause for some failures', () => {
+it('can keep the first pause for some failures', () => {
   const pauses = [0, 1, 2, 3, 4, 5].map((failures) => backoffMs(failures, { firstMs: 1, maxMs: 8, steadyFailures: 3 }))
   expect(pauses).toEqual([1, 1, 1, 1, 2, 4])
 })

@@ -7,7 +7,7 @@ import { never } from '../../helpers/never.ts'
 const refused = () => new SourceError('refused', 'rcon.test:1: connection refused')
 const wrong = () => new SourceError('auth', 'rcon.test:1: wrong password')
 
-it('lets no attempt be made during the pause after a failure, which doubles up to 30 s', async () => {
+it('makes no attempt during the pause after a failure, which doubles up to 30 s', async () => {
   const clock = manualClock(0)
   const backoff = createConnectBackoffs(clock, () => 0).acquire('rcon', 'rcon.test:1', 'secret')
   let attempts = 0
@@ -30,7 +30,7 @@ it('lets no attempt be made during the pause after a failure, which doubles up t
   await expect(backoff.attempt(async () => 'connected', never())).resolves.toBe('connected')
 })
 
-it('shares a refused password among all sessions, for five minutes', async () => {
+it('shares a rejected password among all sessions for five minutes', async () => {
   const clock = manualClock(0)
   const backoffs = createConnectBackoffs(clock, () => 0)
   let logins = 0
@@ -49,7 +49,7 @@ it('shares a refused password among all sessions, for five minutes', async () =>
   expect(logins).toBe(2)
 })
 
-it('makes attempts side by side once the password was accepted', async () => {
+it('makes concurrent attempts once the password was accepted', async () => {
   const clock = manualClock(0)
   const backoff = createConnectBackoffs(clock, () => 0).acquire('rcon', 'rcon.test:1', 'right')
   await backoff.attempt(async () => {}, never())
@@ -65,7 +65,7 @@ it('makes attempts side by side once the password was accepted', async () => {
   await both
 })
 
-it('does not pause the others for the short timeout of a probe, and forgets what nobody uses', async () => {
+it('does not back off after the timeout of a probe, and drops unused state', async () => {
   const clock = manualClock(0)
   const backoffs = createConnectBackoffs(clock, () => 0)
   const watched = backoffs.acquire('rcon', 'rcon.test:1', 'secret')

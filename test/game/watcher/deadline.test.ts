@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import { createDeadline, waitAtMost } from '../../../src/game/watcher/deadline.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
-it('counts the time that is left, never below 0', async () => {
+it('returns the remaining time, never below 0', async () => {
   const clock = manualClock(500)
   const deadline = createDeadline(clock, 3_000)
   expect(deadline).toMatchObject({ at: 3_500, timeoutMs: 3_000 })
   await clock.advance(1_000)
-  expect(deadline.left()).toBe(2_000)
+  expect(deadline.remainingMs()).toBe(2_000)
   await clock.advance(9_000)
-  expect(deadline.left()).toBe(0)
+  expect(deadline.remainingMs()).toBe(0)
 })
 
 it('waits for work that ends in time, and no longer than the maximum for other work', async () => {

@@ -7,7 +7,7 @@ const names = new Set<SourceName>(['status', 'rcon', 'management'])
 const fieldsOf = (freshness: ReturnType<typeof createFreshness>) =>
   Object.assign({}, ...freshness.readings().map(({ fields }) => fields))
 
-it('drops a field when it is stale, and tells when the next one will be', () => {
+it('drops a field when it is stale, and returns when the next one will be', () => {
   const freshness = createFreshness(staleAfter)
   freshness.addPolled({ source: 'rcon', at: 10_000, fields: { motd: 'Hi', playersOnline: 3 }, readAt: { playersOnline: 2_000 } })
   expect(freshness.expire(16_999, names)).toBe(17_000)
@@ -18,7 +18,7 @@ it('drops a field when it is stale, and tells when the next one will be', () => 
   expect(fieldsOf(freshness)).toEqual({})
 })
 
-it('lets a field that is read less often last until it is read again, but not longer than its source', () => {
+it('keeps a field that is read less often until it is read again, but not longer than its source', () => {
   const freshness = createFreshness(staleAfter)
   const reading = { source: 'rcon', fields: { difficulty: 'hard' }, readAt: { difficulty: 0 }, readEvery: { difficulty: 60_000 } }
   freshness.addPolled({ ...reading, source: 'rcon', at: 50_000 })
@@ -29,7 +29,7 @@ it('lets a field that is read less often last until it is read again, but not lo
   expect(fieldsOf(freshness)).toEqual({})
 })
 
-it('gives what is pushed its own time: an event does not make older values last', () => {
+it('keeps the time of pushed fields: an event does not extend older values', () => {
   const freshness = createFreshness(staleAfter)
   freshness.addPolled({ source: 'management', at: 0, fields: { motd: 'Hi', difficulty: 'hard' } })
   freshness.addPushed({ source: 'management', at: 5_000, fields: { motd: 'Hello' } })
@@ -40,7 +40,7 @@ it('gives what is pushed its own time: an event does not make older values last'
   expect(fieldsOf(freshness)).toEqual({ playersOnline: 1 })
 })
 
-it('drops what was read up to a given time, also where the source gives it again, except of sources that are kept', () => {
+it('drops fields read up to a given time, even if the source returns them again, except for kept sources', () => {
   const freshness = createFreshness(staleAfter, (source) => source === 'status')
   freshness.addPolled({ source: 'status', at: 5_000, fields: { motd: 'Hi' } })
   freshness.addPolled({ source: 'rcon', at: 5_000, fields: { difficulty: 'hard' } })
@@ -53,7 +53,7 @@ it('drops what was read up to a given time, also where the source gives it again
   expect(fieldsOf(freshness)).toEqual({ motd: 'Hi', playersOnline: 3 })
 })
 
-it('keeps everything of a server that is down until a given time, and nothing of a source that is gone', () => {
+it('keeps all fields of a server that is down until a given time, and none of a removed source', () => {
   const freshness = createFreshness(staleAfter)
   freshness.addPolled({ source: 'status', at: 0, fields: { motd: 'Hi' } })
   freshness.addPolled({ source: 'rcon', at: 0, fields: { difficulty: 'hard' } })

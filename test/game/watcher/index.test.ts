@@ -43,7 +43,7 @@ const valuesOf = (watcher: Watcher) =>
   Object.fromEntries(Object.entries(watcher.snapshot().fields).map(([name, field]) => [name, field.value]))
 
 describe('when it polls', () => {
-  it('polls at once, then on the interval from the start of the poll', async () => {
+  it('polls immediately, then on the interval from the start of each poll', async () => {
     const clock = manualClock(0)
     const status = scriptedSource(
       'status',
@@ -72,7 +72,7 @@ describe('when it polls', () => {
     watcher.close()
   })
 
-  it('never runs two polls at once: a poll asked for meanwhile is the one under way', async () => {
+  it('never runs two polls concurrently: a requested poll joins the running one', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, 'silent')
     const { watcher } = watch(clock, () => [status])
@@ -84,7 +84,7 @@ describe('when it polls', () => {
     watcher.close()
   })
 
-  it('retries a dead server three times on the interval, backs off to 8 intervals, and is back at the first success', async () => {
+  it('retries a dead server three times on the interval, backs off to 8 intervals, and recovers at the first success', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, refused)
     const { watcher } = watch(clock, () => [status])
@@ -101,7 +101,7 @@ describe('when it polls', () => {
     watcher.close()
   })
 
-  it('asks for the sources anew before each poll, and waits at most one timeout for that', async () => {
+  it('refreshes the sources before each poll, and waits at most one timeout', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi' })
     let sources: readonly Source[] = []
@@ -122,7 +122,7 @@ describe('when it polls', () => {
   })
 })
 
-it('asks nothing more once it is closed while the sources are looked up', async () => {
+it('does not poll if it is closed while the sources are refreshed', async () => {
   const clock = manualClock(0)
   const status = scriptedSource('status', clock, { motd: 'Hi' })
   let found = () => {}
@@ -140,7 +140,7 @@ it('asks nothing more once it is closed while the sources are looked up', async 
 })
 
 describe('a source that fails', () => {
-  it('takes only its own fields along, once they are stale, and brings them back', async () => {
+  it('loses only its own fields once they are stale, and restores them', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi', playersOnline: 2 })
     const rcon = scriptedSource('rcon', clock, { tickRateTarget: 20, playersOnline: 3 })
@@ -164,7 +164,7 @@ describe('a source that fails', () => {
     watcher.close()
   })
 
-  it('is cut off at its deadline even where it ignores its signal, and does not hold up the others', async () => {
+  it('times out at its deadline even if it ignores its signal, and does not delay the others', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi' })
     const rcon = scriptedSource('rcon', clock, 'silent')
@@ -178,7 +178,7 @@ describe('a source that fails', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('delays neither what the others read nor their next poll, however long its deadline', async () => {
+  it('delays neither the readings nor the next poll of the others, however long its deadline is', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi' })
     const query = scriptedSource('query', clock, 'silent')
@@ -207,7 +207,7 @@ describe('a source that fails', () => {
     watcher.close()
   })
 
-  it('leaves what was known of a server that is down whole until the last contact is stale', async () => {
+  it('keeps all fields of a server that is down until the last contact is stale', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi' })
     const rcon = scriptedSource(
@@ -228,7 +228,7 @@ describe('a source that fails', () => {
     watcher.close()
   })
 
-  it('does not make its values last while a poll hangs for longer than they may', async () => {
+  it('does not keep its values longer while a poll hangs', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi' })
     const { watcher } = watch(
@@ -248,7 +248,7 @@ describe('a source that fails', () => {
     watcher.close()
   })
 
-  it('failed when it was last tried: one that throws the same again only waits to try', async () => {
+  it('counts a failure once if it throws the same error while it waits for the next attempt', async () => {
     const clock = manualClock(0)
     const wrong = () => new SourceError('auth', 'rcon.test:1: wrong password')
     const rcon = scriptedSource('rcon', clock, wrong())
@@ -262,7 +262,7 @@ describe('a source that fails', () => {
     watcher.close()
   })
 
-  it('may still hand over what it has at the deadline', async () => {
+  it('may still return its fields at the deadline', async () => {
     const clock = manualClock(0)
     const answer = (signal: AbortSignal) =>
       new Promise<{ tickRateTarget: number }>((resolve) =>
@@ -275,7 +275,7 @@ describe('a source that fails', () => {
     watcher.close()
   })
 
-  it('is logged once per kind of error, not at every poll', async () => {
+  it('is logged once per error code, not at every poll', async () => {
     const clock = manualClock(0)
     const rcon = scriptedSource('rcon', clock, new SourceError('auth', 'rcon.test:1: wrong password'))
     const { watcher, log } = watch(clock, () => [scriptedSource('status', clock), rcon])
@@ -286,8 +286,8 @@ describe('a source that fails', () => {
   })
 })
 
-describe('what is pushed', () => {
-  it('is in the snapshot and with the subscribers at once, over what was polled', async () => {
+describe('a pushed reading', () => {
+  it('is published immediately, and overrides the polled reading', async () => {
     const clock = manualClock(0)
     const management = scriptedSource('management', clock, { motd: 'Hi', players: players('Alice') })
     const { watcher, push } = watch(clock, () => [management])
@@ -305,7 +305,7 @@ describe('what is pushed', () => {
     watcher.close()
   })
 
-  it('during the first poll waits for what it reads, up to 100 ms', async () => {
+  it('waits up to 100 ms for the other sources during the first poll', async () => {
     const clock = manualClock(0)
     const list = [scriptedSource('status', clock, { motd: 'Hi' }), scriptedSource('management', clock)]
     const { watcher, push } = watch(clock, () => list)
@@ -319,7 +319,7 @@ describe('what is pushed', () => {
     watcher.close()
   })
 
-  it('does not make older values of a source that fails look fresh', async () => {
+  it('does not make older values of a failing source look fresh', async () => {
     const clock = manualClock(0)
     const management = scriptedSource('management', clock, { motd: 'Hi' })
     const { watcher, push } = watch(clock, () => [management])
@@ -335,7 +335,7 @@ describe('what is pushed', () => {
     watcher.close()
   })
 
-  it('reaches the other subscribers where one throws', async () => {
+  it('reaches the other subscribers if one throws', async () => {
     const clock = manualClock(0)
     const { watcher, log } = watch(clock, () => [scriptedSource('status', clock)])
     const seen = vi.fn()
@@ -350,7 +350,7 @@ describe('what is pushed', () => {
   })
 })
 
-it('leaves no timer behind and publishes nothing when it is closed, also in the midst of a poll', async () => {
+it('clears its timers and publishes nothing after it is closed, even during a poll', async () => {
   const clock = manualClock(0)
   const status = scriptedSource('status', clock, 'silent')
   const { watcher, push } = watch(clock, () => [status])
@@ -368,7 +368,7 @@ it('leaves no timer behind and publishes nothing when it is closed, also in the 
 })
 
 describe('one deadline', () => {
-  it('is for everything that a poll does, also where the directory hangs', async () => {
+  it('covers the whole poll, even if the directory hangs', async () => {
     const clock = manualClock(0)
     const untilAborted = (signal: AbortSignal) =>
       new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -385,7 +385,7 @@ describe('one deadline', () => {
     watcher.close()
   })
 
-  it('does not outlive a source: the poll of one that is no longer listed is cancelled', async () => {
+  it('is cancelled with its source when that is no longer listed', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, 'silent')
     let list: readonly Source[] = [status]
@@ -420,7 +420,7 @@ describe('a server that was down', () => {
     return { clock, status, management, ...watched }
   }
 
-  it('is up at once when an event reaches it, and is polled', async () => {
+  it('is up immediately when an event arrives, and is polled', async () => {
     const { clock, status, management, watcher, push } = await silentServer()
     const polls = status.polledAt.length
     status.answer = { motd: 'Hi' }
@@ -451,7 +451,7 @@ describe('a server that was down', () => {
     watcher.close()
   })
 
-  it('comes back without what was read before, however recently, except from its files', async () => {
+  it('recovers without earlier fields, except those from its files', async () => {
     const clock = manualClock(0)
     const status = scriptedSource('status', clock, { motd: 'Hi' })
     let activity = { answeredAt: 0, delayMs: 40 }
@@ -488,7 +488,7 @@ describe('a server that was down', () => {
     watcher.close()
   })
 
-  it('is not polled without end where its events come but its polls fail', async () => {
+  it('is not polled endlessly if events arrive but polls fail', async () => {
     const { clock, status, watcher, push } = await silentServer()
     const polls = status.polledAt.length
     for (let event = 0; event < 100; event++) {
@@ -519,7 +519,7 @@ it('does not poll less often while it is unknown whether the server is up', asyn
   watcher.close()
 })
 
-it('takes the players from a source that answers when a better one has died, long before that is stale', async () => {
+it('takes the players from a working source when a better one has failed, before that is stale', async () => {
   const clock = manualClock(0)
   const status = scriptedSource('status', clock, { playersOnline: 2 })
   const rcon = scriptedSource('rcon', clock, { playersOnline: 7, tickRateTarget: 20 })

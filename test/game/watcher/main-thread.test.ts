@@ -14,7 +14,7 @@ import { managementServer } from '../../helpers/management-server.ts'
 describe('the main thread', () => {
   const options = { now: 20_000, interval: 5_000, staleAfter: 15_000 }
   it.each<[string, Parameters<typeof judgeMainThread>[0], ReturnType<typeof judgeMainThread>]>([
-    ['is unknown where no source knows', [], undefined],
+    ['is unknown if no source provides it', [], undefined],
     ['is unknown before the first answer', [{}], undefined],
     ['answers', [{ answeredAt: 19_000, delayMs: 40 }], { responsive: true, delay: 0.04 }],
     ['is unknown once its last answer is stale', [{ answeredAt: 4_000, delayMs: 40 }], undefined],
@@ -56,7 +56,7 @@ describe('the main thread', () => {
 describe('the requests of a source', () => {
   const timeout = new SourceError('timeout', 'late')
 
-  it('are waited for since the first one that is not answered, also while the source only throws the same error again', () => {
+  it('are pending since the first unanswered one, also while the source throws the same error again', () => {
     const tracker = createMainThreadTracker()
     tracker.answered(1_000, 1_040)
     tracker.unanswered(2_000, timeout)
@@ -69,12 +69,12 @@ describe('the requests of a source', () => {
     expect(tracker.activity()).toEqual({ answeredAt: 9_500, delayMs: 500 })
   })
 
-  it('are not waited for once the source fails otherwise, nor where an event came after them', () => {
+  it('are dropped once the source fails with another error, or an event arrives after them', () => {
     const tracker = createMainThreadTracker()
     tracker.unanswered(2_000, timeout)
     tracker.failed(new SourceError('refused', 'down'))
     expect(tracker.activity()).toEqual({})
-    tracker.heard(3_000)
+    tracker.receivedEvent(3_000)
     tracker.unanswered(2_500, timeout)
     expect(tracker.activity()).toEqual({ answeredAt: 3_000 })
   })
@@ -120,7 +120,7 @@ describe.each(['rcon', 'management'] as const)('by %s', (name) => {
     expect(snapshot().mainThread?.responsive).toBe(false)
   })
 
-  it('a server that has gone is not hung', { timeout: 30_000 }, async () => {
+  it('a server that is down is not hung', { timeout: 30_000 }, async () => {
     const demo = await startDemo({ scenario: 'hung' })
     const snapshot = watch(only(demo, 'status', name))
     await expect.poll(() => snapshot().mainThread?.responsive, { timeout: 20_000 }).toBe(false)
@@ -130,7 +130,7 @@ describe.each(['rcon', 'management'] as const)('by %s', (name) => {
   })
 })
 
-it('is unknown by the status alone', async () => {
+it('is unknown if only the status is read', async () => {
   const demo = await startDemo({ scenario: 'hung' })
   const snapshot = watch(only(demo, 'status'))
   await expect.poll(() => snapshot().up).toBe(true)

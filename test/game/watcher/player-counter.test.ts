@@ -4,7 +4,7 @@ import { merge } from '../../../src/game/snapshot.ts'
 import type { SourceName } from '../../../src/game/sources/source.ts'
 import { createPlayerCounter } from '../../../src/game/watcher/player-counter.ts'
 
-/** Sees one snapshot after the other, and tells the counts after the last. */
+/** Feeds the snapshots to a counter, and returns the final counts. */
 function count(...seen: readonly (readonly [SourceName, Partial<Fields>])[][]) {
   const counter = createPlayerCounter()
   for (const readings of seen) counter.update(merge(readings.map(([source, fields]) => ({ source, at: 0, fields }))))
@@ -13,7 +13,7 @@ function count(...seen: readonly (readonly [SourceName, Partial<Fields>])[][]) {
 const list = (names: string, complete = true) => ({ players: { players: names.split('').map((name) => ({ name })), complete } })
 const log = (logJoins: number, logLeaves: number) => ({ logJoins, logLeaves })
 
-it('counts the differences of full lists; who is on at the start has not joined', () => {
+it('counts the differences of full lists; players online at the start have not joined', () => {
   expect(count([['management', list('AB')]], [['management', list('ABC')]], [['management', list('C')]])).toEqual({
     joins: 1,
     leaves: 2,
@@ -25,12 +25,12 @@ it('counts nothing from a status sample', () => {
   expect(count([['status', list('AB', false)]], [['status', list('CD', false)]])).toEqual({})
 })
 
-it('counts nobody twice where a source without ids takes over', () => {
+it('counts no player twice if a source without ids takes over', () => {
   const withIds = { players: { players: [{ name: 'A', id: 'ec561538-f3fd-461d-aff5-086b22154bce' }], complete: true } }
   expect(count([['management', withIds]], [['query', list('A')]], [['management', withIds]])).toEqual({ joins: 0, leaves: 0 })
 })
 
-it('counts from the log where there is no full list, also after the log began anew or was away', () => {
+it('counts from the log if there is no full list, also after the log was replaced or missing', () => {
   expect(count([['directory', log(0, 0)]], [['directory', log(3, 1)]])).toEqual({ joins: 3, leaves: 1 })
   expect(count([['directory', log(5, 2)]], [['directory', log(0, 0)]], [['directory', log(1, 0)]])).toEqual({
     joins: 6,
@@ -39,7 +39,7 @@ it('counts from the log where there is no full list, also after the log began an
   expect(count([['directory', log(5, 2)]], [], [['directory', log(5, 2)]])).toEqual({ joins: 5, leaves: 2 })
 })
 
-it('counts no join twice when list and log take turns', () => {
+it('counts no join twice when the list and the log alternate', () => {
   const both = (names: string, joins: number) =>
     [
       ['management', list(names)],

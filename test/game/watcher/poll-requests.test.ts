@@ -25,7 +25,7 @@ it('polls a source at most once a second, however many it requests', async () =>
   expect(polls).toEqual([0, 1_000, 2_000, 3_000])
 })
 
-it('polls once more after a poll that was running when it should have begun', async () => {
+it('polls again after a poll that was running at the requested time', async () => {
   const clock = manualClock(0)
   let isRunning = true
   const polls: number[] = []
@@ -40,7 +40,7 @@ it('polls once more after a poll that was running when it should have begun', as
   expect(polls).toEqual([1_000])
 })
 
-it('polls nothing after it was closed', async () => {
+it('does not poll after it was closed', async () => {
   const clock = manualClock(0)
   const requests = createPollRequests(clock, () => {
     throw new Error('polled')

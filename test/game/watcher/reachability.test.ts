@@ -22,7 +22,7 @@ it('is unknown until one source has reached the server or all have failed to', (
   expect(reachability.up).toBe(false)
 })
 
-it('is up at once when any source reaches a server that was down', () => {
+it('is up immediately when any source reaches a server that was down', () => {
   const reachability = create()
   reachability.missed(status)
   reachability.missed(rcon)
@@ -39,7 +39,7 @@ it('does not count a directory', () => {
   expect(reachability.hasReached(directory)).toBe(true)
 })
 
-it('forgets a source that is no longer listed', () => {
+it('drops a source that is no longer listed', () => {
   const reachability = create()
   reachability.reached(rcon)
   reachability.missed(status)

@@ -9,7 +9,7 @@ import { scriptedSource } from '../../helpers/scripted-source.ts'
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
-it('tells a source its deadline, and aborts it then', async () => {
+it('passes the deadline to a source, and aborts it then', async () => {
   const clock = manualClock(100)
   const running = createRunningPolls(clock)
   let deadlineAt: number | undefined
@@ -24,7 +24,7 @@ it('tells a source its deadline, and aborts it then', async () => {
   const poll = running.run(recording, createDeadline(clock, 2_000))
   const failed = expect(poll).rejects.toMatchObject({
     code: 'timeout',
-    message: 'status.test:1: no complete answer within 2000 ms',
+    message: 'status.test:1: no complete reply within 2000 ms',
   })
   await clock.advance(2_000)
   await failed
@@ -33,7 +33,7 @@ it('tells a source its deadline, and aborts it then', async () => {
   expect(clock.pending).toBe(0)
 })
 
-it('leaves a source that ignores its signal 100 ms later', async () => {
+it('ends the poll of a source that ignores its signal 100 ms later', async () => {
   const clock = manualClock(0)
   const running = createRunningPolls(clock)
   const source = scriptedSource('status', clock, 'silent')
@@ -45,7 +45,7 @@ it('leaves a source that ignores its signal 100 ms later', async () => {
   expect(running.isRunning(source)).toBe(false)
 })
 
-it('shares one deadline: a poll that starts late has what is left', async () => {
+it('shares one deadline: a poll that starts late has the remaining time', async () => {
   const clock = manualClock(0)
   const running = createRunningPolls(clock)
   const deadline = createDeadline(clock, 2_000)

@@ -23,7 +23,7 @@ function threeOf() {
   return { clock, schedules, started, delays, end: () => ends.shift()?.() }
 }
 
-it('starts a poll that waits for others when one has ended, and tells how late it is', async () => {
+it('starts a waiting poll when another one has ended, and reports its delay', async () => {
   const { clock, schedules, started, delays, end } = threeOf()
   for (const schedule of schedules) schedule.start(100)
   await clock.advance(300)

@@ -22,7 +22,7 @@ it('runs each action once, never early and at most 5 ms late, also after several
   expect(clock.pending).toBe(0)
 })
 
-it('takes actions while it runs some, and while it was idle for long', async () => {
+it('accepts actions while it runs others, and after being idle', async () => {
   const { clock, wheel } = wheelOf()
   const times: number[] = []
   const again = () => {
@@ -39,7 +39,7 @@ it('takes actions while it runs some, and while it was idle for long', async () 
   expect(times).toHaveLength(5)
 })
 
-it('runs nothing that was cancelled, and sets no timer for it', async () => {
+it('does not run or keep a timer for cancelled actions', async () => {
   const { clock, wheel } = wheelOf()
   let ran = 0
   const cancel = wheel.after(10, () => ran++)
@@ -54,7 +54,7 @@ it('runs nothing that was cancelled, and sets no timer for it', async () => {
   expect(clock.pending).toBe(0)
 })
 
-it('sets one timer for all, for the earliest of them', async () => {
+it('sets one timer for the earliest action', async () => {
   const { clock, wheel } = wheelOf()
   for (let delay = 1_000; delay > 0; delay--) wheel.after(delay, () => {})
   expect(clock.pending).toBe(1)
@@ -67,7 +67,7 @@ it('sets one timer for all, for the earliest of them', async () => {
   expect(ran).toBe(true)
 })
 
-it('runs what is due together in slices', async () => {
+it('runs actions that are due at the same time in slices', async () => {
   let slice = 0
   const clock = manualClock()
   const wheel = createWheel(clock, () => {

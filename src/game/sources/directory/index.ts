@@ -8,16 +8,16 @@ import { createDirectoryReader } from './reader.ts'
 import { loaderFields } from './to-fields.ts'
 
 const advice =
-  "it says where the server listens: give the folder that holds the file itself, or set the server's address too (MC_SERVER)"
-/** So many different failures of single files are logged. */
+  "the server's address is read from it: set the folder that contains this file, or the address of the server (MC_SERVER)"
+/** Maximum number of different errors of single files that are logged. */
 const maxLogged = 20
 
 export interface DirectoryOptions {
-  /** Nothing else says where the server listens: a folder without server.properties is of no use. */
+  /** The address of the server is not configured, so a folder without server.properties is an error. */
   readonly needsProperties?: boolean
 }
 
-/** The server's own folder, read only: properties, icon, loader and log. Nothing outside of it is read, whatever links lead there. */
+/** Reads the server's own folder: properties, icon, loader and log. Symbolic links that lead out of the folder are not followed. */
 export function createDirectorySource(
   folder: string,
   { clock, log }: SourceContext,
@@ -27,10 +27,10 @@ export function createDirectorySource(
   const reader = createDirectoryReader(folder)
   const logged = new Set<string>()
   let hadProperties = false
-  /** A disk that hangs must not gather reads: there is one at a time, and polls join it. */
+  /** Only one read at a time, which polls join: if the disk hangs, reads must not pile up. */
   let reading: Promise<Pick<Reading, 'fields' | 'failures'>> | undefined
 
-  /** For what does not fail the poll: each message once. What fails it is logged by whoever polls. */
+  /** Logs an error that does not fail the poll, once per message. */
   function logOnce({ code, message }: SourceError): void {
     if (logged.size >= maxLogged || logged.has(message)) return
     logged.add(message)
@@ -39,21 +39,21 @@ export function createDirectorySource(
 
   async function read(): Promise<Pick<Reading, 'fields' | 'failures'>> {
     const { properties, icon, loader, logs, failures } = await reader.read()
-    const left = [...failures]
+    const errors = [...failures]
     hadProperties ||= properties !== undefined
-    // Once they were read, a server that is writing them may leave them empty for a moment.
-    if (!hadProperties && !left.some(({ path }) => path === 'server.properties')) {
-      const error = new SourceError('unsupported', `${target}: there is no server.properties, or nothing in it`)
-      left.unshift({ path: 'server.properties', error })
+    // Only an error before the first successful read: the file may be empty for a moment while the server writes it.
+    if (!hadProperties && !errors.some(({ path }) => path === 'server.properties')) {
+      const error = new SourceError('unsupported', `${target}: server.properties does not exist or is empty`)
+      errors.unshift({ path: 'server.properties', error })
     }
-    const [first] = left
+    const [first] = errors
     if (first && !hadProperties && needsProperties)
       throw new SourceError(first.error.code, `${first.error.message}; ${advice}`, { cause: first.error })
     const isEmpty = [properties, icon, loader, logs].every((part) => part === undefined)
     const fatal = isEmpty
-      ? (left.shift()?.error ?? new SourceError('unsupported', `${target}: nothing of a server is left there`))
+      ? (errors.shift()?.error ?? new SourceError('unsupported', `${target}: the folder no longer contains a server`))
       : undefined
-    for (const { error } of left) logOnce(error)
+    for (const { error } of errors) logOnce(error)
     if (fatal) throw fatal
     const fields: Partial<Fields> = {
       edition: 'java',
@@ -62,7 +62,7 @@ export function createDirectorySource(
       ...loaderFields(logs?.facts ?? {}, loader),
       ...logs?.counts,
     }
-    return { fields, failures: left.map(({ error }) => error) }
+    return { fields, failures: errors.map(({ error }) => error) }
   }
 
   return {
@@ -104,7 +104,7 @@ export const directory: SourceDescriptor<'directory', DirectorySettings> = {
   fields: {
     edition: 40,
     version: 50,
-    // The files say what the server was started with; the protocols know of software and loaders only what these report.
+    // Ranked first: the files contain the installed software, the protocols only what the software reports.
     software: 10,
     loader: 10,
     loaderVersion: 10,
@@ -124,9 +124,9 @@ export const directory: SourceDescriptor<'directory', DirectorySettings> = {
     logJoins: 10,
     logLeaves: 10,
   },
-  // Its failures say themselves what may help.
+  // The error messages contain hints.
   hints: { notConfigured: 'MC_DIRECTORY' },
-  cost: 'none: only files that have changed, and what is new in `logs/latest.log`, are read',
+  cost: 'none: only changed files and new lines of `logs/latest.log` are read',
   network: false,
   pushes: false,
   editions: ['java'],

@@ -4,7 +4,7 @@ import { listInside } from './folder.ts'
 
 export interface Loader {
   readonly loader: string
-  /** Number only. */
+  /** The number only. */
   readonly version: string
 }
 
@@ -21,15 +21,15 @@ const maxHistoryBytes = 64 * 1024
 
 const byNumber = new Intl.Collator('en', { numeric: true })
 
-/** The newest of the versions that a library was installed in: an update may leave older ones behind. */
+/** Returns the newest installed version of a library: an update may leave older ones behind. */
 async function newestIn(folder: string, path: string, versionOf: (name: string) => string): Promise<string | undefined> {
   const versions = (await listInside(folder, path)).map(versionOf).filter((version) => /^\d[\w.+-]{0,60}$/.test(version))
   return versions.sort(byNumber.compare).at(-1)
 }
 
 /**
- * The mod loader or server software by what it leaves in the server's folder, read when that changes. Undefined where there is none
- * of those that are known.
+ * Detects the mod loader or server software by its files in the server's folder, which are read again when they change. The returned
+ * function returns undefined if none is detected.
  */
 export function createLoaderReader(folder: string): () => Promise<Loader | undefined> {
   const readers = libraries.map(([loader, path, versionOf]) => ({

@@ -3,15 +3,15 @@ import { type LogEvent, parseLogLine } from '../../protocol/log-lines.ts'
 import { isStillAt, openInside } from './folder.ts'
 
 const path = 'logs/latest.log'
-/** What a start writes is looked for in so many bytes at the head of the log. */
+/** Messages of the start are expected in this many bytes at the head of the log. */
 const headBytes = 1024 * 1024
-/** Bytes read at most in one go; the rest is read in the next. */
-const mostBytes = 4 * 1024 * 1024
+/** Maximum bytes per read; the rest is read the next time. */
+const maxBytes = 4 * 1024 * 1024
 const chunkBytes = 64 * 1024
-/** No line that is looked for is longer. */
-const longestLine = 4096
+/** Longer lines are ignored. */
+const maxLineLength = 4096
 
-/** What the log tells of the server's last start. */
+/** Information in the log about the last start of the server. */
 export interface LogFacts {
   readonly version?: string
   readonly loader?: string
@@ -21,7 +21,7 @@ export interface LogFacts {
   readonly managementPort?: number
 }
 
-/** What was written since the log was followed first. */
+/** Events since the service started following the log. */
 export interface LogCounts {
   readonly overloadWarnings: number
   readonly overloadSkippedTicks: number
@@ -30,19 +30,19 @@ export interface LogCounts {
 }
 
 export interface LogFollower {
-  /** Reads what is new; undefined where there has never been a log. */
+  /** Reads new lines; undefined if there has never been a log. */
   read(): Promise<{ readonly facts: LogFacts; readonly counts: LogCounts } | undefined>
   close(): Promise<void>
 }
 
-/** Follows `logs/latest.log` across rotation (another file takes its name) and truncation. It must not be read twice at once. */
+/** Follows `logs/latest.log` across rotation (the file is replaced) and truncation. `read` must not be called concurrently. */
 export function createLogFollower(folder: string): LogFollower {
   let handle: FileHandle | undefined
   let offset = 0
   let rest = ''
   let facts: LogFacts = {}
   let counts: LogCounts = { overloadWarnings: 0, overloadSkippedTicks: 0, logJoins: 0, logLeaves: 0 }
-  let looked = false
+  let hasTried = false
   let followed = false
 
   function take(event: LogEvent): void {
@@ -60,7 +60,7 @@ export function createLogFollower(folder: string): LogFollower {
     else if (event.kind === 'left') counts = { ...counts, logLeaves: logLeaves + 1 }
   }
 
-  /** Reads on to `end`, and hands every event to the listener; returns where it stopped. */
+  /** Reads from `start` to `end`, calls the listener with every event, and returns the new offset. */
   async function scan(from: FileHandle, start: number, end: number, listen: (event: LogEvent) => void): Promise<number> {
     const chunk = Buffer.alloc(chunkBytes)
     let at = start
@@ -68,11 +68,11 @@ export function createLogFollower(folder: string): LogFollower {
       const { bytesRead } = await from.read(chunk, 0, Math.min(chunkBytes, end - at), at)
       if (bytesRead === 0) break
       at += bytesRead
-      // Names and numbers that are looked for are ASCII, so that a character cut in two does no harm.
+      // The parsed names and numbers are ASCII, so it does not matter if another character is split.
       const lines = (rest + chunk.toString('latin1', 0, bytesRead)).split('\n')
-      rest = (lines.pop() ?? '').slice(0, longestLine)
+      rest = (lines.pop() ?? '').slice(0, maxLineLength)
       for (const line of lines) {
-        const event = line.length > longestLine ? undefined : parseLogLine(line)
+        const event = line.length > maxLineLength ? undefined : parseLogLine(line)
         if (event) listen(event)
       }
     }
@@ -87,7 +87,7 @@ export function createLogFollower(folder: string): LogFollower {
   async function readOn(from: FileHandle): Promise<void> {
     const { size } = await from.stat()
     if (size < offset) restart()
-    offset = await scan(from, offset, Math.min(size, offset + mostBytes), both)
+    offset = await scan(from, offset, Math.min(size, offset + maxBytes), both)
   }
 
   function restart(): void {
@@ -96,7 +96,7 @@ export function createLogFollower(folder: string): LogFollower {
     facts = {}
   }
 
-  /** A log that was there before us: what its head tells of the start counts, what has happened since then does not. */
+  /** Reads the head of a log that existed before the service started: the start is used, later events are not counted. */
   async function begin(from: FileHandle): Promise<void> {
     const { size } = await from.stat()
     const end = await scan(from, 0, Math.min(size, headBytes), take)
@@ -107,10 +107,10 @@ export function createLogFollower(folder: string): LogFollower {
   async function follow(): Promise<void> {
     if (handle !== undefined && (await isStillAt(handle, folder, path))) return readOn(handle)
     const opened = await openInside(folder, path)
-    const first = !looked
-    looked = true
+    const first = !hasTried
+    hasTried = true
     if (opened === undefined) {
-      // Between two files, in the midst of a rotation: what is left of the old one is still read.
+      // During a rotation, the rest of the old file is still read.
       if (handle) await readOn(handle)
       return
     }

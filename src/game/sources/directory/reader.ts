@@ -9,13 +9,13 @@ import { createLoaderReader, type Loader } from './loader.ts'
 import { createLogFollower, type LogCounts, type LogFacts } from './log-follower.ts'
 import { propertyFields } from './to-fields.ts'
 
-/** No properties, icon or keystore of a real server is anywhere near. */
+/** Far more than any real properties file, icon or keystore. */
 const maxBytes = 1024 * 1024
 
-/** What was found in the folder; each part is undefined where there is none or it could not be read. */
+/** The contents of the folder. Each part is undefined if it does not exist or could not be read. */
 export interface DirectoryContents {
   readonly properties: ServerProperties | undefined
-  /** Of any format and size. The same Buffer until the icon changes. */
+  /** In any format and size. The same Buffer until the icon changes. */
   readonly icon: Buffer | undefined
   readonly loader: Loader | undefined
   readonly logs: { readonly facts: LogFacts; readonly counts: LogCounts } | undefined
@@ -25,15 +25,15 @@ export interface DirectoryContents {
 
 export interface ServerProperties {
   readonly properties: Properties
-  /** What they say of the game. */
+  /** The fields that are derived from them. */
   readonly fields: Partial<Fields>
 }
 
-/** The one reader of a server's folder. Only what has changed is read, and only one thing at a time: a disk may hang. */
+/** Reads a server's folder. Only changed files are read, one at a time, since the disk may hang. */
 export interface DirectoryReader {
-  /** Everything that the source gives. A part that fails does not fail the others. @throws SourceError where the folder cannot be entered */
+  /** Reads all parts, independently of errors in the others. @throws SourceError if the folder is not accessible */
   read(): Promise<DirectoryContents>
-  /** What the settings of other sources are completed from; undefined while there is no server.properties, or nothing in it. */
+  /** Returns the files for discovering settings; undefined if server.properties does not exist or is empty. */
   files(): Promise<ServerFiles | undefined>
   close(): void
 }
@@ -49,13 +49,13 @@ export function createDirectoryReader(folder: string): DirectoryReader {
   const readIcon = parseOnChange(folder, 'server-icon.png', maxBytes, (bytes) => bytes)
   const readLoader = createLoaderReader(folder)
   const log = createLogFollower(folder)
-  /** A file that the properties name, by its path: the last one only. */
+  /** The last file that was read by its path, such as the keystore. */
   let named: { readonly path: string; readonly read: ChangeReader<Buffer> } | undefined
   let last: Promise<unknown> = Promise.resolve()
   let closed = false
 
-  /** After everything that was started before. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs the work after all work that was enqueued before. */
+  function enqueue<T>(work: () => Promise<T>): Promise<T> {
     const result = last.then(work)
     last = result.catch(() => {})
     return result
@@ -91,21 +91,21 @@ export function createDirectoryReader(folder: string): DirectoryReader {
     )
 
   return {
-    read: () => inTurn(readAll),
+    read: () => enqueue(readAll),
     files: () =>
-      inTurn(async () => {
+      enqueue(async () => {
         const found = await readProperties()
         if (found === undefined) return undefined
         return {
           properties: found.properties,
-          read: (path) => inTurn(() => readNamed(path)),
-          managementPort: () => inTurn(readManagementPort),
+          read: (path) => enqueue(() => readNamed(path)),
+          managementPort: () => enqueue(readManagementPort),
         }
       }),
     close() {
       if (closed) return
       closed = true
-      void inTurn(() => log.close()).catch(() => {})
+      void enqueue(() => log.close()).catch(() => {})
     },
   }
 }

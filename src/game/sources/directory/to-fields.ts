@@ -7,14 +7,14 @@ import type { LogFacts } from './log-follower.ts'
 
 const difficulties = ['peaceful', 'easy', 'normal', 'hard']
 
-/** The settings of the game that `server.properties` holds. What makes no sense is left out. */
+/** Converts `server.properties` to fields. Invalid values are absent. */
 export function propertyFields(properties: Properties): Partial<Fields> {
   const text = (key: string) => properties.get(key)?.trim() || undefined
   const number = (key: string, min: number, as: keyof Fields) => {
     const value = integerIn(properties, key, min, 2 ** 31 - 1)
     return value === undefined ? {} : { [as]: value }
   }
-  // By number to 1.13, by name since.
+  // A number up to 1.13, a name since then.
   const mode = text('gamemode')
   const defaultGameMode = /^[0-3]$/.test(mode ?? '') ? gameModes[Number(mode)] : parseGameMode(mode)
   const given = text('difficulty')?.toLowerCase()
@@ -35,7 +35,7 @@ export function propertyFields(properties: Properties): Partial<Fields> {
   }
 }
 
-/** The log shows what runs, the files what is installed. A server whose log names no loader and that has none installed is vanilla. */
+/** The loader in the log takes precedence over the installed one. If there is a log but no loader, the server is vanilla. */
 export function loaderFields(facts: LogFacts, found: Loader | undefined): Partial<Fields> {
   const { version, startupDuration } = facts
   const loader = facts.loader ?? found?.loader ?? (version === undefined ? undefined : 'vanilla')

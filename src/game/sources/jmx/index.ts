@@ -11,19 +11,19 @@ const maxBytes = 64 * 1024
 const statusCodes = { 401: 'auth', 403: 'auth' } as const
 
 export interface JmxSettings {
-  /** Of Jolokia's agent in the server's JVM: `http://host:8778/jolokia`. */
+  /** URL of the Jolokia agent in the server's JVM: `http://host:8778/jolokia`. */
   readonly url: string
   readonly user?: string
   readonly password?: string
 }
 
 /**
- * JMX through Jolokia's JVM agent (https://jolokia.org): the durations of the server's last 100 ticks, as it measures them itself, and
- * memory, garbage collections and threads of its JVM. One request per poll.
+ * Reads a server by JMX through the Jolokia JVM agent (https://jolokia.org): the durations of the last 100 ticks, measured by the
+ * server itself, and memory, garbage collections and threads of the JVM. One request per poll.
  */
 export function createJmxSource({ url, user, password }: JmxSettings, context: SourceContext): Source {
   const { clock, log, network = systemNetwork } = context
-  // The agent answers at the path with a slash only.
+  // The agent requires a trailing slash.
   const endpoint = new URL(url.endsWith('/') ? url : `${url}/`)
   const target = endpoint.host
   const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`
@@ -93,10 +93,17 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
       otherwise: 'off',
       meaning: "URL of Jolokia's agent in its JVM, such as http://host:8778/jolokia",
     },
-    user: { env: 'MC_JMX_USER', file: 'jmx.user', kind: text, meaning: 'user name for the agent' },
-    password: { env: 'MC_JMX_PASSWORD', file: 'jmx.password', kind: text, secret: true, meaning: 'password for the agent' },
+    user: { env: 'MC_JMX_USER', file: 'jmx.user', kind: text, needs: 'password', meaning: 'user name for the agent' },
+    password: {
+      env: 'MC_JMX_PASSWORD',
+      file: 'jmx.password',
+      kind: text,
+      secret: true,
+      needs: 'user',
+      meaning: 'password for the agent',
+    },
   },
-  // The samples themselves, before what the server makes of them.
+  // Ranked before RCON: computed from the samples themselves.
   fields: {
     tickDurationMean: 5,
     tickDurationP50: 5,
@@ -122,7 +129,7 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
       'the connection is accepted, but the request is not answered: is this the port of the agent, or does its JVM hang?',
   },
   cost: 'one request per poll, answered beside the main thread',
-  // The JVM answers, also where the game on it does not.
+  // The JVM answers even if the game server in it does not.
   network: false,
   pushes: false,
   editions: ['java'],

@@ -4,13 +4,13 @@ import type { ServerFiles } from '../source.ts'
 import { keystoreFingerprint } from './keystore.ts'
 import type { ManagementSettings } from './settings.ts'
 
-/** Port 0, which is the default, lets the system choose one, which the server writes to its log only. */
+/** Port 0, the default, lets the system choose a port, which is found only in the server's log. */
 async function findPort({ properties, managementPort }: ServerFiles): Promise<number | undefined> {
   const isChosen = (properties.get('management-server-port')?.trim() || '0') === '0'
   return isChosen ? await managementPort() : portIn(properties, 'management-server-port')
 }
 
-/** The URL of the management protocol according to the server's properties. */
+/** Returns the URL of the management protocol according to server.properties. */
 async function findUrl(files: ServerFiles, server: ServerAddress | undefined): Promise<string | undefined> {
   const { properties } = files
   const port = isOn(properties, 'management-server-enabled') ? await findPort(files) : undefined
@@ -22,14 +22,14 @@ async function findUrl(files: ServerFiles, server: ServerAddress | undefined): P
   return `${scheme}://${formatHostPort({ host, port })}/`
 }
 
-/** The fingerprint of the certificate in the server's own keystore: it is self-signed, and need not be configured this way. */
+/** Returns the fingerprint of the certificate in the server's keystore, so that a self-signed one need not be configured. */
 async function findFingerprint({ properties, read }: ServerFiles): Promise<string | undefined> {
   const path = properties.get('management-server-tls-keystore')
   const keystore = path ? await read(path) : undefined
   return keystore && keystoreFingerprint(keystore, properties.get('management-server-tls-keystore-password'))
 }
 
-/** The management protocol as the server's own files configure it. */
+/** Discovers the settings of the management protocol in the server's own files. */
 export async function discoverManagement(
   files: ServerFiles,
   given: Partial<ManagementSettings>,

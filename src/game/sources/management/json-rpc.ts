@@ -9,7 +9,7 @@ import { openSocket, type Trust } from './secure-socket.ts'
 /** A list of 10,000 players is about 1 MB. */
 const maxMessage = 4 * 1024 * 1024
 
-/** The peer answered a call with an error object (https://www.jsonrpc.org/specification#error_object). */
+/** The reply to a call is an error object (https://www.jsonrpc.org/specification#error_object). */
 export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError'
   readonly code: number
@@ -31,16 +31,16 @@ export interface JsonRpcOptions {
   readonly network: Network
   readonly phases?: PhaseTimer | undefined
   readonly onNotification: (method: string, params: unknown) => void
-  /** Called once, when the connection is closed by anything but `close()`. All pending calls have been rejected by then. */
+  /** Called once when the connection is closed, except by `close()`. All pending calls have been rejected before. */
   readonly onClose: (error: SourceError) => void
 }
 
 export interface JsonRpc {
-  /** Messages received so far: distinguishes a slow peer from a dead one. */
+  /** Number of received messages: distinguishes a slow peer from a dead one. */
   readonly received: number
   /** @throws SourceError (connection lost), JsonRpcError (an error reply), or the signal's reason */
   call(method: string, signal: AbortSignal): Promise<unknown>
-  /** Closes the connection at once; pending calls reject with `aborted`. */
+  /** Closes the connection; pending calls reject with `aborted`. */
   close(): void
 }
 
@@ -51,7 +51,8 @@ interface Pending {
 
 /**
  * JSON-RPC 2.0 over one WebSocket (RFC 6455), as the game's management protocol uses it: https://minecraft.wiki/w/Minecraft_Server_Management_Protocol
- * @throws SourceError `auth` for a wrong secret, `tls` for a certificate that is not trusted, `unsupported` where no WebSocket server answers
+ * @throws SourceError `auth` if the secret is wrong, `tls` if the certificate is not trusted, `unsupported` if it is not a WebSocket
+ * server
  */
 export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSignal): Promise<JsonRpc> {
   const url = new URL(options.url)
@@ -62,7 +63,7 @@ export async function connectJsonRpc(options: JsonRpcOptions, signal: AbortSigna
     headers: { authorization: `Bearer ${options.secret}` },
     maxPayload: maxMessage,
     perMessageDeflate: false,
-    // One message per turn of the event loop: code that awaits a reply must run before the event after it is handled.
+    // One message per turn of the event loop: code that awaits a reply must run before the next message is handled.
     allowSynchronousEvents: false,
   })
   await opened(ws, target, signal)
@@ -88,7 +89,7 @@ function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<voi
       request.destroy()
       finish(
         statusCode === 401 || statusCode === 403
-          ? new SourceError('auth', `${target}: the management secret was refused (HTTP ${statusCode})`)
+          ? new SourceError('auth', `${target}: the management secret was rejected (HTTP ${statusCode})`)
           : new SourceError('unsupported', `${target}: HTTP ${statusCode} instead of a WebSocket`),
       )
     })
@@ -98,7 +99,7 @@ function opened(ws: WebSocket, target: string, signal: AbortSignal): Promise<voi
 function toWebSocketError(cause: Error, target: string): SourceError {
   const code = 'code' in cause ? String(cause.code) : ''
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-    return new SourceError('too_large', `${target}: a message of more than ${maxMessage} bytes`, { cause })
+    return new SourceError('too_large', `${target}: a message is longer than ${maxMessage} bytes`, { cause })
   if (code.startsWith('WS_ERR') || code.startsWith('HPE_'))
     return new SourceError('malformed', `${target}: ${cause.message}`, { cause })
   if (/^(Invalid|Unexpected|Server sent|Missing)/.test(cause.message))
@@ -121,10 +122,10 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose }
   }
 
   function receive(message: unknown): void {
-    if (!isRecord(message)) throw new ProtocolError('malformed', 'a message that is not a JSON-RPC object')
+    if (!isRecord(message)) throw new ProtocolError('malformed', 'a message is not a JSON-RPC object')
     const { id, method, result, error } = message
     if (typeof method === 'string') {
-      // A message with an id would be a request to the client, which this protocol does not have.
+      // A message with an id would be a request to the client, which the protocol does not define.
       if (id === undefined || id === null) onNotification(method, message.params)
       return
     }
@@ -142,7 +143,7 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose }
       const message: unknown = JSON.parse(String(data))
       for (const part of Array.isArray(message) ? message : [message]) receive(part)
     } catch (error) {
-      const cause = error instanceof SyntaxError ? new ProtocolError('malformed', 'a message that is not valid JSON') : error
+      const cause = error instanceof SyntaxError ? new ProtocolError('malformed', 'a message is not valid JSON') : error
       end(toSourceError(cause, target))
     }
   })

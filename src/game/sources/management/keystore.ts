@@ -10,7 +10,7 @@ interface Decoded {
 /** Decoding a keystore takes milliseconds by design, and every poll passes the same one. */
 const decoded = new WeakMap<Buffer, Decoded>()
 
-/** SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined where it cannot be read. */
+/** Returns the SHA-256 fingerprint of the certificate in a PKCS#12 keystore: 64 hexadecimal digits; undefined if it cannot be read. */
 export function keystoreFingerprint(pfx: Buffer, passphrase: string | undefined): string | undefined {
   const before = decoded.get(pfx)
   if (before !== undefined && before.passphrase === passphrase) return before.fingerprint

@@ -5,24 +5,24 @@ import { SourceError, toSourceError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
-/** How the server's certificate is verified; with neither, against the certificate authorities of Node.js. */
+/** How to verify the server's certificate. Default: with the certificate authorities of Node.js. */
 export interface Trust {
-  /** PEM file with the certificate authority that signed it. */
+  /** PEM file with the certificate authority. */
   readonly caFile?: string
-  /** SHA-256 of the certificate itself, 64 hexadecimal digits in lower case: for a self-signed one. */
+  /** SHA-256 of a self-signed certificate: 64 lower-case hexadecimal digits. */
   readonly fingerprint?: string
 }
 
 async function tlsOptions(host: string, trust: Trust): Promise<tls.ConnectionOptions> {
-  // A pinned certificate is compared below, before anything is sent; nothing else about it is checked.
+  // A pinned certificate is compared in openSocket(), before anything is sent. Nothing else is verified.
   if (trust.fingerprint !== undefined) return { rejectUnauthorized: false, ...(net.isIP(host) === 0 && { servername: host }) }
   const ca = trust.caFile === undefined ? undefined : await readFile(trust.caFile)
   return { ...(ca && { ca }), ...(net.isIP(host) === 0 && { servername: host }) }
 }
 
 /**
- * A connected socket to a `ws:` or `wss:` URL. With TLS the certificate is verified before the first byte is written, so that the
- * secret is never sent to an untrusted server.
+ * Opens a socket to a `ws:` or `wss:` URL. With TLS, the certificate is verified before anything is written, so that the secret is
+ * never sent to an untrusted server.
  * @param signal aborts the attempt with its reason; has no effect once the socket is returned
  * @throws SourceError
  */
@@ -80,7 +80,7 @@ function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target:
     socket.on('error', (cause: Error) => {
       const error = toSourceError(cause, target)
       const isTls = event === 'secureConnect' && error.code === 'internal'
-      // OpenSSL's messages are long and name places in its source code; the reason is the useful part.
+      // OpenSSL's messages are long and contain source code locations; the reason is the useful part.
       const reason = 'reason' in cause ? String(cause.reason) : cause.message
       fail(isTls ? new SourceError('tls', `${target}: TLS handshake failed (${reason})`, { cause }) : error)
     })

@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns'
 import { hostPort } from '../../../config/kinds.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createAnyAddress } from '../../names/connect-any-address.ts'
+import { createAddressRacer } from '../../names/address-racer.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import {
@@ -23,15 +23,15 @@ import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
 
 /**
- * The query protocol (UDP): the full list of names, plugins and map. Each poll asks for a token of its own: the game gives it to
- * one address and port, and a socket that is closed after the poll leaves nothing behind.
+ * The query protocol (UDP): the full list of names, plugins and map. Each poll uses a new socket and requests a new token, which is
+ * valid only for that socket's address and port.
  */
 export function createQuerySource(address: HostPort, context: SourceContext): Source {
   const { clock, network = systemNetwork } = context
   const { host, port } = address
   const target = formatHostPort(address)
   const phases = context.phases?.timer('query')
-  const anyAddress = createAnyAddress({ host, target, network, clock, phases })
+  const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
   function read(address: LookupAddress, signal: AbortSignal): Promise<FullStat> {
     return withUdpSocket(address, port, signal, async (socket) => {
@@ -56,7 +56,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
       try {
         signal.throwIfAborted()
         phases?.start()
-        const fields = toFields(await anyAddress(read, signal))
+        const fields = toFields(await raceAddresses(read, signal))
         phases?.end('read')
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {
@@ -78,7 +78,7 @@ function toFields({ edition, motd, version, software, plugins, map, online, max,
     ...(map !== undefined && { map, levelName: map }),
     ...(online !== undefined && { playersOnline: online }),
     ...(max !== undefined && { playersMax: max }),
-    // A list that is cut short, or that hides some of the players, is no better than a sample.
+    // If the list is truncated or some players are hidden, it is only a sample.
     ...(complete && { players: { players: names.map((name) => ({ name })), complete: names.length >= (online ?? 0) } }),
   }
 }
@@ -118,6 +118,7 @@ export const query: SourceDescriptor<'query', QuerySettings> = {
   },
   cost: 'two datagrams per poll; the server renews the answer every 5 s',
   network: true,
+  udpOnly: true,
   pushes: false,
   editions: ['java'],
   discover({ properties }, _given, server) {

@@ -1,22 +1,22 @@
 import type { Clock } from '../../../clock.ts'
 
-/** Milliseconds after which a connection is kept open for more than one command again: another server may run there. */
+/** Milliseconds after which more than one command per connection is tried again: the server may have been replaced. */
 const rememberMs = 600_000
 
-/** Learns whether a server closes the connection after each reply. */
+/** Detects a server that closes the connection after each reply. */
 export interface ClosingServer {
-  /** True: each command needs a connection of its own. */
+  /** Returns true if each command needs a new connection. */
   closesEach(): boolean
-  /** A connection was closed after one reply. */
+  /** Records that a connection was closed after one reply. */
   closedAfterReply(): void
-  /** A connection has brought a second reply. */
+  /** Records a second reply over one connection. */
   keptOpen(): void
 }
 
-/** @param log called once when a connection was closed so, once when the next one was too, and once when one is kept open again */
+/** @param log called after the first closed connection, after the second one, and when a connection stays open again */
 export function createClosingServer(clock: Clock, log: (text: string) => void): ClosingServer {
   let closesUntil = Number.NEGATIVE_INFINITY
-  /** Connections in a row that were closed after one reply. */
+  /** Consecutive connections that were closed after one reply. */
   let closed = 0
   let logged = 0
 
@@ -24,12 +24,12 @@ export function createClosingServer(clock: Clock, log: (text: string) => void): 
     closesEach: () => clock.now() < closesUntil,
     closedAfterReply() {
       closed++
-      // A single one may have been cut by a restart or by the line.
+      // A single one may have been closed by a restart or a network failure.
       if (closed > 1) closesUntil = clock.now() + rememberMs
       if (closed <= logged || logged === 2) return
       logged = closed
       if (logged === 1) log('closed the connection after one reply; the next command gets a new connection')
-      else log('closes the connection after each reply; each command gets a connection of its own from now on')
+      else log('closes the connection after each reply; each command gets a new connection')
     },
     keptOpen() {
       closed = 0

@@ -1,14 +1,14 @@
-/** How much of an earlier duration still counts after a faster reply: a single slow tick is forgotten within a few commands. */
+/** Decay of the expected duration after a faster reply: a single slow tick has no effect after a few commands. */
 const decay = 0.7
-/** A command that is expected to end just in time may not. */
+/** Safety factor on the expected duration. */
 const margin = 1.1
 
-/** Measures how long commands take, so that none is sent which cannot end in the time that is left. */
+/** Estimates the duration of commands, so that none is sent that cannot end before the deadline. */
 export interface CommandDuration {
-  /** @param ms from sending the command to its reply, or to the deadline */
+  /** @param ms milliseconds from sending the command to its reply or the deadline */
   measured(ms: number): void
-  /** Whether a command is expected to end within so many milliseconds. True before the first was measured. */
-  fits(leftMs: number): boolean
+  /** Returns whether a command is expected to end within the remaining time. True before the first measurement. */
+  fits(remainingMs: number): boolean
 }
 
 export function createCommandDuration(): CommandDuration {
@@ -17,6 +17,6 @@ export function createCommandDuration(): CommandDuration {
     measured(ms) {
       expectedMs = Math.max(ms, expectedMs * decay)
     },
-    fits: (leftMs) => expectedMs * margin < leftMs,
+    fits: (remainingMs) => expectedMs * margin < remainingMs,
   }
 }

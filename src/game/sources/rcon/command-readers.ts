@@ -8,16 +8,16 @@ import { parseServerVersion } from '../../protocol/server-version.ts'
 import { parseTickQuery } from '../../protocol/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay, type TimeForm } from '../../protocol/time-query.ts'
 
-/** What the replies so far say about the server, as far as it decides which commands make sense. */
+/** What is known about the server from earlier replies. Decides which commands are sent. */
 export interface ServerTraits {
   readonly timeForm?: TimeForm | undefined
-  /** The server has no `tick query`. */
+  /** The server does not support `tick query`. */
   readonly withoutTickQuery: boolean
-  /** The server has a `tps`, so it is Paper, a fork of it, or Cuberite. */
+  /** The server supports `tps`: it is Paper, a fork of Paper, or Cuberite. */
   readonly withTps: boolean
 }
 
-/** Reads some fields with one command, of which servers know different forms. */
+/** Reads some fields with one command, which may have several forms. */
 export interface CommandReader {
   readonly name:
     | 'ticks'
@@ -31,13 +31,13 @@ export interface CommandReader {
     | 'day'
     | 'difficulty'
     | 'version'
-  /** Milliseconds between two reads; 0: in every poll. */
+  /** Milliseconds between two reads; 0 for every poll. */
   readonly intervalMs: number
-  /** Tried in this order until the server knows one. */
+  /** Tried in order until the server supports one. */
   readonly commands: readonly RconCommand[]
-  /** False: not sent now. */
+  /** Returns false if the command must not be sent. */
   readonly when?: (traits: ServerTraits) => boolean
-  /** @returns undefined where the text is not understood */
+  /** Returns undefined if the reply is not understood. */
   readonly read: (reply: string, at: number) => Partial<Fields> | undefined
 }
 
@@ -47,7 +47,7 @@ const minutes = 60 * seconds
 const field = <K extends keyof Fields>(name: K, value: Fields[K] | undefined): Partial<Fields> | undefined =>
   value === undefined ? undefined : ({ [name]: value } as Partial<Fields>)
 
-/** In the order in which they are sent; where two give the same field, the earlier one wins. */
+/** In the order in which they are sent. If two provide the same field, the first one wins. */
 export const commandReaders: readonly CommandReader[] = [
   {
     name: 'gameTime',
@@ -61,7 +61,7 @@ export const commandReaders: readonly CommandReader[] = [
   {
     name: 'players',
     intervalMs: 0,
-    // Plugins replace `list`; the game's own is still there under its full name.
+    // Plugins replace `list`; the command of the game is available by its full name.
     commands: ['list uuids', 'minecraft:list uuids', 'list'],
     read(reply) {
       const list = parsePlayerList(reply)
@@ -148,7 +148,7 @@ export const commandReaders: readonly CommandReader[] = [
     name: 'version',
     intervalMs: 60 * minutes,
     commands: ['version'],
-    // Paper would send a request to its maker for newer builds, and the status says what it is.
+    // Paper would check for updates over the internet, and its name is already in the status.
     when: ({ withTps }) => !withTps,
     read: parseServerVersion,
   },

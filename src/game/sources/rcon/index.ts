@@ -9,26 +9,27 @@ import { createMainThreadTracker } from '../main-thread-activity.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createClosingServer } from './closing-server.ts'
 import { createCommandDuration } from './command-duration.ts'
-import type { RconConnection, RconReply } from './connection.ts'
+import type { RconConnection } from './connection.ts'
 import { createCommandPlanner, logOnce } from './planner.ts'
+import type { RconReply } from './reply-collector.ts'
 import { createRconSession, type RconSettings } from './session.ts'
 import { createTickRate, type TickRate } from './tick-rate.ts'
 import { createUnansweredCommands, logRest } from './unanswered-commands.ts'
 
-/** What may help where the password is that of the server's directory. */
+/** Used if the password was found in the server's directory. */
 const discoveredPassword =
   'the password is the rcon.password that server.properties (MC_DIRECTORY) has now: has it changed since the server was started?'
 
-/** How a command may fail that closes the connection, but does not make the replies before it worthless. */
+/** Errors of a command that close the connection, while earlier replies stay valid. */
 const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
 
-/** A server at one tick a second answers a command within this many ms: what takes longer, and is not answered at all, hangs. */
+/** A server with one tick per second answers a command within this many milliseconds. If it takes longer, the server is hung. */
 const maxCommandMs = 1_000
 
 /**
- * RCON: the replies of the server's own commands, over one kept connection. Only the commands of `protocol/rcon-commands.ts` are
- * sent, at most four in a poll; some in every one (ticks, players), others in turn. A poll in which one of them is not answered
- * gives what was answered before it.
+ * Reads a server by RCON commands, over one persistent connection. Only the commands in `protocol/rcon-commands.ts` are sent, at most
+ * four per poll: some in every poll (ticks, players), the others in turn. If a command is not answered, the poll returns the
+ * fields read before.
  */
 export function createRconSource(settings: RconSettings, context: SourceContext): Source {
   const { clock, log } = context
@@ -43,10 +44,10 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
   let lastConnection: RconConnection | undefined
   const closing = createClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
 
-  /** Sends the commands of one poll. @returns the fields that were read now */
+  /** Sends the commands of one poll. Returns the fields in their replies. */
   async function sendCommands(opened: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
     const isNew = opened !== lastConnection
-    // Another version of the server may answer now. One that closes each connection is the same as before.
+    // The server may have been updated, unless it closes each connection anyway.
     if (isNew && lastConnection !== undefined && !closing.closesEach()) planner.reconnected()
     const reconnect = async () => {
       lastConnection?.close()
@@ -73,12 +74,12 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
     let answered = 0
     let longestMs = 0
     for (const [index, { command, take }] of planned.entries()) {
-      // The first command of a connection that was there before is always sent: how else would the duration be measured anew?
+      // The first command over an existing connection is always sent, so that the duration is measured again.
       if ((index > 0 || isNew) && !duration.fits(deadlineAt - clock.now())) break
       const sentAt = clock.now()
       try {
         const reply = await send(command)
-        // A reply whose end was never marked has taken up all the time until the deadline.
+        // A reply whose end was not marked has taken all the time until the deadline.
         duration.measured((signal.aborted ? reply.at : clock.now()) - sentAt)
         thread.answered(sentAt, reply.at)
         Object.assign(read, take(reply))
@@ -88,7 +89,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const tookMs = clock.now() - sentAt
         if (code === 'timeout') duration.measured(tookMs)
         for (const { drop } of planned.slice(index)) drop()
-        // Where the other commands took up most of the time, the server is slow.
+        // If the other commands took most of the time, the server is slow.
         const isSlow = tookMs < 3 * longestMs
         if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
         else if (!isSlow) unanswered.unanswered(command, clock.now())
@@ -104,7 +105,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
       longestMs = Math.max(longestMs, clock.now() - sentAt)
     }
     if (answered === 0 && planned.length > 0) {
-      const text = `${target}: no time was left for a command after the login`
+      const text = `${target}: the login took too long; no command was sent before the deadline`
       const error = new SourceError('timeout', text, { progress: 'accepted' })
       thread.notSent(error)
       throw error
@@ -148,7 +149,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const error = toSourceError(thrown, target)
         session.pollEnded(error)
         thread.failed(error)
-        // The server was stopped. Its counter goes on where it stood, which must not look like a slow server.
+        // The server was stopped. Its tick counter continues after the restart, which must not look like a slow server.
         if (error.code === 'refused') measureTickRate = createTickRate()
         throw error
       }
@@ -219,6 +220,7 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
     notConfigured: 'enable-rcon=true and MC_RCON_PASSWORD',
     ...networkHints('are enable-rcon=true and this rcon.port in its server.properties, and may this machine connect?'),
     malformed: 'is this the rcon.port of its server.properties?',
+    closed: 'is this the rcon.port of its server.properties, and is the server running?',
     auth: 'the password (MC_RCON_PASSWORD) must be the rcon.password of its server.properties',
   },
   timeoutHints: {

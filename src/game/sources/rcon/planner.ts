@@ -5,23 +5,23 @@ import { isUnknownCommand, plainReply } from '../../protocol/rcon-reply.ts'
 import { parseGameTime, type TimeForm } from '../../protocol/time-query.ts'
 import type { FieldTimes } from '../source.ts'
 import { type CommandReader, commandReaders, type ServerTraits } from './command-readers.ts'
-import type { RconReply } from './connection.ts'
+import type { RconReply } from './reply-collector.ts'
 import type { UnansweredCommands } from './unanswered-commands.ts'
 
-/** A command runs on the server's main thread: a poll sends no more than these. */
+/** Maximum number of commands per poll: they run on the server's main thread. */
 const maxCommands = 4
-/** After so many replies in a row that were not understood, a command is sent less often. */
+/** Number of consecutive replies that were not understood, after which a command is sent less often. */
 const maxMisses = 3
 const rareIntervalMs = 60_000
 
 interface State {
   readonly reader: CommandReader
-  /** Index of the first command that the server may know; past the last one, it knows none. */
+  /** Index of the first command that the server may support; past the last one, it supports none. */
   choice: number
-  /** The server has understood the command, and its reply was understood. */
+  /** A reply to the command was understood. */
   learned: boolean
   misses: number
-  /** Monotonic milliseconds at which the last plan with a reply was made. */
+  /** Monotonic milliseconds of the last plan in which the command was answered. */
   plannedAt: number
   fields: Partial<Fields>
   /** Monotonic milliseconds at which the fields were read. */
@@ -30,37 +30,37 @@ interface State {
 
 export interface PlannedCommand {
   readonly command: RconCommand
-  /** @returns the fields in the reply, none where it was not understood */
+  /** Returns the fields in the reply; none if it is not understood. */
   take(reply: RconReply): Partial<Fields>
-  /** The command was not answered: what it gave before is unknown from now on. */
+  /** Drops the fields of earlier replies, because the command was not answered. */
   drop(): void
 }
 
-/** What was read, with the times of a `Reading`. */
+/** The fields of a `Reading` with their times. */
 export interface RconFields {
   readonly fields: Partial<Fields>
   readonly readAt: FieldTimes
   readonly readEvery: FieldTimes
 }
 
-/** Decides which commands a poll sends, and remembers their replies: not every command is sent in every poll. */
+/** Decides which commands a poll sends, and keeps their last replies, since not every command is sent in every poll. */
 export interface CommandPlanner {
-  /** The commands of this poll in the order in which to send them, at most `maxCommands`. */
+  /** Returns the commands of this poll in order, at most `maxCommands`. */
   plan(now: number): readonly PlannedCommand[]
-  /** The server may be another one, or know other commands than before: each is tried again. Fields keep their time. */
+  /** Tries all commands again, because the server may have been replaced or updated. Fields keep their times. */
   reconnected(): void
-  /** The last replies of every command, except those that were dropped. */
+  /** Returns the fields of the last reply to every command, except those that were dropped. */
   fields(): RconFields
 }
 
-/** @param notUnderstood called with a reply that is neither understood nor an unknown command */
+/** @param notUnderstood called with a reply that is neither understood nor the error for an unknown command */
 export function createCommandPlanner(
   unanswered: UnansweredCommands,
   notUnderstood: (command: RconCommand, text: string) => void,
 ): CommandPlanner {
   let timeForm: TimeForm | undefined
   let plannedAt: number | undefined
-  /** Milliseconds between the last polls, the shorter of two, so that an outage does not count. */
+  /** Milliseconds between polls: the shorter of the last two intervals, so that an outage is ignored. */
   let pollEvery = 0
   let lastGap = Number.POSITIVE_INFINITY
   const states: readonly State[] = commandReaders.map((reader) => ({
@@ -101,14 +101,14 @@ export function createCommandPlanner(
     }
     const unknown = isUnknownCommand(plain)
     if (!unknown) notUnderstood(command, plain)
-    // What was understood once stays the right command, whatever another RCON client mixed into one reply.
+    // A command that was understood once is kept, since another RCON client may have mixed its replies into this one.
     const hasOther = index + 1 < state.reader.commands.length
     if (unknown || (!state.learned && hasOther)) state.choice = index + 1
     else state.misses++
     return {}
   }
 
-  /** Milliseconds between two reads of what is not read in every poll: its own interval, or until all others had their turn. */
+  /** Returns the milliseconds between two reads of a command: its own interval, or the time until all others had their turn. */
   function readEvery({ reader }: State, now: number): number {
     const traits = traitsOf(now)
     const usable = states.filter((state) => isUseful(state, traits) && commandOf(state, now) !== undefined)
@@ -130,13 +130,13 @@ export function createCommandPlanner(
       const due = states.filter(
         (state) => commandOf(state, now) !== undefined && isUseful(state, traits) && now - state.plannedAt >= pause(state),
       )
-      // The one that is overdue for longest comes first, so that all have their turn.
+      // The most overdue command comes first, so that all have their turn.
       const others = due.filter((state) => !isInEveryPoll(state)).sort((a, b) => overdueMs(b, now) - overdueMs(a, now))
       const sendable = [...due.filter(isInEveryPoll), ...others].slice(0, maxCommands).flatMap((state) => {
         const command = commandOf(state, now)
         return command === undefined ? [] : [{ state, command }]
       })
-      // A poll without a reply would say nothing about the server: it answers a command that it does not know, too.
+      // A poll must send at least one command: even an unknown command is answered, and shows that the server works.
       const first = states
         .slice(0, 1)
         .flatMap((state) => state.reader.commands.slice(0, 1).map((command) => ({ state, command })))
@@ -166,7 +166,7 @@ export function createCommandPlanner(
       const fields: Partial<Fields> = {}
       const readAt: { [K in FieldName]?: number } = {}
       const every: { [K in FieldName]?: number } = {}
-      // Of two commands that give the same field the earlier in the list wins.
+      // If two commands provide the same field, the earlier one in the list wins.
       for (const state of states.toReversed()) {
         Object.assign(fields, state.fields)
         for (const name of Object.keys(state.fields) as FieldName[]) {
@@ -180,7 +180,7 @@ export function createCommandPlanner(
   }
 }
 
-/** First in every poll: ticks, their time and who is on are what changes. */
+/** Sent first in every poll, since ticks and players change fastest. */
 const inEveryPoll: ReadonlySet<CommandReader['name']> = new Set(['gameTime', 'players', 'ticks'])
 
 const isInEveryPoll = ({ reader }: State): boolean => inEveryPoll.has(reader.name)
@@ -189,7 +189,7 @@ function overdueMs({ plannedAt, reader }: State, now: number): number {
   return plannedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - plannedAt - reader.intervalMs
 }
 
-/** Logs a reply that was not understood, once for each command and cut: it is no secret, but may be long. */
+/** Logs a reply that was not understood, once per command and truncated. */
 export function logOnce(log: Log, server: string): (command: RconCommand, text: string) => void {
   const seen = new Set<RconCommand>()
   return (command, text) => {

@@ -3,7 +3,8 @@ import { addressesOf, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
 import type { SourceContext } from '../source.ts'
-import { RconConnection, type ReplyEnd } from './connection.ts'
+import { RconConnection } from './connection.ts'
+import type { ReplyEnd } from './reply-collector.ts'
 
 export interface RconSettings {
   readonly address: HostPort
@@ -12,16 +13,16 @@ export interface RconSettings {
 
 export interface RconSession {
   /**
-   * The kept connection, or a new one if that is allowed now.
-   * @throws SourceError the last failure, without connecting, during the pause after it
+   * Returns the open connection, or a new one if the backoff allows it.
+   * @throws SourceError during the pause after a failure, the last error without a new attempt
    */
   connection(signal: AbortSignal): Promise<RconConnection>
-  /** The poll over the connection has ended. */
+  /** Records the outcome of a poll. */
   pollEnded(error?: SourceError): void
   close(): void
 }
 
-/** Keeps one connection, and makes a new one when it has ended. */
+/** Keeps one connection open, and makes a new one after it was closed. */
 export function createRconSession({ address, password }: RconSettings, context: SourceContext, phases?: PhaseTimer): RconSession {
   const { clock, network = systemNetwork } = context
   const target = formatHostPort(address)

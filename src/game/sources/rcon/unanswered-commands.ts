@@ -3,28 +3,28 @@ import type { RconCommand } from '../../protocol/rcon-commands.ts'
 import { type BackoffOptions, backoffMs } from '../../watcher/backoff.ts'
 import type { RestingCommand } from '../source.ts'
 
-/** A command that is not answered costs the rest of the poll and the connection, so it is sent less and less often. */
+/** A command that is not answered costs the rest of the poll and the connection, so it is sent with a growing backoff. */
 const pauses: BackoffOptions = { firstMs: 5_000, maxMs: 60_000 }
 
-/** The commands that a server did not answer. They outlive the connection, since each of them closes the one it was sent over. */
+/** The commands that a server did not answer. Kept across connections, since each of them closes its connection. */
 export interface UnansweredCommands {
   answered(command: RconCommand): void
-  /** It failed, but the reason may be the whole server or the line: it is sent last in the next poll. */
+  /** Records a failure whose reason may be the server or the network: the command is sent last in the next poll. */
   suspect(command: RconCommand): void
-  /** The deadline passed over an open connection on which other commands had been answered. It rests after the second time in a row. */
+  /** Records a timeout after other commands were answered. After the second consecutive one, the command is not sent for a while. */
   unanswered(command: RconCommand, now: number): void
-  /** True: it is not sent now. */
+  /** Returns true while the command must not be sent. */
   isResting(command: RconCommand, now: number): boolean
   resting(now: number): readonly RestingCommand[]
-  /** The higher, the later in a poll, so that what may hang takes nothing else along. */
+  /** Commands with a higher rank are sent later in a poll, so that a hanging command does not affect the others. */
   rank(command: RconCommand): number
 }
 
-/** @param onRest called with each command once, when it rests for the first time */
+/** @param onRest called once per command, when it is suspended for the first time */
 export function createUnansweredCommands(onRest: (command: RconCommand) => void): UnansweredCommands {
   const reported = new Set<RconCommand>()
   const failures = new Map<RconCommand, number>()
-  /** The newest last. */
+  /** In order of suspicion, the newest last. */
   const suspected = new Set<RconCommand>()
   const restUntil = new Map<RconCommand, number>()
 
@@ -43,7 +43,7 @@ export function createUnansweredCommands(onRest: (command: RconCommand) => void)
     },
     suspect,
     unanswered(command, now) {
-      // A single failure is more likely that of the server or the line, which may have stalled in the middle of a poll.
+      // A single failure is more likely caused by the server or the network, which may have stalled during the poll.
       const isFirst = !suspected.has(command)
       suspect(command)
       if (isFirst) return
@@ -61,7 +61,7 @@ export function createUnansweredCommands(onRest: (command: RconCommand) => void)
   }
 }
 
-/** Logs a command that rests. */
+/** Logs a command that is suspended. */
 export const logRest =
   (log: Log, server: string) =>
   (command: RconCommand): void => {

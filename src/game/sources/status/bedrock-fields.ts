@@ -3,7 +3,7 @@ import { parseGameMode } from '../../protocol/game-mode.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import type { BedrockStatus } from '../../protocol/unconnected-ping.ts'
 
-/** What a Bedrock server says of itself, whichever protocol it says it by. */
+/** Converts the status of a Bedrock server to fields, for both transports. */
 export function toBedrockFields({ motd, protocol, version, gameMode, software, ...counts }: BedrockStatus): Partial<Fields> {
   const mode = parseGameMode(gameMode)
   return {

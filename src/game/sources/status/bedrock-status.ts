@@ -9,13 +9,13 @@ const titles = { raknet: 'RakNet (UDP)', nethernet: 'NetherNet (TCP)' } as const
 const transports = Object.keys(titles) as readonly Transport[]
 
 /**
- * Reads a Bedrock server by whichever transport it speaks: both at once until one has answered, then that one, and both again once it
- * fails. The first answer counts, and the other attempt is aborted.
+ * Reads a Bedrock server by the transport that it supports. Both are tried concurrently until one replies, then only that one until it
+ * fails. The first reply wins and aborts the other attempt.
  * @param target `host:port`, for messages
- * @throws SourceError from the function returned: one for both transports
+ * @returns a function that throws one SourceError for both transports
  */
 export function createBedrockReader(target: string, readers: Readonly<Record<Transport, Read>>): Read {
-  let answered: Transport | undefined
+  let current: Transport | undefined
 
   async function readAny(tried: readonly Transport[], before: Failures, signal: AbortSignal): Promise<Partial<Fields>> {
     const failures = new Map(before)
@@ -28,7 +28,7 @@ export function createBedrockReader(target: string, readers: Readonly<Record<Tra
         tried.map(async (transport) => {
           try {
             const fields = await readers[transport](own.signal)
-            answered = transport
+            current = transport
             return fields
           } catch (error) {
             failures.set(transport, toSourceError(error, target))
@@ -45,14 +45,14 @@ export function createBedrockReader(target: string, readers: Readonly<Record<Tra
   }
 
   return async (signal) => {
-    const before = answered
+    const before = current
     if (before === undefined) return await readAny(transports, new Map(), signal)
     try {
       return await readers[before](signal)
     } catch (error) {
-      answered = undefined
+      current = undefined
       if (signal.aborted) throw error
-      // The server may have been restarted with the other transport.
+      // After a restart, the server may use the other transport.
       const others = transports.filter((transport) => transport !== before)
       return await readAny(others, new Map([[before, toSourceError(error, target)]]), signal)
     }
@@ -60,8 +60,8 @@ export function createBedrockReader(target: string, readers: Readonly<Record<Tra
 }
 
 /**
- * What both transports failed with. Its code is `timeout` where either might have answered later, else that of RakNet, which most
- * servers speak, unless that cannot be tried: it says more than that of a port at which no NetherNet was expected.
+ * Combines the errors of both transports. The code is `timeout` if one of them timed out, otherwise that of RakNet, which most servers
+ * use, unless RakNet is not supported.
  */
 function combine(target: string, failures: Failures): SourceError {
   const errors = transports.flatMap((transport) => failures.get(transport) ?? [])
@@ -73,5 +73,5 @@ function combine(target: string, failures: Failures): SourceError {
     const error = failures.get(transport)
     return error === undefined ? [] : [`${titles[transport]}: ${error.message.replace(`${target}: `, '')}`]
   })
-  return new SourceError(code, `${target}: neither transport answers; ${parts.join('; ')}`, { cause: errors[0] })
+  return new SourceError(code, `${target}: no reply by either transport; ${parts.join('; ')}`, { cause: errors[0] })
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
-/** Icons of all servers, each once, however many servers show it. */
+/** Shares identical icons of different servers. */
 export interface IconPool {
   /**
-   * The same bytes as an icon of the pool, which has it from then on for as long as something else holds it.
-   * @param likely the icon that these bytes probably are, for a quick answer
+   * Returns the shared icon with the same bytes. The pool references it weakly.
+   * @param likely the icon that probably has the same bytes, compared first
    */
   share(bytes: Buffer, likely?: Buffer): Buffer
   readonly size: number
@@ -13,7 +13,7 @@ export interface IconPool {
 export function createIconPool(): IconPool {
   const icons = new Map<string, WeakRef<Buffer>>()
   const collected = new FinalizationRegistry<string>((digest) => {
-    // Meanwhile another Buffer may have come with the same bytes.
+    // A new Buffer with the same bytes may have been added in the meantime.
     if (icons.get(digest)?.deref() === undefined) icons.delete(digest)
   })
   return {
@@ -22,7 +22,7 @@ export function createIconPool(): IconPool {
       const digest = createHash('sha1').update(bytes).digest('base64')
       const known = icons.get(digest)?.deref()
       if (known?.equals(bytes)) return known
-      // A copy of its own: a small Buffer may be a view of a block that others share.
+      // Copied, because a small Buffer may be a view of a larger shared block.
       const icon = Buffer.from(new Uint8Array(bytes).buffer)
       icons.set(digest, new WeakRef(icon))
       collected.register(icon, digest)

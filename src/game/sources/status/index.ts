@@ -15,15 +15,15 @@ import { createRakNetReader } from './raknet.ts'
 
 export interface StatusSettings {
   readonly address: ServerAddress
-  /** The name in the handshake of a Java server, where it is not the name that is connected to. */
+  /** Only Java: the host name in the handshake, if it differs from the host of the address. */
   readonly hostname?: string
-  /** Only Java: the header that the server expects before the handshake. */
+  /** Only Java: the version of the PROXY protocol header that the server expects. */
   readonly proxyProtocol?: ProxyProtocolVersion
-  /** The message of the day of a proxy that answers for a server that is stopped: a text that is in it, or a /pattern/. */
+  /** A text or /pattern/ in the message of the day of a proxy that answers for a stopped server. */
   readonly asleepMotd?: string
 }
 
-/** The status that a server gives to everyone: by the Server List Ping of Java servers, by RakNet or NetherNet of Bedrock ones. */
+/** Reads the public status of a server: by Server List Ping (Java), or by RakNet or NetherNet (Bedrock). */
 export function createStatusSource(
   address: ServerAddress,
   context: SourceContext,
@@ -58,7 +58,7 @@ export function createStatusSource(
   }
 }
 
-/** A server that listens on every address is reached on this machine. */
+/** A server in a local directory that listens on all addresses is reached on the loopback address. */
 const reachable = (ip: string): string => (ip === '0.0.0.0' ? '127.0.0.1' : ip === '::' ? '::1' : ip)
 
 export const status: SourceDescriptor<'status', StatusSettings> = {

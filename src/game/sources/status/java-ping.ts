@@ -10,24 +10,24 @@ const pingPayload = 0x7469636b77617264n
 const ping = encodePing(pingPayload)
 
 export interface JavaPing<T> {
-  /** What `decode` made of the reply. */
+  /** The decoded reply. */
   readonly reply: T
-  /** The address that answered. */
+  /** The remote address. */
   readonly address: string | undefined
-  /** Milliseconds from ping to pong, or from request to reply where no pong came. */
+  /** Milliseconds from ping to pong, or from request to reply if no pong arrived. */
   readonly latency: number
-  /** False where the server sent no pong, in time or at all. */
-  readonly ponged: boolean
+  /** False if no pong arrived in time. */
+  readonly hasPong: boolean
 }
 
 export interface JavaPingOptions<T> {
-  /** A connection under way; destroyed on every path. */
+  /** A connecting socket. Always destroyed. */
   readonly socket: Socket
-  /** Of encodeHello(). */
+  /** Created by encodeHello(). */
   readonly hello: Buffer
   /**
-   * Decodes the reply. The frame's body is a view that is not valid after the call.
-   * @throws ProtocolError where it is not a status reply
+   * Decodes the reply. The body of the frame is a view that is not valid after the call.
+   * @throws ProtocolError if it is not a status reply
    */
   readonly decode: (reply: Frame) => T
   /** For messages. */
@@ -35,14 +35,14 @@ export interface JavaPingOptions<T> {
   readonly clock: Clock
   readonly phases: PhaseTimer | undefined
   readonly signal: AbortSignal
-  /** False: no ping is sent after the status. */
+  /** Whether to send a ping after the status. */
   readonly ping: boolean
 }
 
-/** The peer behaves as servers up to 1.6 do: it was reached, and either closed without a byte or sent a legacy kick. */
+/** The peer behaves like a server up to 1.6: it closed the connection without a reply, or sent a legacy kick packet. */
 export class LegacyPeerError extends SourceError {}
 
-/** The first bytes on the connection: the handshake, with the address that was dialled, and the status request. */
+/** Encodes the first bytes on the connection: the handshake with the given address, and the status request. */
 export function encodeHello(host: string, port: number): Buffer {
   return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest])
 }
@@ -74,10 +74,10 @@ export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
     const succeed = (pong?: number) => {
       if (status === undefined) return
       end()
-      resolve({ reply: status.reply, address, latency: pong ?? status.took, ponged: pong !== undefined })
+      resolve({ reply: status.reply, address, latency: pong ?? status.took, hasPong: pong !== undefined })
     }
     function onAbort() {
-      // The status is there, only its pong is missing: that is no failure.
+      // If only the pong is missing, the poll succeeds.
       if (status === undefined) fail(connected ? withProgress(toSourceError(signal.reason, target), 'connected') : signal.reason)
       else succeed()
     }
@@ -100,7 +100,7 @@ export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
       if (status !== undefined) succeed()
       else if (connected && !hasReceived)
         fail(new LegacyPeerError('closed', `${target}: the connection was closed without a reply`))
-      else fail(new SourceError('closed', `${target}: the connection was closed within the reply`))
+      else fail(new SourceError('closed', `${target}: the connection was closed during the reply`))
     }
 
     if (signal.aborted) {
@@ -120,7 +120,7 @@ export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
       if (socket.destroyed) return
       try {
         if (!hasReceived && isLegacyKick(chunk)) {
-          throw new LegacyPeerError('malformed', `${target}: the reply is that of a server up to 1.6`)
+          throw new LegacyPeerError('malformed', `${target}: the reply is a legacy one, of a server up to 1.6`)
         }
         const other = hasReceived ? undefined : recogniseOther(chunk)
         if (other !== undefined)
@@ -144,7 +144,7 @@ export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
   })
 }
 
-/** FF and a length below 256 units: no modern server writes a VarInt so. */
+/** Packet id FF and a length below 256, which is not a valid frame of a modern server. */
 function isLegacyKick(chunk: Buffer): boolean {
   return chunk[0] === 0xff && chunk[1] === 0
 }

@@ -9,25 +9,28 @@ import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/addr
 import { orderSrv } from '../../protocol/srv.ts'
 import type { SourceContext } from '../source.ts'
 import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
-import { readLegacyStatus } from './legacy-status.ts'
+import { loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
 import { createReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
 
-/** More SRV targets than these are not tried in one poll. */
+/** Maximum number of SRV targets that are tried in one poll. */
 const maxTargets = 4
-/** A server that sends no pong is not pinged again for this many ms, a legacy one gets no modern request, and none a TLS handshake. */
-const rememberFor = 600_000
-/** Pongs in a row that must be missing: a single one may only be late. */
+/** Milliseconds for which it is remembered that a server sends no pong, is a legacy server, or is (not) a TLS server. */
+const rememberMs = 600_000
+/** Consecutive missing pongs after which no ping is sent: a single one may only be late. */
 const maxMissedPongs = 3
-/** What servers from 1.7 on name as their protocol in a legacy reply, so that no old client fits. */
+/** The protocol that servers since 1.7 send in a legacy reply, which matches no old client. */
 const modernInLegacy = 127
-/** Milliseconds for the legacy reply of a server that has closed the connection of a modern request for the second time. */
-const legacyGraceMs = 300
+/**
+ * Milliseconds to wait for a legacy reply after the server has closed the second modern connection: enough for a slow line that
+ * loses a packet.
+ */
+const legacyGraceMs = 1_000
 
 /**
- * The status of a Java server, found through SRV records; in the legacy way where the server speaks no other.
- * @param hostname the name in the handshake; default: the name that is connected to
- * @throws SourceError from the function returned
+ * Reads the status of a Java server, which is located by SRV records. Falls back to the legacy ping for old servers.
+ * @param hostname the host name in the handshake; default: the host of the address
+ * @returns a function that throws SourceError
  */
 export function createJavaReader(
   address: HostPort,
@@ -47,7 +50,7 @@ export function createJavaReader(
   let isTls = false
   let tlsCheckedUntil = Number.NEGATIVE_INFINITY
 
-  /** Where the server may be, best first. */
+  /** Returns the addresses to try, best first. */
   async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
     if (srvName === undefined) return own
     const targets = orderSrv(await abortable(findSrvRecords(srvName, network, clock), signal), random).slice(0, maxTargets)
@@ -84,10 +87,10 @@ export function createJavaReader(
         ping: wantsPong,
       })
       phases?.end('read')
-      if (wantsPong) missedPongs = reply.ponged ? 0 : missedPongs + 1
+      if (wantsPong) missedPongs = reply.hasPong ? 0 : missedPongs + 1
       if (missedPongs >= maxMissedPongs) {
         missedPongs = 0
-        pingAgainAt = clock.now() + rememberFor
+        pingAgainAt = clock.now() + rememberMs
       }
       return {
         ...reply.reply,
@@ -98,8 +101,8 @@ export function createJavaReader(
     }
 
     /**
-     * After a modern request was refused: a legacy server answers the other one, a server that has just started perhaps both, and
-     * some proxies close the modern connection and never answer on the legacy one.
+     * Called after a modern request failed. Sends both requests, since a server that has just started may answer either, and some
+     * proxies close the modern connection and never answer the legacy one.
      */
     async function readBoth(refused: LegacyPeerError): Promise<Partial<Fields>> {
       const own = new AbortController()
@@ -107,19 +110,21 @@ export function createJavaReader(
       signal.addEventListener('abort', follow, { once: true })
       let cancel = () => {}
       const legacy = readLegacy(own.signal).then(({ protocol, ...fields }) => {
-        // One that speaks the modern way too: it closed the connection once, as a server that has just started may.
+        // A modern server, which closed the connection once, for example because it has just started.
         if (protocol === modernInLegacy) return fields
-        legacyUntil = clock.now() + rememberFor
+        legacyUntil = clock.now() + rememberMs
         return { ...fields, ...(protocol !== undefined && { protocol }) }
       })
-      const modern = readModern(own.signal).catch((error: unknown) => {
+      const modern = readModern(own.signal).catch(async (error: unknown) => {
+        // Loading the library may take longer than the server.
+        await loadLegacyLibrary()
         if (!own.signal.aborted) cancel = clock.after(legacyGraceMs, () => own.abort(refused))
         throw error
       })
       try {
         return await Promise.any([legacy, modern])
       } catch {
-        // A server that is neither failed in the modern way first.
+        // If both fail, the first error is reported.
         throw signal.aborted ? withProgress(toSourceError(signal.reason, target), 'connected') : refused
       } finally {
         cancel()
@@ -131,7 +136,7 @@ export function createJavaReader(
     async function isTlsServer(): Promise<boolean> {
       if (clock.now() >= tlsCheckedUntil) {
         isTls = await speaksTls(network.connect(addresses, port), clock, signal)
-        if (!signal.aborted) tlsCheckedUntil = clock.now() + rememberFor
+        if (!signal.aborted) tlsCheckedUntil = clock.now() + rememberMs
       }
       return isTls
     }
@@ -160,7 +165,7 @@ export function createJavaReader(
         legacyUntil = Number.NEGATIVE_INFINITY
         phases?.start()
         failure = toSourceError(error, formatHostPort(endpoint))
-        // Another target is only for one that cannot be reached.
+        // The next target is only tried if this one cannot be reached.
         if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break
       }
     }

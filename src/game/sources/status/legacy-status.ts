@@ -5,28 +5,30 @@ import { stripFormatting } from '../../protocol/text.ts'
 import { parseVersionName } from '../../protocol/version-name.ts'
 import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts'
 
-/** The game's own answers hold at most 256 characters. */
-const maxAnswer = 8_192
+/** Replies of the game have at most 256 characters. */
+const maxReplyBytes = 8_192
 
 const isCount = (value: number | null | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
+/** Loads the library on demand: few servers are this old, and it would slow down every command. */
+export const loadLegacyLibrary = () => import('minecraft-server-util')
+
 /**
- * The status of a server from beta 1.8 to 1.6, which answers FE 01 with one text
+ * Reads the status of a server from beta 1.8 to 1.6, which replies to FE 01 with one string
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#1.6).
- * @param connect opens the connection, which is destroyed on every path
+ * @param connect opens the connection, which is always destroyed
  * @throws SourceError
  */
 export async function readLegacyStatus(connect: () => Socket, options: GuardOptions): Promise<Partial<Fields>> {
-  // Few servers are this old, and loading the library takes longer than a whole command such as --help. It comes before the
-  // connection, of which no event may be missed.
-  const { statusLegacy } = await import('minecraft-server-util')
-  const { value, address, latency } = await guardTcp(connect(), maxAnswer, options, (port) =>
+  // Loaded before connecting, so that no event of the connection is missed.
+  const { statusLegacy } = await loadLegacyLibrary()
+  const { value, address, latency } = await guardTcp(connect(), maxReplyBytes, options, (port) =>
     statusLegacy('127.0.0.1', port, { enableSRV: false, timeout: libraryTimeout }),
   )
   const { version, players, motd } = value
-  // The library splits any text that comes after FF: without the counts it was none.
+  // The library accepts any text after FF. Without the counts it is not a status.
   if (!isCount(players.online) || !isCount(players.max)) {
-    throw new SourceError('malformed', `${options.target}: the answer is no legacy status`)
+    throw new SourceError('malformed', `${options.target}: the reply is not a legacy status`)
   }
   return {
     edition: 'java',

@@ -4,18 +4,18 @@ import { abortable } from '../../../abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
-// minecraft-server-util buffers whatever a peer sends until its own timeout (2 GB claimed: 5 s of CPU and 100 MB), and cannot be
-// aborted. So it never connects to a game server: it connects to a relay on loopback, which connects to the server, counts the
-// bytes, and closes both sides at the deadline.
+// minecraft-server-util buffers everything until its own timeout (5 s of CPU and 100 MB for a reply that claims 2 GB), and cannot be
+// aborted. Therefore it connects to a relay on the loopback address, which limits the bytes from the server and closes both
+// connections at the deadline.
 
-/** The library's own timeout, which the guard always comes before. Milliseconds. */
+/** Timeout of the library in milliseconds, longer than any poll timeout. */
 export const libraryTimeout = 65_000
 
 export interface Guarded<T> {
   readonly value: T
-  /** The address that answered. */
+  /** The remote address. */
   readonly address: string | undefined
-  /** Milliseconds from the request to the first byte of the answer. */
+  /** Milliseconds from the request to the first byte of the reply. */
   readonly latency: number
 }
 
@@ -23,22 +23,22 @@ export interface GuardOptions {
   /** For messages. */
   readonly target: string
   readonly signal: AbortSignal
-  /** Milliseconds, monotonic. */
+  /** Returns monotonic milliseconds. */
   readonly now: () => number
   readonly phases?: PhaseTimer | undefined
 }
 
 /**
- * Runs `ask` against a loopback port behind which `upstream` answers.
- * @param upstream a connection under way; destroyed on every path
- * @param limit most bytes of an answer
+ * Calls `request` with a loopback port that is connected to `upstream`.
+ * @param upstream a connecting socket. Always destroyed.
+ * @param maxBytes maximum length of the reply
  * @throws SourceError
  */
 export async function guardTcp<T>(
   upstream: net.Socket,
-  limit: number,
+  maxBytes: number,
   { target, signal, now, phases }: GuardOptions,
-  ask: (port: number) => Promise<T>,
+  request: (port: number) => Promise<T>,
 ): Promise<Guarded<T>> {
   let failure: SourceError | undefined
   let client: net.Socket | undefined
@@ -77,12 +77,12 @@ export async function guardTcp<T>(
         phases?.end('first_byte')
       }
       received += chunk.length
-      if (received > limit) end(new SourceError('too_large', `${target}: the answer is longer than ${limit} bytes`))
+      if (received > maxBytes) end(new SourceError('too_large', `${target}: the reply is longer than ${maxBytes} bytes`))
       else socket.write(chunk)
     })
-    // Legacy servers hang up after their answer: the library may still be reading it.
+    // Legacy servers close the connection after the reply, while the library may still be reading it.
     upstream.on('end', () => {
-      failure ??= new SourceError('closed', `${target}: the connection was closed within the answer`)
+      failure ??= new SourceError('closed', `${target}: the connection was closed during the reply`)
       socket.end()
     })
   })
@@ -92,7 +92,7 @@ export async function guardTcp<T>(
     relay.listen(0, '127.0.0.1')
     await once(relay, 'listening', { signal })
     if (failure !== undefined) throw failure
-    const value = await abortable(ask((relay.address() as net.AddressInfo).port), signal)
+    const value = await abortable(request((relay.address() as net.AddressInfo).port), signal)
     return { value, address, latency }
   } catch (error) {
     throw failure ?? asFailure(error, signal, target)
@@ -105,5 +105,5 @@ export async function guardTcp<T>(
 function asFailure(error: unknown, signal: AbortSignal, target: string): SourceError {
   if (signal.aborted) return toSourceError(signal.reason, target)
   if (error instanceof SourceError) return error
-  return new SourceError('malformed', `${target}: ${error instanceof Error ? error.message : 'the answer cannot be read'}`)
+  return new SourceError('malformed', `${target}: ${error instanceof Error ? error.message : 'the reply cannot be parsed'}`)
 }

@@ -9,9 +9,9 @@ import { toBedrockFields } from './bedrock-fields.ts'
 const maxBytes = 64 * 1024
 
 /**
- * The status of a Bedrock server that is reached by NetherNet: its reply to a request to join. Servers speak plain HTTP; one behind a
- * reverse proxy HTTPS, on a port other than the usual one. What answered last is tried first.
- * @throws SourceError from the function returned; `unsupported` where something else than NetherNet answers
+ * Reads the status of a Bedrock server by NetherNet: the reply to a join request. Servers use plain HTTP; a server behind a reverse
+ * proxy may use HTTPS, on a port other than the default one. The scheme that worked last is tried first.
+ * @returns a function that throws SourceError; `unsupported` if the reply is not a NetherNet reply
  */
 export function createNetherNetReader(
   { host, port }: HostPort,
@@ -23,8 +23,7 @@ export function createNetherNetReader(
   async function join(scheme: 'http' | 'https', signal: AbortSignal): Promise<Partial<Fields>> {
     const url = new URL(`${scheme}://${target}${joinPath}`)
     const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, maxBytes }, network, signal)
-    if (status < 200 || status > 299)
-      throw new SourceError('unsupported', `${target}: not NetherNet, the reply is HTTP ${status}`)
+    if (status < 200 || status > 299) throw new SourceError('unsupported', `${target}: not a NetherNet server (HTTP ${status})`)
     return {
       ...toBedrockFields(decodeJoinReply(body.toString('utf8'))),
       transport: 'nethernet',

@@ -3,7 +3,7 @@ import { connected, createDeferredConnection } from '../../deferred-connection.t
 import type { Network } from '../../network.ts'
 import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
 
-/** The same network, whose connections begin with a header of the PROXY protocol, as a server behind a load balancer expects it. */
+/** Returns a network whose connections start with a PROXY protocol header, for a server behind a load balancer. */
 export function withProxyHeader(network: Network, version: ProxyProtocolVersion): Network {
   return {
     ...network,

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createAnyAddress } from '../../names/connect-any-address.ts'
+import { createAddressRacer } from '../../names/address-racer.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
@@ -11,8 +11,8 @@ import { exchange, withUdpSocket } from '../udp.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 
 /**
- * The status of a Bedrock server that is reached by RakNet: its unconnected ping over UDP.
- * @throws SourceError from the function returned
+ * Reads the status of a Bedrock server by RakNet, with an unconnected ping over UDP.
+ * @returns a function that throws SourceError
  */
 export function createRakNetReader(
   { host, port }: HostPort,
@@ -21,14 +21,14 @@ export function createRakNetReader(
   phases: PhaseTimer | undefined,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
-  const anyAddress = createAnyAddress({ host, target, network, clock, phases })
+  const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
   async function ping(address: LookupAddress, signal: AbortSignal): Promise<Partial<Fields>> {
     const sent: number[] = []
     const datagram = await withUdpSocket(address, port, signal, (socket) =>
       exchange(socket, {
         encodeRequest: () => encodeUnconnectedPing(BigInt(sent.push(clock.now()))),
-        // The first datagram counts, whatever it holds: nobody else can send one to this socket.
+        // Any datagram is the reply, since a connected socket receives only those of the server.
         isReply: () => true,
         clock,
         signal,
@@ -37,7 +37,7 @@ export function createRakNetReader(
     const received = clock.now()
     const { time, status } = decodeUnconnectedPong(datagram)
     phases?.end('first_byte')
-    // Of a ping that was sent again the pong says which one it answers.
+    // If the ping was sent more than once, the pong contains the time of its ping.
     const sentAt = sent[Number(time) - 1] ?? sent.at(-1) ?? received
     return {
       ...toBedrockFields(status),
@@ -51,7 +51,7 @@ export function createRakNetReader(
   return async (signal) => {
     phases?.start()
     try {
-      return await anyAddress(ping, signal)
+      return await raceAddresses(ping, signal)
     } catch (error) {
       throw toSourceError(error, target)
     }

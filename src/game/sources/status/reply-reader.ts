@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Frame } from '../../protocol/frames.ts'
 import { decodeStatus, packetIds } from '../../protocol/status.ts'
 import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
@@ -7,15 +7,15 @@ import { createIconPool } from './icon-pool.ts'
 const icons = createIconPool()
 
 /**
- * Reads the status replies of one server. A server on which nothing happens sends the same bytes again, which are then not parsed
- * (`npm run bench -- status`); only their digest is kept, because the bytes of thousands of servers would take the most memory of
- * all. Icons are shared by all servers, and stay the same Buffer while they have the same bytes.
- * @returns throws ProtocolError
+ * Parses the status replies of one server. An idle server sends the same bytes again, which are not parsed again
+ * (`npm run bench -- status`). Only a digest is kept, to save memory for thousands of servers. Icons are shared by all servers, and
+ * stay the same Buffer as long as the bytes are the same.
+ * @returns a function that throws ProtocolError
  */
 export function createReplyReader(): (frame: Frame) => StatusReply {
   let last: { readonly digest: string; readonly reply: StatusReply } | undefined
   return (frame) => {
-    const digest = frame.id === packetIds.status ? createHash('sha1').update(frame.body).digest('base64') : undefined
+    const digest = frame.id === packetIds.status ? hash('sha1', frame.body, 'base64') : undefined
     if (digest !== undefined && last?.digest === digest) return last.reply
     const read = parseStatusReply(decodeStatus(frame))
     const reply = read.favicon === undefined ? read : { ...read, favicon: icons.share(read.favicon, last?.reply.favicon) }

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
 import type { Clock } from '../../../clock.ts'
 
-/** Milliseconds for a handshake with a server that was reached a moment ago. */
+/** Timeout of the handshake in milliseconds. The server has just been reached. */
 const maxMs = 1_000
 
 /**
- * Whether the peer answers a TLS handshake: some TLS servers close the connection of another protocol without an alert, by which
- * they could be recognised. Never rejects.
- * @param socket a connection under way; destroyed on every path
+ * Returns whether the peer answers a TLS handshake. Needed because some TLS servers close a connection of another protocol without an
+ * alert. Never rejects.
+ * @param socket a connecting socket. Always destroyed.
  */
 export function speaksTls(socket: Socket, clock: Pick<Clock, 'after'>, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
@@ -24,10 +24,10 @@ export function speaksTls(socket: Socket, clock: Pick<Clock, 'after'>, signal: A
     signal.addEventListener('abort', abort, { once: true })
     socket.on('error', abort)
     socket.on('close', abort)
-    // Whose certificate it is does not matter: nothing is sent.
+    // The certificate is not verified, since no data is sent.
     const session = connect({ socket, rejectUnauthorized: false })
     session.once('secureConnect', () => end(true))
-    // An alert is an answer too: the server wants a name, a certificate or another version.
+    // An alert is a reply too: the server may require a name, a certificate or another version.
     session.on('error', ({ code = '' }: NodeJS.ErrnoException) => end(/^ERR_SSL_.*ALERT/.test(code)))
     session.on('close', abort)
     if (signal.aborted) abort()

@@ -75,7 +75,7 @@ async function asAnybody<T>(action: () => Promise<T>): Promise<T> {
 const overload = "Can't keep up! Is the server overloaded? Running 2034ms or 40 ticks behind"
 
 describe('the files', () => {
-  it('tell the settings', async () => {
+  it('provide the settings', async () => {
     write(
       'server.properties',
       'motd=\\u00A7aHi\nserver-ip=192.0.2.7\nserver-port=25570\ngamemode=adventure\nmax-players=50\nlevel-name=my world\ndifficulty=hard\nview-distance=12\npause-when-empty-seconds=-1\n',
@@ -96,7 +96,7 @@ describe('the files', () => {
     })
   })
 
-  it('of old servers name modes by number; values that make no sense are left out', async () => {
+  it('of old servers contain modes as numbers; invalid values are omitted', async () => {
     write('server.properties', 'gamemode=1\ndifficulty=0\nmax-players=lots\nserver-port=0\nserver-ip=\n')
     expect(await read()).toEqual({ edition: 'java', defaultGameMode: 'CREATIVE', difficulty: 'peaceful' })
   })
@@ -126,13 +126,13 @@ describe('the files', () => {
     expect(await read()).toMatchObject({ loader, loaderVersion })
   })
 
-  it('tell of a Forge to 1.12.2, which only its log names', async () => {
+  it('contain Forge up to 1.12.2, which is only found in the log', async () => {
     write('server.properties', 'motd=x')
     log('Starting minecraft server version 1.12.2', 'MinecraftForge v14.23.5.2860 Initialized')
     expect(await read()).toMatchObject({ version: '1.12.2', loader: 'Forge', loaderVersion: '14.23.5.2860' })
   })
 
-  it('tell that a server without a loader is vanilla, once its log has named the version', async () => {
+  it('report a server without a loader as vanilla once the version is in the log', async () => {
     write('server.properties', 'motd=x')
     expect((await read()).loader).toBeUndefined()
     log('Starting minecraft server version 1.21.11')
@@ -144,11 +144,11 @@ describe('the files', () => {
   it('are missing: the error names the folder', async () => {
     await expect(read()).rejects.toMatchObject({
       code: 'unsupported',
-      message: 'server: there is no server.properties, or nothing in it',
+      message: 'server: server.properties does not exist or is empty',
     })
   })
 
-  it('are gone with their folder: told without its path, by the failed poll alone', async () => {
+  it('are missing with their folder: only the failed poll reports it, without the path', async () => {
     write('server.properties', 'motd=x')
     write('libraries/net/fabricmc/fabric-loader/0.16.10/x.jar', '')
     log('Starting minecraft server version 1.21.11')
@@ -156,23 +156,23 @@ describe('the files', () => {
     rmSync(folder, { recursive: true })
     await expect(read()).rejects.toMatchObject({
       code: 'unreachable',
-      message: 'server: the folder is not there; is it mounted?',
+      message: 'server: the folder does not exist; is it mounted?',
     })
     writeFileSync(folder, '')
     await expect(read()).rejects.toMatchObject({ code: 'unreachable' })
     expect(warn).not.toHaveBeenCalled()
   })
 
-  it('may not be read: told without their path', async () => {
+  it('are not readable: reported without their path', async () => {
     write('server.properties', 'motd=x')
     chmodSync(base, 0o755)
     chmodSync(join(folder, 'server.properties'), 0)
-    const message = 'server: server.properties may not be read by the user that runs this service'
+    const message = 'server: server.properties is not readable by the user that runs this service'
     await expect(asAnybody(read)).rejects.toMatchObject({ code: 'refused', message })
     // Whether a folder may be entered is asked for the user that a process is really of, which stays root.
     if (process.getuid?.() === 0) return
     chmodSync(folder, 0)
-    const denied = 'server: the folder may not be read by the user that runs this service'
+    const denied = 'server: the folder is not readable by the user that runs this service'
     await expect(read()).rejects.toMatchObject({ code: 'refused', message: denied })
     chmodSync(folder, 0o700)
   })
@@ -184,7 +184,7 @@ describe('the log', () => {
     return [overloadWarnings, overloadSkippedTicks, logJoins, logLeaves]
   }
 
-  it('tells of the start what was there before, and counts what comes after', async () => {
+  it('is used for the start if it existed before, and counts later events', async () => {
     log('Starting minecraft server version 1.21.11', 'Done (3.5s)! For help, type "help"', 'Alice joined the game', overload)
     expect(await read()).toMatchObject({ version: '1.21.11', startupDuration: 3.5, overloadWarnings: 0, logJoins: 0 })
     log('Bob joined the game', overload, overload, 'Alice left the game')
@@ -192,7 +192,7 @@ describe('the log', () => {
     expect(await counts()).toEqual([2, 80, 1, 1])
   })
 
-  it('is read line by line, also where a line comes in two parts', async () => {
+  it('is read line by line, even if a line arrives in two parts', async () => {
     log('Starting')
     await read()
     const whole = line('Bob joined the game')
@@ -202,7 +202,7 @@ describe('the log', () => {
     expect(await counts()).toEqual([0, 0, 1, 0])
   })
 
-  it('is followed across a rotation, with what was written to the old file last', async () => {
+  it('is followed across a rotation, including the last lines of the old file', async () => {
     log('Starting minecraft server version 1.21.10', 'Done (9s)!')
     await read()
     log('Bob joined the game')
@@ -221,7 +221,7 @@ describe('the log', () => {
     expect(await counts()).toEqual([0, 0, 1, 0])
   })
 
-  it('is counted from its first line where it was not there at first', async () => {
+  it('is counted from its first line if it did not exist before', async () => {
     write('server.properties', 'motd=x')
     expect((await read()).overloadWarnings).toBeUndefined()
     log('Bob joined the game')
@@ -254,8 +254,8 @@ describe('nothing outside of the folder is read', () => {
       )
       expect(thrown.code).toBe('unsupported')
       await expect(read()).rejects.toThrow(thrown.message)
-      const told = [...messages(), thrown.message].filter((message) => message.includes('leads out of the folder'))
-      expect(told).toEqual([`server: ${path} leads out of the folder; it is not read`])
+      const logged = [...messages(), thrown.message].filter((message) => message.includes('outside of the folder'))
+      expect(logged).toEqual([`server: ${path} is outside of the folder and is not read`])
     },
   )
 
@@ -284,7 +284,7 @@ describe('nothing outside of the folder is read', () => {
   })
 })
 
-it('leaves no file open', async () => {
+it('closes all files', async () => {
   const openFiles = () =>
     readdirSync('/proc/self/fd').filter((fd) => {
       try {
@@ -301,7 +301,7 @@ it('leaves no file open', async () => {
   await until(() => openFiles().length === 0)
 })
 
-describe('a folder that alone tells of a server', () => {
+describe('a folder without a configured address', () => {
   /** What the log and /api/v1/sources say after two polls. */
   async function watched(settings: GivenSources = {}) {
     const fleet = createFleet({
@@ -327,7 +327,7 @@ describe('a folder that alone tells of a server', () => {
     return { app, poll, directory: await poll(), logged: warn.mock.calls.map(([, message]) => String(message)) }
   }
 
-  it('but has no server.properties says so once, and what to do', async () => {
+  it('and without server.properties is reported once, with a hint', async () => {
     log('Starting minecraft server version 1.21.11')
     const { logged, directory } = await watched()
     expect(directory).toMatchObject({ state: 'failed', target: 'server', lastError: { code: 'unsupported' } })
@@ -335,17 +335,19 @@ describe('a folder that alone tells of a server', () => {
     expect(logged).toEqual([expect.stringContaining(`survival: directory failed (unsupported): ${directory?.lastError.message}`)])
   })
 
-  it('but has it elsewhere says so once, and what to do', async () => {
+  it('and with server.properties outside is reported once, with a hint', async () => {
     log('Starting minecraft server version 1.21.11')
     writeFileSync(join(base, 'outside'), 'server-port=25570')
     symlinkSync(join(base, 'outside'), join(folder, 'server.properties'))
     const { logged, directory } = await watched()
     expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unsupported' } })
-    expect(directory?.lastError.message).toMatch(/server\.properties leads out of the folder.*set the server's address/)
+    expect(directory?.lastError.message).toMatch(
+      /server\.properties is outside of the folder.*set the folder that contains this file/,
+    )
     expect(logged).toEqual([expect.stringContaining('survival: ')])
   })
 
-  it('and has lost its properties since goes on with what they told', async () => {
+  it('keeps the last address if server.properties disappears', async () => {
     write('server.properties', 'server-port=1')
     const fleet = createFleet({
       servers: [{ name: 'survival', sources: { directory: { path: folder } } }],
@@ -365,7 +367,7 @@ describe('a folder that alone tells of a server', () => {
     ])
   })
 
-  it('is read without them where the address is set, and is partial, with one line in the log', async () => {
+  it('is read without server.properties if the address is set: partial, with one line in the log', async () => {
     log('Starting minecraft server version 1.21.11')
     const { logged, directory } = await watched({ status: { address: { edition: 'java', host: '127.0.0.1', port: 1 } } })
     expect(directory).toMatchObject({ state: 'partial', lastError: { code: 'unsupported' } })
@@ -404,12 +406,12 @@ describe('a folder that alone tells of a server', () => {
     expect(await poll()).toMatchObject({ state: 'ok', lastError })
   })
 
-  it('and is gone says so in one line, without its path', async () => {
+  it('that disappears is reported in one line, without its path', async () => {
     rmSync(folder, { recursive: true })
     const { logged, directory } = await watched()
     mkdirSync(folder)
     expect(directory).toMatchObject({ state: 'failed', lastError: { code: 'unreachable' } })
-    expect(logged).toEqual(['survival: directory failed (unreachable): server: the folder is not there; is it mounted?'])
+    expect(logged).toEqual(['survival: directory failed (unreachable): server: the folder does not exist; is it mounted?'])
   })
 })
 
@@ -427,7 +429,7 @@ async function errorOf(name: SourceName, settings: GivenSources = {}): Promise<s
   return sources.find(({ source }) => source === name)?.error?.message
 }
 
-it('is not blamed on MC_MANAGEMENT_SECRET where the server refuses the secret of its directory', async () => {
+it('does not mention MC_MANAGEMENT_SECRET if the server rejects the secret from its directory', async () => {
   const server = await managementServer()
   onTestFinished(() => server.close())
   write(
@@ -440,7 +442,7 @@ it('is not blamed on MC_MANAGEMENT_SECRET where the server refuses the secret of
   expect(await errorOf('management', { management: { secret: 'c'.repeat(40) } })).toContain('MC_MANAGEMENT_SECRET')
 })
 
-it('is not blamed on MC_RCON_PASSWORD where the server refuses the password of its directory', async () => {
+it('does not mention MC_RCON_PASSWORD if the server rejects the password from its directory', async () => {
   const demo = await startDemoServer({ rconPassword: 'right' })
   onTestFinished(() => demo.close())
   write(
@@ -493,7 +495,7 @@ describe('the settings it completes', () => {
     expect(await targets()).toEqual({ status: '192.0.2.7:25570', directory: 'server' })
   })
 
-  it('leave out what is no address', async () => {
+  it('omit invalid addresses', async () => {
     write('server.properties', `${everything}\nmanagement-server-host=no such host\n`)
     expect(await targets()).toEqual({
       status: '127.0.0.1:25570',
@@ -503,7 +505,7 @@ describe('the settings it completes', () => {
     })
   })
 
-  it('never replace what is set explicitly', async () => {
+  it('never override explicit settings', async () => {
     write('server.properties', everything)
     const given = await targets({
       status: { address: { edition: 'java', host: '192.0.2.1', port: 1 } },
@@ -520,7 +522,7 @@ describe('the settings it completes', () => {
     })
   })
 
-  it('are taken anew when the properties change, and kept while they are being written', async () => {
+  it('are updated when the properties change, and kept while they are being written', async () => {
     write('server.properties', everything)
     await targets()
     const [status, rcon] = set!.list()

@@ -71,7 +71,7 @@ describe('a file', () => {
     expect(second.properties).toBe(first.properties)
   })
 
-  it('keeps its identity as long as its content is the same', async () => {
+  it('stays the same object as long as its content is the same', async () => {
     write('server-icon.png', 'icon')
     const reader = started()
     const { icon } = await reader.read()
@@ -116,7 +116,7 @@ describe('the sources of a server', () => {
     return { set, source }
   }
 
-  it.skipIf(!hasTool('openssl'))('complete their settings from what the directory source reads', async () => {
+  it.skipIf(!hasTool('openssl'))('complete their settings from the directory source', async () => {
     const certificate = selfSigned()
     onTestFinished(() => rmSync(certificate.folder, { recursive: true }))
     write('keystore.p12', execFileSync('cat', [certificate.keystore]))

@@ -38,14 +38,14 @@ describe.skipIf(!hasTool('java') || !hasTool('mvn'))('the real agent in a JVM', 
     expect(fields.jvmThreads).toBeGreaterThan(1)
   })
 
-  it('leaves out the ticks that a young server has not run yet', async () => {
+  it('ignores the ticks that a new server has not run yet', async () => {
     await using server = await startJavaServer('young')
     const fields = await read({ url: server.url })
     expect(fields.tickDurationMean).toBeCloseTo(0.0055, 9)
     expect(fields).toMatchObject({ tickDurationP50: 0.005, tickDurationMax: 0.01 })
   })
 
-  it('knows no ticks where the server does not publish them, and says so once', async () => {
+  it('omits ticks if the server does not publish them, and logs it once', async () => {
     await using server = await startJavaServer('none')
     const warnings: string[] = []
     const log = { ...silentLog, warn: (_: unknown, text?: string) => void warnings.push(text ?? '') }

@@ -6,7 +6,7 @@ import { SourceError } from '../../../../src/game/errors.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { readingMethods } from '../../../../src/game/protocol/management.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
-import { createManagementSource } from '../../../../src/game/sources/management/index.ts'
+import { createManagementSource } from '../../../../src/game/sources/management/management-source.ts'
 import type { Reading, SourceContext } from '../../../../src/game/sources/source.ts'
 import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
 import { createPollRequests } from '../../../../src/game/watcher/poll-requests.ts'
@@ -76,7 +76,7 @@ describe('a poll', () => {
       expect(method).not.toMatch(/\/(set|add|remove|clear|kick|stop|save|update|system_message)/)
   })
 
-  it('keeps one connection', async () => {
+  it('uses one persistent connection', async () => {
     const management = source()
     await management.poll(never())
     await management.poll(never())
@@ -94,7 +94,7 @@ describe('a poll', () => {
     expect(fields).toMatchObject({ defaultGameMode: 'CREATIVE', motd: 'Hi', playersMax: 5, players: { players: [bob] } })
   })
 
-  it('skips a method that the server does not know until the connection is renewed, and keeps the rest', async () => {
+  it('skips a method that the server does not support until it reconnects, and calls the others', async () => {
     const management = source()
     delete server.results['minecraft:serversettings/view_distance']
     delete server.results['minecraft:players']
@@ -105,7 +105,7 @@ describe('a poll', () => {
     expect(server.called.filter((method) => method === 'minecraft:serversettings/view_distance')).toHaveLength(1)
   })
 
-  it('leaves out what one method fails at, and what makes no sense', async () => {
+  it('omits the value of a failed method, and invalid values', async () => {
     Object.assign(server.results, {
       'minecraft:serversettings/motd': new Error('internal'),
       'minecraft:serversettings/max_players': { max: 'many' },
@@ -124,7 +124,7 @@ describe('a poll', () => {
     expect((await source().poll(never())).fields.players?.players).toEqual([bob])
   })
 
-  it('hands over what it has at the deadline', async () => {
+  it('returns the fields read so far at the deadline', async () => {
     server.results['minecraft:serversettings/motd'] = 'silent'
     const deadline = new AbortController()
     const poll = source().poll(deadline.signal)
@@ -164,7 +164,7 @@ describe('events', () => {
     expect(lists()).toEqual([['Alice', 'Bob']])
   })
 
-  it('read everything anew when the server has started, and mark contact when it saves or stops', async () => {
+  it('trigger a poll when the server has started, and count as contact when it saves or stops', async () => {
     await source().poll(never())
     server.results['minecraft:serversettings/motd'] = { message: 'New' }
     server.notify('minecraft:notification/server/started')
@@ -175,7 +175,7 @@ describe('events', () => {
     expect(pushed.at(-1)?.fields).toEqual({})
   })
 
-  it('that flood in are told together', async () => {
+  it('that arrive in quick succession are combined', async () => {
     const clock = manualClock()
     await source({}, clock).poll(never())
     for (let index = 0; index < 500; index++) server.notify('minecraft:notification/players/joined', [{ name: `P${index}` }])
@@ -188,7 +188,7 @@ describe('events', () => {
     expect(pushed.length).toBeLessThan(400)
   })
 
-  it('that ask for a new reading without end get few, and one after the last', async () => {
+  it('that request polls endlessly cause few polls, and one after the last event', async () => {
     const clock = manualClock()
     await source({}, clock).poll(never())
     server.called.length = 0
@@ -210,7 +210,7 @@ describe('events', () => {
     expect(server.called.length).toBeLessThanOrEqual(5 * readingMethods.length)
   })
 
-  it('are in the snapshot of the fleet and with its subscribers at once', async () => {
+  it('are published by the fleet immediately', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server', sources: {} }],
       poll: { interval: 3_600_000, timeout: 3000, staleAfter: 3_600_000 },
@@ -275,7 +275,7 @@ describe('a connection that is lost', () => {
     await management.poll(never())
   })
 
-  it('rejects what is pending', async () => {
+  it('rejects pending calls', async () => {
     server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
     const poll = source().poll(never())
     await until(() => server.called.length === readingMethods.length)
@@ -303,7 +303,7 @@ describe('a connection that is lost', () => {
     expect((await management.poll(never())).fields.version).toBe('1.21.11')
   })
 
-  it('is given up where not one answer came: the peer may be dead', async () => {
+  it('is closed if no reply arrived, since the peer may be dead', async () => {
     server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
     const clock = manualClock()
     const management = source({}, clock)
@@ -318,7 +318,7 @@ describe('a connection that is lost', () => {
 })
 
 describe('a peer that cannot be trusted', () => {
-  it('is told of a wrong secret once in five minutes, without the secret in the message', async () => {
+  it('tries a wrong secret once in five minutes, and does not include it in the message', async () => {
     const clock = manualClock()
     const management = source({ secret: 'wrong-secret' }, clock)
     const error: Error = await management.poll(never()).catch((thrown) => thrown)

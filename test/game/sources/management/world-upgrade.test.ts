@@ -8,7 +8,7 @@ import { answers, managementServer } from '../../../helpers/management-server.ts
 
 const notify = 'minecraft:notification/world/'
 
-it('a server that upgrades its world is not up, and says how far it is', { timeout: 30_000 }, async () => {
+it('a server that upgrades its world is not up, and its progress is reported', { timeout: 30_000 }, async () => {
   const server = await managementServer()
   onTestFinished(server.close)
   server.results = Object.fromEntries(Object.keys(answers()).map((method) => [method, 'silent']))

@@ -68,7 +68,7 @@ it('reads hundreds of names', async () => {
   expect((await source.poll(never())).fields.players?.players.map(({ name }) => name)).toEqual(names)
 })
 
-it('dates what it read by when it was there', async () => {
+it('records the time at which the reading was complete', async () => {
   const { server } = await serve()
   let now = 1_000
   server.reply = (stat) => {
@@ -80,7 +80,7 @@ it('dates what it read by when it was there', async () => {
   expect((await source.poll(never())).at).toBe(1_400)
 })
 
-it('sends again what was lost', async () => {
+it('sends lost datagrams again', async () => {
   const { server, source } = await serve()
   server.lose = 1
   expect((await source.poll(never())).fields.playersOnline).toBe(2)
@@ -99,7 +99,7 @@ it.each([
   })
 })
 
-it('keeps the values of a reply that is cut in the midst of the names', async () => {
+it('reads the values of a reply that is truncated in the list of names', async () => {
   const { server, source } = await serve()
   server.reply = (stat) => stat.subarray(0, stat.length - 5)
   const { fields } = await source.poll(never())
@@ -107,7 +107,7 @@ it('keeps the values of a reply that is cut in the midst of the names', async ()
   expect(fields.players).toBeUndefined()
 })
 
-it('is told that the port is closed', async () => {
+it('reports a closed port', async () => {
   const { server, source } = await serve()
   closers.pop()
   server.close()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createCommandDuration } from '../../../../src/game/sources/rcon/command-duration.ts'
 
-it('lets any command be sent before one was measured, but none when no time is left', () => {
+it('allows any command before the first measurement, but none without remaining time', () => {
   const duration = createCommandDuration()
   expect(duration.fits(1)).toBe(true)
   expect(duration.fits(0)).toBe(false)

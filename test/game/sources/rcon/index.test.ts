@@ -268,7 +268,7 @@ describe('the commands', () => {
     expect(peer.commands.filter((command) => command === 'tick query')).toHaveLength(2)
   })
 
-  it('whose reply is not understood are told once, cut, and take nothing else along', async () => {
+  it('whose reply is not understood are logged once, truncated, and do not affect the others', async () => {
     const warnings: string[] = []
     const log = { ...silentLog, warn: (_fields: unknown, text?: string) => void warnings.push(text ?? '') }
     const peer = await peerWith(
@@ -287,7 +287,7 @@ describe('the commands', () => {
     expect(peer.commands.filter((command) => command === 'time query gametime')).toHaveLength(3)
   })
 
-  it('are at least one in each poll, even where the server knows none: without a reply nothing shows that it is there', async () => {
+  it('are sent at least once per poll, even if the server supports none, to detect whether it is up', async () => {
     let silent = false
     const peer = await peerWith((request) => silent || replying({})(request))
     const source = sourceOf(peer.address, 'secret')
@@ -300,7 +300,7 @@ describe('the commands', () => {
     expect((await failure(poll(source, 500))).code).toBe('timeout')
   })
 
-  it("fall back to the game's own list where a plugin has replaced it", async () => {
+  it("fall back to the game's own list if a plugin has replaced it", async () => {
     const peer = await peerWith(
       replying({ 'list uuids': '§4Error:§c That group does not exist.', 'minecraft:list uuids': listOf(['Alice']) }),
     )
@@ -387,7 +387,7 @@ describe('a command that is never answered', () => {
     expect((await pollOnce()).asked).toContain('minecraft:list uuids')
   })
 
-  it('fails the poll where it comes first, and comes last in the next', async () => {
+  it('fails the poll if it is sent first, and is sent last in the next poll', async () => {
     const { clock, pollOnce } = await withSilent('time query gametime')
     expect((await failure(pollOnce())).code).toBe('timeout')
     await clock.advance(5_000)
@@ -399,7 +399,7 @@ describe('a command that is never answered', () => {
     expect((await pollOnce()).late).toBe(false)
   })
 
-  it('has another chance where it was answered before: the server may have stood still for a while', async () => {
+  it('is sent again if it was answered before, since the server may have stalled', async () => {
     const { silent, clock, pollOnce, source } = await withSilent()
     await pollOnce()
     silent.add('list uuids')
@@ -414,7 +414,7 @@ describe('a command that is never answered', () => {
     expect((await pollOnce()).reading.fields).toMatchObject(read)
   })
 
-  it('is sent as before where the others were slow too', async () => {
+  it('is still sent if the others were slow too', async () => {
     const { silent, pace, clock, pollOnce, source } = await withSilent('list uuids')
     pace.slow = true
     expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
@@ -477,7 +477,7 @@ describe('a command that is never answered', () => {
 })
 
 describe('a long reply', () => {
-  it('with 300 players is put together from its pieces', async () => {
+  it('with 300 players is joined from its pieces', async () => {
     const server = await demo({ players: 300, scenario: 'steady' })
     const { fields } = await poll(sourceOf(server.rcon.address, server.rcon.password))
     expect(fields.playersOnline).toBe(300)
@@ -521,7 +521,7 @@ describe('the tick rate', () => {
     expect(Math.abs(tickRate! / 10 - 1)).toBeLessThan(0.03)
   })
 
-  it('is measured anew when the server was stopped, although its counter goes on where it stood', async () => {
+  it('is measured again after the server was stopped, although its counter continues', async () => {
     const clock = manualClock()
     let ticks = 0
     const peer = await peerWith((request) => replying({ 'time query gametime': `The time is ${ticks}` })(request))
@@ -547,7 +547,7 @@ describe('the tick rate', () => {
     expect(await rateAfter(100, 5_000)).toBe(20)
   })
 
-  it('is absent from a paused server, and the pause is told', async () => {
+  it('is absent for a paused server, which is reported as paused', async () => {
     const clock = manualClock()
     const server = await demo({ scenario: 'paused', players: 0, clock })
     const source = sourceOf(server.rcon.address, server.rcon.password, clock)
@@ -577,7 +577,7 @@ it.each([
 })
 
 describe('a wrong password', () => {
-  it('is tried once in five minutes, and between them only told again', async () => {
+  it('is tried once in five minutes, and only reported in between', async () => {
     const clock = manualClock()
     let right = false
     const peer = await peerWith(
@@ -608,7 +608,7 @@ describe('a wrong password', () => {
     await until(() => peer.sockets.size === 0)
   })
 
-  it('told by a second packet, after an empty one, is a wrong password too', async () => {
+  it('is detected in a second packet after an empty one', async () => {
     const peer = await peerWith(
       replying({}),
       ({ socket, id }) => void socket.write(Buffer.concat([packet(id, 0, ''), packet(-1, 2, '')])),
@@ -673,7 +673,7 @@ describe('a hostile server', () => {
     await until(() => peer.sockets.size === 0)
   })
 
-  it('that talks without being asked is left', async () => {
+  it('that sends unrequested packets is disconnected', async () => {
     let socket: Request['socket'] | undefined
     const peer = await peerWith((request) => {
       socket = request.socket
@@ -684,7 +684,7 @@ describe('a hostile server', () => {
     await until(() => peer.sockets.size === 0)
   })
 
-  it('that nobody listens for is waited for longer and longer, and found again', async () => {
+  it('that refuses connections is retried with a growing backoff, and recovers', async () => {
     const clock = manualClock()
     const server = await demo({ scenario: 'steady' })
     const source = sourceOf(server.rcon.address, server.rcon.password, clock)
@@ -699,7 +699,7 @@ describe('a hostile server', () => {
   })
 })
 
-it('closing leaves nothing behind after 1,000 connections', async () => {
+it('releases all resources after 1,000 connections', async () => {
   const peer = await peerWith(replying({ 'time query gametime': 'The time is 5' }))
   const cycle = async () => {
     const source = createRconSource({ address: peer.address, password: 'secret' }, context())
@@ -757,7 +757,7 @@ it('dying takes only its own fields along, after staleAfter, and they come back 
   expect((await watcher.poll()).fields.tickCount?.source).toBe('rcon')
 })
 
-it('goes on waiting for a main thread that hangs where a new connection leaves no time for a command', async () => {
+it('still waits for a hung main thread if the login leaves no time for a command', async () => {
   const peer = await peerWith(() => {})
   const { connectBackoff: _, ...withoutBackoff } = context()
   const source = createRconSource({ address: peer.address, password: 'secret' }, withoutBackoff)
@@ -771,7 +771,7 @@ it('goes on waiting for a main thread that hangs where a new connection leaves n
   const since = source.mainThread?.().waitingSince
   expect(since).toBeDefined()
   // A command took longer than that, as with each poll of a server that hangs.
-  expect((await attempt(200)).message).toContain('no time was left for a command')
+  expect((await attempt(200)).message).toContain('the login took too long')
   expect(source.mainThread?.().waitingSince).toBe(since)
   expect((await attempt(200)).code).toBe('timeout')
   expect(source.mainThread?.().waitingSince).toBe(since)

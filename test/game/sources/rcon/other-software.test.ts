@@ -66,7 +66,7 @@ describe('Cuberite', () => {
     expect(peer.logins).toBe(1)
   })
 
-  it('that closes the connection on the end mark keeps its reply of 4,096 units, and is asked for no other', async () => {
+  it('that closes the connection on the end mark: its reply of 4,096 units is read, and no end mark is sent again', async () => {
     const { text, count } = listOf4096()
     let marks = 0
     const peer = await listen(({ socket, id, type, body }) => {
@@ -85,7 +85,7 @@ describe('Cuberite', () => {
   })
 })
 
-it('a server that drops the end mark, as go-mc does, keeps its reply of 4,096 units, and ends replies by silence from then on', async () => {
+it('reads a reply of 4,096 units from a server that ignores the end mark, as go-mc does, and detects later ends by silence', async () => {
   const { text, count } = listOf4096()
   let marks = 0
   const peer = await listen(({ socket, id, type, body }) => {

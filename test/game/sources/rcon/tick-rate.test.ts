@@ -24,7 +24,7 @@ describe('the tick rate', () => {
     expect(every5s([0, 100, 200, 250, 300, 350]).map(({ tickRate }) => tickRate)).toEqual([undefined, 20, 20, 15, 10, 10])
   })
 
-  it('is the one of the last two readings where polls are further apart', () => {
+  it('uses the last two readings if polls are further apart', () => {
     const readings = [0, 1200, 1800].map((ticks, index) => ({ ticks, at: index * 60_000, playersOnline: 1 }))
     expect(run(readings)).toEqual([{}, running(20), running(10)])
   })
@@ -33,19 +33,19 @@ describe('the tick rate', () => {
     expect(every5s([0, 100, 100, 100]).map(({ tickRate }) => tickRate)).toEqual([undefined, 20, 10, 0])
   })
 
-  it('starts anew when the counter goes back', () => {
+  it('restarts when the counter decreases', () => {
     expect(every5s([500, 600, 50, 150])).toEqual([{}, running(20), {}, running(20)])
   })
 })
 
 describe('the mode of the game', () => {
-  it('that is not read in every poll does not start the rate anew', () => {
+  it('that is not read in every poll does not restart the measurement', () => {
     const [players, mode] = [{ playersOnline: 3 }, { frozen: false, sprinting: false, target: 20 }]
     const readings = [{}, mode, {}, mode].map((known, index) => ({ ...players, ...known, ticks: index * 5, at: index * 5_000 }))
     expect(run(readings)).toEqual([{}, running(1), running(1), running(1)])
   })
 
-  it('is known to have changed when a frozen counter moves', () => {
+  it('has changed if a frozen counter advances', () => {
     const readings = [
       { ticks: 100, at: 0, playersOnline: 3, frozen: true },
       { ticks: 150, at: 5_000, playersOnline: 3 },
@@ -55,8 +55,8 @@ describe('the mode of the game', () => {
   })
 })
 
-describe('a counter that stands still', () => {
-  it('with nobody on is a pause, and after it the rate is measured anew', () => {
+describe('a counter that does not advance', () => {
+  it('without players is a pause, after which the measurement restarts', () => {
     expect(every5s([100, 100, 100, 140, 240], { playersOnline: 0 })).toEqual([
       {},
       { tickPaused: true },
@@ -66,7 +66,7 @@ describe('a counter that stands still', () => {
     ])
   })
 
-  it('half-way between two readings is not told as lag when it turns out to be a pause', () => {
+  it('between two readings is not reported as lag if it turns out to be a pause', () => {
     expect(every5s([0, 100, 200, 240, 240], { playersOnline: 0 })).toEqual([
       {},
       running(20),
@@ -76,11 +76,11 @@ describe('a counter that stands still', () => {
     ])
   })
 
-  it('is told as lag with nobody on once the next reading shows that it goes on', () => {
+  it('is reported as lag without players if it continues in the next reading', () => {
     expect(every5s([0, 100, 200, 240, 280], { playersOnline: 0 }).slice(3)).toEqual([{}, running(8)])
   })
 
-  it('says nothing while it is not known who is on', () => {
+  it('yields no rate while the number of players is unknown', () => {
     expect(every5s([100, 100, 100], {})).toEqual([{}, {}, {}])
   })
 
@@ -89,7 +89,7 @@ describe('a counter that stands still', () => {
     expect(run(readings).some(({ tickPaused }) => tickPaused)).toBe(false)
   })
 
-  it('in a frozen game is neither, and thawing starts anew', () => {
+  it('in a frozen game is neither lag nor a pause, and unfreezing restarts the measurement', () => {
     const at = (index: number) => 1_000 + index * 5_000
     const frozen = [0, 100, 100, 100, 150, 250].map((ticks, index) => ({
       ticks,

@@ -110,7 +110,7 @@ describe('a server that', () => {
     }
   })
 
-  it('is closed in the middle of a poll leaves nothing behind', async () => {
+  it('is closed during a poll releases all resources', async () => {
     await using server = await hostileServer((socket) => void socket.resume())
     using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
     const poll = watched.watcher.poll()

@@ -166,7 +166,7 @@ describe('SRV records', () => {
   })
 })
 
-it('keeps the same icon as the same Buffer', async () => {
+it('returns the same Buffer for the same icon', async () => {
   const { port } = await serve('{"favicon":"data:image/png;base64,iVBORw0KGgo="}')
   const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context)
   const first = await source.poll(never())
@@ -175,7 +175,7 @@ it('keeps the same icon as the same Buffer', async () => {
   expect(second.fields.favicon).toBe(first.fields.favicon)
 })
 
-it('sees a server go down and come back within one interval each way', async () => {
+it('detects within one interval that a server goes down and comes back', async () => {
   const clock = manualClock()
   const json = '{"description":"x"}'
   const first = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus(json))))

@@ -50,14 +50,14 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('to 1.3 tells no version', async () => {
+  it('up to 1.3 sends no version', async () => {
     await using server = await legacyServer(kick('Old times§0§8'))
     const { fields } = await poll(server.port)
     expect(fields).toMatchObject({ motd: 'Old times', playersOnline: 0, playersMax: 8, players: { players: [], complete: true } })
     expect(fields).not.toHaveProperty('version')
   })
 
-  it('is asked in its own way only once it is known, until it fails', async () => {
+  it('is only sent legacy requests once it is recognised, until it fails', async () => {
     await using server = await legacyServer(answer)
     const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
     await source.poll(never())
@@ -67,7 +67,7 @@ describe('a legacy server', () => {
     expect(server.accepted()).toBe(4)
   })
 
-  it('is not what a modern server is taken for that hung up once', async () => {
+  it('is not assumed for a modern server that closed the connection once', async () => {
     let hangUp = true
     await using server = await hostileServer((socket) => {
       socket.once('data', (request: Buffer) => {
@@ -113,7 +113,7 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('that closes the modern connection and keeps the legacy one waiting, as mc-router does, is closed long before the deadline', async () => {
+  it('that closes the modern connection and never answers the legacy one, like mc-router, fails long before the deadline', async () => {
     await using server = await hostileServer((socket) => {
       socket.once('data', (request: Buffer) => {
         if (request[0] !== 0xfe) socket.end()
@@ -125,7 +125,7 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('is not what a server is taken for that closes the first connection and answers the second', async () => {
+  it('is not assumed for a server that closes the first connection and answers the second', async () => {
     let requests = 0
     await using server = await hostileServer((socket) => {
       socket.once('data', (request: Buffer) => {
@@ -139,7 +139,7 @@ describe('a legacy server', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('that falls silent once it is known ends at the deadline', async () => {
+  it('that becomes silent times out at the deadline', async () => {
     let isSilent = false
     await using server = await hostileServer((socket) => {
       socket.once('data', (request: Buffer) => {

@@ -107,7 +107,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
     expect(requests).toBe(1)
   })
 
-  it('is not read from a server that says something else, or nothing until the deadline', async () => {
+  it('fails for a server with another reply, or none until the deadline', async () => {
     await using other = await hostileServer((socket) => void socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.9\r\n')))
     await expect(read(other.port)).rejects.toMatchObject({ code: 'malformed' })
     await using silent = await hostileServer((socket) => void socket.resume())
@@ -120,7 +120,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
     await expect.poll(silent.open).toBe(0)
   })
 
-  it('behind a reverse proxy is read over HTTPS, where its certificate is trusted', async () => {
+  it('behind a reverse proxy is read over HTTPS if its certificate is trusted', async () => {
     const { key, cert, certFile } = selfSigned()
     await using server = await listen(
       createSecureServer({ key, cert }, (_, response) => void response.end(JSON.stringify(reply))),
@@ -143,7 +143,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
 describe('bedrock://', () => {
   const source = (port: number) => createStatusSource({ edition: 'bedrock', host: '127.0.0.1', port }, context)
 
-  it('reads whichever transport answers, and says which', async () => {
+  it('reads the transport that answers, and reports it', async () => {
     await using modern = await answering((_, response) => void response.end(JSON.stringify(reply)))
     expect((await source(modern.port).poll(never())).fields.transport).toBe('nethernet')
     await using old = await bedrockServer((send) => send(pong('MCPE;Pocket;70;0.14.3;0;20')))
@@ -174,19 +174,19 @@ describe('bedrock://', () => {
     expect(await readings()).toEqual(['raknet nethernet', 'refused'])
   })
 
-  it('names what each transport failed with, in one message', async () => {
+  it('reports the errors of both transports in one message', async () => {
     const port = await freePort()
     // Nothing listens, by UDP or TCP.
     await expect(source(port).poll(never())).rejects.toMatchObject({
       code: 'refused',
       message: expect.stringMatching(
-        /^127\.0\.0\.1:\d+: neither transport answers; RakNet \(UDP\): connection refused \(.*\); NetherNet \(TCP\): connection refused \(.*\)$/,
+        /^127\.0\.0\.1:\d+: no reply by either transport; RakNet \(UDP\): connection refused \(.*\); NetherNet \(TCP\): connection refused \(.*\)$/,
       ),
     })
     await using web = await answering((_, response) => void response.writeHead(404).end())
     await expect(source(web.port).poll(never())).rejects.toMatchObject({
       message: expect.stringMatching(
-        /RakNet \(UDP\): connection refused .*; NetherNet \(TCP\): not NetherNet, the reply is HTTP 404$/,
+        /RakNet \(UDP\): connection refused .*; NetherNet \(TCP\): not a NetherNet server \(HTTP 404\)$/,
       ),
     })
   })
@@ -197,11 +197,11 @@ describe('bedrock://', () => {
     const controller = new AbortController()
     const reading = source(silent.port).poll(controller.signal)
     await expect.poll(() => silent.pings.length).toBeGreaterThan(1)
-    controller.abort(new SourceError('timeout', `127.0.0.1:${silent.port}: no complete answer within 3000 ms`))
+    controller.abort(new SourceError('timeout', `127.0.0.1:${silent.port}: no complete reply within 3000 ms`))
     await expect(reading).rejects.toMatchObject({
       code: 'timeout',
       message: expect.stringMatching(
-        /RakNet \(UDP\): no complete answer within 3000 ms; NetherNet \(TCP\): connection refused \(.*\)$/,
+        /RakNet \(UDP\): no complete reply within 3000 ms; NetherNet \(TCP\): connection refused \(.*\)$/,
       ),
     })
     const old = await bedrockServer((send) => send(pong('MCPE;Pocket;70;0.14.3;0;20')))
@@ -213,7 +213,7 @@ describe('bedrock://', () => {
     })
   })
 
-  it('leaves no attempt behind', async () => {
+  it('aborts the other attempt', async () => {
     await using silent = await hostileServer((socket) => void socket.resume())
     const controller = new AbortController()
     const reading = source(silent.port).poll(controller.signal)

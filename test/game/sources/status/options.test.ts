@@ -32,7 +32,7 @@ it('the handshake carries the configured name, with the port that was dialled', 
   expect(hosts).toEqual([`lobby.example.org:${server.port}`])
 })
 
-describe('a server that a proxy says to be asleep', () => {
+describe('a server that is asleep behind a proxy', () => {
   async function watch(motd: string, asleepMotd: string) {
     const demo = await startDemoServer({ motd })
     onTestFinished(demo.close)

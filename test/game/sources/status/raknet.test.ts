@@ -47,7 +47,7 @@ describe('a Bedrock server', () => {
     expect((await source.poll(never())).fields.ip).toBe('::1')
   })
 
-  it('may leave out what comes after the counts', async () => {
+  it('may omit the fields after the counts', async () => {
     await using server = await bedrockServer((reply) => reply(pong('MCPE;Pocket;70;0.14.3;0;20')))
     const { fields } = await poll(server.port)
     expect(fields).toEqual({
@@ -82,7 +82,7 @@ describe('a Bedrock server', () => {
     },
   )
 
-  it('is asked again where a datagram is lost, and its latency is that of the ping that was answered', async () => {
+  it('is pinged again if a datagram is lost, and its latency is that of the answered ping', async () => {
     const clock = manualClock()
     let lost = 2
     await using server = await bedrockServer((reply, ping) => {
@@ -132,7 +132,7 @@ describe('a Bedrock server', () => {
     await expect.poll(sockets).toBe(1)
   })
 
-  it('that says nothing ends at the deadline, with every socket closed', async () => {
+  it('that is silent times out at the deadline, with every socket closed', async () => {
     await using server = await bedrockServer(() => {})
     await expect(poll(server.port, AbortSignal.timeout(200))).rejects.toThrow()
     // The server’s own is left.

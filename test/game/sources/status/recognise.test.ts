@@ -27,7 +27,7 @@ it.each([
   // Node.js closes the connection without one.
   ['a TLS server', () => createTlsServer(certificate)],
   ['a TLS server', () => createTlsServer({ ...certificate, minVersion: 'TLSv1.3', requestCert: true, ca: certificate.cert })],
-])('says that it looks like %s', async (what, create) => {
+])('recognises %s', async (what, create) => {
   server = create()
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -47,7 +47,7 @@ it('fails as closed at a port of RCON and at a proxy that hangs up, whose hint n
   expect(status.hints.closed).toMatch(/proxy .* RCON port .* TLS/)
 })
 
-it('tries a TLS handshake once in a while only, within the deadline, and leaves no connection', async () => {
+it('tries a TLS handshake rarely, within the deadline, and closes the connection', async () => {
   let handshakes = 0
   // Closes what is no TLS, and never answers what is.
   await using other = await hostileServer((socket) => {

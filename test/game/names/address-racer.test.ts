@@ -37,7 +37,7 @@ async function bedrockServer() {
   return socket.address().port
 }
 
-/** A port of IPv6 that takes datagrams and never answers. */
+/** An IPv6 port that receives datagrams and never replies. */
 async function silentAt(port: number) {
   const counts = { datagrams: 0 }
   const socket = createSocket({ type: 'udp6', ipv6Only: true }).on('message', () => counts.datagrams++)
@@ -69,18 +69,18 @@ describe.each(['query', 'bedrock'] as const)('the %s source of a name with sever
     return { port, clock, source }
   }
 
-  it('goes on to the next where nobody listens at the first', async () => {
+  it('tries the next address if the first refuses', async () => {
     const { source } = await subject(async () => [v6!, v4!])
     expect((await source.poll(never())).fields.playersMax).toBe(20)
   })
 
-  it('goes on where an address cannot be reached at all', async () => {
+  it('tries the next address if one is unreachable', async () => {
     // The system itself refuses it, as it does an address that it has no route to.
     const { source } = await subject(async () => [{ address: '255.255.255.255', family: 4 }, v4!])
     expect((await source.poll(never())).fields.playersMax).toBe(20)
   })
 
-  it('asks the next beside one that does not answer, and from then on the one that did', async () => {
+  it('tries the next address if one does not reply, and prefers the one that did from then on', async () => {
     const { port, clock, source } = await subject(async () => [v6!, v4!])
     const silent = await silentAt(port)
     const first = source.poll(never())
@@ -93,7 +93,7 @@ describe.each(['query', 'bedrock'] as const)('the %s source of a name with sever
     await until(() => clock.pending === 0)
   })
 
-  it('finds a server that has moved to another of them', async () => {
+  it('finds a server that has moved to another address', async () => {
     let addresses = [v4!]
     const { source } = await subject(async () => addresses)
     await source.poll(never())
@@ -101,7 +101,7 @@ describe.each(['query', 'bedrock'] as const)('the %s source of a name with sever
     expect((await source.poll(never())).fields.playersMax).toBe(20)
   })
 
-  it('says so where nobody listens at any, or the name has none', async () => {
+  it('reports that all addresses refuse, or that the name has none', async () => {
     let addresses = [v6!, { address: '127.0.0.2', family: 4 }]
     const { source } = await subject(async () => addresses)
     await expect(source.poll(never())).rejects.toMatchObject({ code: 'refused' })
@@ -109,7 +109,7 @@ describe.each(['query', 'bedrock'] as const)('the %s source of a name with sever
     await expect(source.poll(never())).rejects.toMatchObject({ code: 'dns' })
   })
 
-  it('keeps its deadline, with every socket closed', async () => {
+  it('ends at its deadline, with every socket closed', async () => {
     const { port, clock, source } = await subject(async () => [v6!, { address: '::1', family: 6 }])
     const silent = await silentAt(port)
     const deadline = new AbortController()

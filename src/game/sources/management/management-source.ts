@@ -1,0 +1,245 @@
+import { SourceError, toSourceError, withProgress } from '../../errors.ts'
+import type { Fields, Player } from '../../fields.ts'
+import { systemNetwork } from '../../network.ts'
+import type { PhaseTimer } from '../../phases.ts'
+import {
+  eventName,
+  eventParameter,
+  parsePlayer,
+  parsePlayers,
+  parseSetting,
+  parseStatus,
+  parseWorldUpgrade,
+  type ReadingMethod,
+  readingMethods,
+} from '../../protocol/management.ts'
+import { createMainThreadTracker } from '../main-thread-activity.ts'
+import type { ConnectBackoff, MainThreadActivity, Reading, Source, SourceContext } from '../source.ts'
+import { createEventPusher, type EventPusher, type TimedFields } from './event-pusher.ts'
+import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
+import type { ManagementSettings } from './settings.ts'
+
+/** Used if the secret was found in the server's directory. */
+const discoveredSecret =
+  'the secret is the management-server-secret that server.properties (MC_DIRECTORY) has now: has it changed since the server was started?'
+
+const maxPlayers = 10_000
+const maxMissedHeartbeats = 3
+
+/**
+ * Reads a server by the management protocol (1.21.9 and later), over one persistent connection: settings, the full player list, and
+ * events between polls.
+ */
+export function createManagementSource(settings: ManagementSettings, context: SourceContext): Source {
+  return new ManagementSource(settings, context)
+}
+
+class ManagementSource implements Source {
+  readonly name = 'management'
+  readonly target: string
+  readonly hints: NonNullable<Source['hints']>
+  readonly #settings: ManagementSettings
+  readonly #context: SourceContext
+  readonly #phases: PhaseTimer | undefined
+  readonly #backoff: ConnectBackoff | undefined
+  #connection: JsonRpc | undefined
+  #closed = false
+  /** The methods that this server does not support. */
+  #unsupported = new Set<ReadingMethod>()
+  /** The online players by name; undefined until the first list arrives over this connection. */
+  #players: Map<string, Player> | undefined
+  /** Monotonic milliseconds of the last player list or event. */
+  #playersReadAt = 0
+  readonly #pusher: EventPusher
+  readonly #thread = createMainThreadTracker()
+  #heartbeatAt: number | undefined
+  /** Milliseconds between the last two heartbeats. */
+  #heartbeatMs: number | undefined
+
+  constructor(settings: ManagementSettings, context: SourceContext) {
+    this.#settings = settings
+    this.#context = context
+    this.#pusher = createEventPusher({ ...context, source: this.name, players: () => this.#readPlayers() })
+    this.#phases = context.phases?.timer('management')
+    this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
+    const { protocol, host } = new URL(settings.url)
+    this.target = `${protocol}//${host}`
+    this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
+  }
+
+  async poll(signal: AbortSignal): Promise<Reading> {
+    signal.throwIfAborted()
+    this.#throwIfClosed()
+    this.#phases?.start()
+    try {
+      const reading = await this.#read(this.#connection ?? (await this.#connect(signal)), signal)
+      this.#phases?.end('read')
+      return reading
+    } catch (thrown) {
+      const error = toSourceError(thrown, this.target)
+      this.#thread.failed(error)
+      throw error
+    }
+  }
+
+  /** The main thread also sends heartbeats, which may be more frequent than polls. */
+  mainThread(): MainThreadActivity {
+    const lateAfterMs = this.#heartbeatMs === undefined ? undefined : maxMissedHeartbeats * this.#heartbeatMs
+    return { ...this.#thread.activity(), ...(lateAfterMs !== undefined && { lateAfterMs }) }
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#pusher.close()
+    this.#connection?.close()
+    this.#connection = undefined
+    this.#backoff?.release()
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closed) throw new SourceError('aborted', `${this.target}: no longer watched`)
+  }
+
+  async #connect(signal: AbortSignal): Promise<JsonRpc> {
+    const open = () => this.#open(signal)
+    try {
+      return await (this.#backoff === undefined ? open() : this.#backoff.attempt(open, signal))
+    } catch (thrown) {
+      const error = toSourceError(thrown, this.target)
+      this.#disconnected(error)
+      throw error
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<JsonRpc> {
+    const { url, secret, caFile, fingerprint } = this.#settings
+    const connection = await connectJsonRpc(
+      {
+        url,
+        secret,
+        trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
+        network: this.#context.network ?? systemNetwork,
+        phases: this.#phases,
+        onNotification: (method, params) => this.#handleNotification(method, params),
+        onClose: (error) => this.#disconnected(error),
+      },
+      signal,
+    )
+    if (this.#closed) connection.close()
+    this.#throwIfClosed()
+    this.#connection = connection
+    this.#unsupported = new Set()
+    return connection
+  }
+
+  /** Called when the connection was closed or could not be made. Requests a poll after the backoff, so that events arrive again. */
+  #disconnected(error: SourceError): void {
+    this.#connection = undefined
+    this.#players = undefined
+    this.#heartbeatAt = undefined
+    if (this.#closed) return
+    const at = this.#backoff?.failed(error) ?? this.#context.clock.now()
+    this.#context.requestPoll?.(this.name, at)
+  }
+
+  async #read(connection: JsonRpc, signal: AbortSignal): Promise<Reading> {
+    const before = connection.received
+    const sentAt = this.#context.clock.now()
+    const fields: { -readonly [K in keyof Fields]?: Fields[K] } = {}
+    const errors: unknown[] = []
+    let answers = 0
+    const read = async (method: ReadingMethod) => {
+      try {
+        const result = await connection.call(method, signal)
+        this.#thread.answered(sentAt, this.#context.clock.now())
+        answers++
+        if (method === 'minecraft:players') this.#setPlayers(parsePlayers(result))
+        else if (method === 'minecraft:server/status') Object.assign(fields, this.#status(result))
+        else Object.assign(fields, parseSetting(method, result))
+      } catch (error) {
+        errors.push(error)
+        if (error instanceof JsonRpcError && error.code === methodNotFound) this.#unsupported.add(method)
+      }
+    }
+    await Promise.all(readingMethods.filter((method) => !this.#unsupported.has(method)).map(read))
+    if (answers === 0) {
+      const failure = this.#failure(connection, before, errors[0])
+      if (failure.code === 'timeout') this.#thread.unanswered(sentAt, failure)
+      throw failure
+    }
+    this.#backoff?.succeeded()
+    const players = this.#readPlayers()
+    return {
+      source: this.name,
+      at: this.#context.clock.now(),
+      fields: { edition: 'java', ...fields, ...players.fields },
+      readAt: players.readAt,
+    }
+  }
+
+  /** Returns the error of a poll in which no request was answered. */
+  #failure(connection: JsonRpc, before: number, error: unknown): SourceError {
+    const failure =
+      error instanceof JsonRpcError || error === undefined
+        ? new SourceError('unsupported', `${this.target}: the server supports none of the methods`, { cause: error })
+        : withProgress(toSourceError(error, this.target), 'accepted')
+    // No message arrived, so the connection may be dead without either side having noticed.
+    if (failure.code === 'timeout' && connection.received === before && this.#connection === connection) {
+      connection.close()
+      this.#disconnected(failure)
+    }
+    return failure
+  }
+
+  #status(result: unknown): Partial<Fields> {
+    const { version, protocol, players } = parseStatus(result)
+    if (this.#unsupported.has('minecraft:players')) this.#setPlayers(players)
+    return { ...(version !== undefined && { version }), ...(protocol !== undefined && { protocol }) }
+  }
+
+  #setPlayers(players: readonly Player[] | undefined): void {
+    this.#players = players && new Map(players.map((player) => [player.name, player]))
+    this.#playersReadAt = this.#context.clock.now()
+  }
+
+  /** Returns the players of the last list or event, with its time. */
+  #readPlayers(): TimedFields {
+    const readAt = { players: this.#playersReadAt, playersOnline: this.#playersReadAt }
+    if (this.#players === undefined) return { fields: {}, readAt }
+    const players = { players: [...this.#players.values()], complete: true }
+    return { fields: { playersOnline: this.#players.size, players }, readAt }
+  }
+
+  #handleNotification(method: string, params: unknown): void {
+    const event = eventName(method)
+    if (event === 'players/joined' || event === 'players/left')
+      this.#playerJoinedOrLeft(event, parsePlayer(eventParameter(params, 'player')))
+    else if (event === 'server/status') {
+      this.#heartbeat()
+      this.#pusher.push(this.#status(eventParameter(params, 'status')), true)
+    } else if (event === 'server/started') this.#context.requestPoll?.(this.name, this.#context.clock.now())
+    else if (event.startsWith('world/')) this.#pusher.pushUpgrade(parseWorldUpgrade(event, params))
+    else if (event === 'server/stopping' || event === 'server/saved') this.#pusher.push({})
+  }
+
+  #heartbeat(): void {
+    const now = this.#context.clock.now()
+    this.#heartbeatMs = this.#heartbeatAt === undefined ? undefined : now - this.#heartbeatAt
+    this.#heartbeatAt = now
+    this.#thread.receivedEvent(now)
+  }
+
+  #playerJoinedOrLeft(event: 'players/joined' | 'players/left', player: Player | undefined): void {
+    const players = this.#players
+    if (player === undefined || players === undefined) return
+    if (event === 'players/left') {
+      if (!players.delete(player.name)) return
+    } else {
+      if (players.size >= maxPlayers) return
+      players.set(player.name, player)
+    }
+    this.#playersReadAt = this.#context.clock.now()
+    this.#pusher.push({}, true)
+  }
+}

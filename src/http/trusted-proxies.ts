@@ -1,0 +1,35 @@
+import { BlockList, isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The names for ranges of addresses that Express and Fastify know too. */
+const ranges: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+export const rangeNames: readonly string[] = Object.keys(ranges)
+
+/** True for an IP address, a CIDR range or the name of a range. */
+export const isProxyRange = (text: string): boolean => Object.hasOwn(ranges, text) || isIP(text) > 0 || ipaddr.isValidCIDR(text)
+
+/**
+ * Decides which peers are trusted proxies.
+ * @param trusted what isProxyRange() accepts
+ * @returns takes the address of a peer: undefined for the socket that the processes of WORKERS pass requests on through, which is trusted
+ */
+export function createProxyCheck(trusted: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList()
+  for (const range of trusted.flatMap((one) => ranges[one] ?? one)) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (address) => {
+    if (address === undefined) return true
+    const family = isIP(address)
+    // An IPv4 address in its IPv6 form matches IPv4 ranges too.
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { settingsOfServer } from '../../src/config/settings.ts'
+import { parseWatchOptions, type ServerOptions } from '../../src/library/options.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'options-'))
+const file = join(folder, 'secret')
+writeFileSync(file, 'secret')
+
+/** Every option in one place: the compiler refuses one that the type lacks, and one that it requires. */
+const everything = {
+  address: 'mc.example.org',
+  name: 'survival',
+  group: 'games',
+  hostname: 'play.example.org',
+  proxyProtocol: 'v2',
+  asleepMotd: '/asleep/i',
+  via: 'socks5://127.0.0.1:1080',
+  viaCredentials: 'user:password',
+  viaCredentialsFile: file,
+  rcon: { address: 'mc.example.org:25575', password: 'secret', passwordFile: file },
+  management: {
+    url: 'ws://mc.example.org:25585',
+    secret: 's'.repeat(40),
+    secretFile: file,
+    ca: file,
+    fingerprint: 'ab'.repeat(32),
+  },
+  query: 'mc.example.org',
+  jmx: { url: 'http://mc.example.org:8778/jolokia', user: 'user', password: 'secret', passwordFile: file },
+  directory: folder,
+} as const satisfies { [K in keyof ServerOptions]-?: Required<ServerOptions[K]> }
+
+const keysOf = (options: object, before = ''): readonly string[] =>
+  Object.entries(options).flatMap(([key, value]) =>
+    typeof value === 'object' ? keysOf(value, `${before}${key}.`) : [before + key],
+  )
+
+it('has a type for every setting of a server', () => {
+  const keys = settingsOfServer.flatMap(({ file: key = '', secret }) => (secret ? [key, `${key}File`] : [key]))
+  expect(keysOf(everything).toSorted()).toEqual(keys.filter((key) => key !== '').toSorted())
+})
+
+it('accepts what the type allows', () => {
+  const { management, ...others } = everything
+  const { server } = parseWatchOptions(others)
+  expect(server).toMatchObject({
+    name: 'survival',
+    via: { protocol: 'socks5', host: '127.0.0.1', port: 1080 },
+    sources: { status: { hostname: 'play.example.org', proxyProtocol: 'v2', asleepMotd: '/asleep/i' } },
+  })
+  expect(management.ca).toBe(file)
+})
+
+it('refuses a JMX password without a user, and a user without a password', () => {
+  const { url, user, password } = everything.jmx
+  const options = (jmx: ServerOptions['jmx'] & object) => () => parseWatchOptions({ address: 'x', jmx })
+  expect(options({ url, user })).toThrow('jmx.user is set without jmx.password (or jmx.passwordFile)')
+  expect(options({ url, password })).toThrow('jmx.password is set without jmx.user')
+  expect(options({ url, user, password })).not.toThrow()
+})
