@@ -174,7 +174,7 @@ describe.each([
     sources.close()
   })
 
-  it('a server that is no proxy is unsupported', async () => {
+  it('a server that is not a proxy is unsupported', async () => {
     const demo = await startDemo()
     await using other = await hostileServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.2\r\n')))
     const read = await pollAll({ name: 'a', sources: { status: { address: demo.address } }, via: via(other.port) })

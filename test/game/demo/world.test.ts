@@ -79,7 +79,7 @@ describe('the demo world', () => {
     expect(() => world.join()).toThrow('full')
     world.leave(player.name)
     const [left] = world.players()
-    expect(() => world.join(left?.name)).toThrow('on already')
+    expect(() => world.join(left?.name)).toThrow('already online')
     expect(events).toEqual([
       { type: 'joined', player },
       { type: 'left', player },

@@ -188,7 +188,7 @@ describe('list', () => {
         ],
       },
     ],
-    // Without UUIDs a comma in a name leaves two ways to read it: only the count is told.
+    // Without UUIDs a name with a comma is ambiguous: only the count is returned.
     ['There are 2 of a max of 20 players online: A, B, C', { online: 2, max: 20 }],
     ['There are 1 of a max of 20 players online: Some One', { online: 1, max: 20, players: [{ name: 'Some One' }] }],
     [`There are 3 of a max of 20 players online: ${both}`, { online: 3, max: 20 }],

@@ -175,7 +175,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       const socketsBefore = openSockets()
       const before = await run(300)
       const after = await run(cycles)
-      // What the kernel has not told us yet of closed connections counts until it has.
+      // Closed connections are counted until the kernel has reported them.
       await until(() => openSockets() <= socketsBefore)
       expect((after - before) / cycles).toBeLessThan(4096)
     })

@@ -3,7 +3,7 @@ import { createLimiter } from '../../../src/game/names/limiter.ts'
 import { createSchedule } from '../../../src/game/watcher/schedule.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
-/** Three schedules of 1 s whose polls end only when they are told to, with a limit of one poll at once. */
+/** Three schedules of 1 s whose polls are ended by the test, with a limit of one concurrent poll. */
 function threeOf() {
   const clock = manualClock(0)
   const limit = createLimiter(() => 1)

@@ -73,7 +73,7 @@ it('runs actions that are due at the same time in slices', async () => {
   const wheel = createWheel(clock, () => {
     let ran = 0
     slice++
-    // Asked before each action but the first of a slice.
+    // Called before each action except the first of a slice.
     return { isDue: () => ++ran >= 10 }
   })
   const slices: number[] = []

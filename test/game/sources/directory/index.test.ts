@@ -169,7 +169,7 @@ describe('the files', () => {
     chmodSync(join(folder, 'server.properties'), 0)
     const message = 'server: server.properties is not readable by the user that runs this service'
     await expect(asAnybody(read)).rejects.toMatchObject({ code: 'refused', message })
-    // Whether a folder may be entered is asked for the user that a process is really of, which stays root.
+    // access() checks the real user of the process, which stays root.
     if (process.getuid?.() === 0) return
     chmodSync(folder, 0)
     const denied = 'server: the folder is not readable by the user that runs this service'
@@ -331,7 +331,9 @@ describe('a folder without a configured address', () => {
     log('Starting minecraft server version 1.21.11')
     const { logged, directory } = await watched()
     expect(directory).toMatchObject({ state: 'failed', target: 'server', lastError: { code: 'unsupported' } })
-    expect(directory?.lastError.message).toMatch(/there is no server\.properties.*set the server's address/)
+    expect(directory?.lastError.message).toMatch(
+      /server\.properties does not exist or is empty.*set the folder that contains this file/,
+    )
     expect(logged).toEqual([expect.stringContaining(`survival: directory failed (unsupported): ${directory?.lastError.message}`)])
   })
 
@@ -371,7 +373,7 @@ describe('a folder without a configured address', () => {
     log('Starting minecraft server version 1.21.11')
     const { logged, directory } = await watched({ status: { address: { edition: 'java', host: '127.0.0.1', port: 1 } } })
     expect(directory).toMatchObject({ state: 'partial', lastError: { code: 'unsupported' } })
-    expect(directory?.lastError.message).toMatch(/there is no server\.properties/)
+    expect(directory?.lastError.message).toMatch(/server\.properties does not exist or is empty/)
     expect(logged.filter((message) => message.includes('server.properties'))).toHaveLength(1)
   })
 
@@ -450,7 +452,7 @@ it('does not mention MC_RCON_PASSWORD if the server rejects the password from it
     `server-port=${demo.address.port}\nenable-rcon=true\nrcon.port=${demo.rcon.address.port}\nrcon.password=wrong\n`,
   )
   const message = await errorOf('rcon')
-  expect(message).toMatch(/refuses.*server\.properties \(MC_DIRECTORY\) has now/)
+  expect(message).toMatch(/rejected.*server\.properties \(MC_DIRECTORY\) has now/)
   expect(message).not.toContain('MC_RCON_PASSWORD')
   expect(await errorOf('rcon', { rcon: { password: 'also wrong' } })).toContain('MC_RCON_PASSWORD')
 })

@@ -227,7 +227,7 @@ describe('events', () => {
       fleet.subscribe(({ fields }) => resolve(fields.players?.value.players.map(({ name }) => name) ?? []))
     })
     server.notify('minecraft:notification/players/joined', [bob])
-    // No poll comes for an hour: only the event can have told it.
+    // The next poll is in an hour: only the event can have caused this.
     expect(await told).toEqual(['Alice', 'Bob'])
     expect(watcher.snapshot()).toMatchObject({ joins: 1, fields: { playersOnline: { value: 2, source: 'management' } } })
     fleet.close()

@@ -501,7 +501,7 @@ describe('the tick rate', () => {
     const clock = manualClock()
     const server = await demo({ scenario: 'tps10', clock })
     const source = sourceOf(server.rcon.address, server.rcon.password, clock)
-    /** The server lets a command wait until its tick is done, so time must go on while it is asked. */
+    /** The server answers a command after its tick, so the clock must advance during the poll. */
     const pollInTime = async () => {
       let done = false
       const polled = poll(source).finally(() => {

@@ -84,7 +84,7 @@ describe('a counter that does not advance', () => {
     expect(every5s([100, 100, 100], {})).toEqual([{}, {}, {}])
   })
 
-  it('for a moment is no pause', () => {
+  it('for a moment is not a pause', () => {
     const readings = [0, 500, 1_000].map((at) => ({ ticks: 7, at, playersOnline: 0, target: 1 }))
     expect(run(readings).some(({ tickPaused }) => tickPaused)).toBe(false)
   })

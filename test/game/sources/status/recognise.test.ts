@@ -49,7 +49,7 @@ it('fails as closed at a port of RCON and at a proxy that hangs up, whose hint n
 
 it('tries a TLS handshake rarely, within the deadline, and closes the connection', async () => {
   let handshakes = 0
-  // Closes what is no TLS, and never answers what is.
+  // Closes connections without TLS, and never answers a TLS handshake.
   await using other = await hostileServer((socket) => {
     socket.once('data', (bytes) => {
       if (bytes[0] === 0x16) handshakes++
