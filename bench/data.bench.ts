@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Comeback } from '../src/data/comeback-format.ts'
 import type { ComebacksDatabase } from '../src/data/comebacks-database.ts'
-import type { Ask } from '../src/data/paging.ts'
+import type { FilterQuery } from '../src/data/paging.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
@@ -140,13 +140,16 @@ async function measure(count: number, { quick }: BenchOptions): Promise<void> {
     const total = listed(db.artist.find(query)).total
     for (const [page, offset] of Object.entries({ first: 0, deep: Math.max(0, total - 50) })) {
       if (page === 'deep' && offset === 0) continue
-      const ask: Ask<ComebacksDatabase> = { given: { artist: query }, select: ({ artist }) => listed(artist.find(query)) }
+      const selected: FilterQuery<ComebacksDatabase> = {
+        given: { artist: query },
+        select: ({ artist }) => listed(artist.find(query)),
+      }
       const slow = time(() => naive(entries, query, offset), budget)
       const fresh = time(() => {
         clearCaches()
-        answerPage(db, '/artist', ask, 50, offset)
+        answerPage(db, '/artist', selected, 50, offset)
       }, budget)
-      const repeated = time(() => answerPage(db, '/artist', ask, 50, offset), budget)
+      const repeated = time(() => answerPage(db, '/artist', selected, 50, offset), budget)
       record(`${count} entries, ${kind} text, ${page} page: naive filter / uncached`, slow / fresh, 'ratio')
       const cells = [`${kind} (${total})`, page, shown(slow), shown(fresh), (slow / fresh).toFixed(1), shown(repeated)]
       console.log(`| ${cells.join(' | ')} | ${(slow / repeated).toFixed(0)} |`)

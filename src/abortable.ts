@@ -1,4 +1,4 @@
-/** The promise, or the signal's reason if that comes first. What is left of the promise is ignored. */
+/** Settles like the promise, or rejects with the signal's reason if it is aborted first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

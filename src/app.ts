@@ -36,22 +36,22 @@ export interface AppOptions {
   readonly tokens?: Pick<CurrentTokens, 'current'>
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
-  /** Where the servers come from, for the API and the metrics. */
+  /** State of discovery, for the API and the metrics. */
   readonly discovery?: DiscoveryView
   readonly clock?: Clock
-  /** Of the parts; default: the logger. */
+  /** Log of the parts; default: the logger. */
   readonly log?: Log
-  /** Lookups of names for the watched servers, for the metrics. */
+  /** Durations of DNS lookups for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
-  /** Set where several replicas share the servers. */
+  /** Set if several replicas share the servers. */
   readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
-  /** How late polls started, for the metrics. */
+  /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
-  /** Set where other processes (WORKERS) answer the requests: what they count. */
+  /** Set in the primary process if workers (WORKERS) answer the requests: the metrics of the workers. */
   readonly workers?: Pick<Workers, 'eventMetrics'> & { readonly requests: HttpHistogram }
-  /** Set in one of those processes. */
+  /** Set in a worker. */
   readonly worker?: {
-    /** Where what only the process that polls can answer is passed on to. */
+    /** Socket of the primary process, which answers the requests that a worker cannot. */
     readonly socketPath: string
     readonly loadHistory: (server: string) => Promise<Buffer | undefined>
     readonly requests: HttpHistogram
@@ -60,22 +60,22 @@ export interface AppOptions {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where METRICS_LISTEN is set: the app that serves the metrics there; the caller makes it listen. Closed with the main one. */
+    /** With METRICS_LISTEN, the app that serves the metrics. The caller starts listening; closed with the main app. */
     readonly metricsApp: FastifyInstance | undefined
-    /** What processes pass on to each other. */
+    /** Parts whose data the primary process and the workers exchange. */
     readonly parts: { readonly history: History; readonly events: Pick<EventHub, 'metrics'> }
   }
 }
 
-/** Hints of each listener for the paths of the other one. Without the address, which may be a private one. */
+/** Hints of one listener for paths of the other one. Without its address, which may be private. */
 const mainHint = (path: string): string | undefined =>
-  exporterPaths.includes(path.replace(/\/$/, '')) ? 'METRICS_LISTEN serves it on an address of its own' : undefined
+  exporterPaths.includes(path.replace(/\/$/, '')) ? 'it is served on the address in METRICS_LISTEN' : undefined
 const metricsHint = () =>
-  `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is on the one of HOST and PORT`
+  `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is served on HOST and PORT`
 
 type EventMetrics = ReturnType<Workers['eventMetrics']>
 
-const addUp = (own: EventMetrics, others: EventMetrics = { clients: 0, dropped: 0 }): EventMetrics => ({
+const addEventMetrics = (own: EventMetrics, others: EventMetrics = { clients: 0, dropped: 0 }): EventMetrics => ({
   clients: own.clients + others.clients,
   dropped: own.dropped + others.dropped,
 })
@@ -136,14 +136,14 @@ export async function buildApp(options: AppOptions) {
   app.addHook('onClose', async () => unfollow())
 
   await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })
-  // Before the others: it measures the requests to them.
+  // First, so that it measures the requests to the routes below.
   registerExporter(app, {
     fleet,
     config: { metrics: config.metrics, poll: config.poll },
     metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => addUp(allEvents.metrics(), workers?.eventMetrics()), historyBytes: () => history.bytes() },
+    live: { events: () => addEventMetrics(allEvents.metrics(), workers?.eventMetrics()), historyBytes: () => history.bytes() },
     countsRequests: workers === undefined,
     ...(requests && { histogram: requests }),
     ...(replica && { replica }),

@@ -1,4 +1,4 @@
-/** Time as the service sees it. Injected, so that tests move it by hand instead of sleeping. */
+/** Source of time. Injected, so that tests advance it manually instead of sleeping. */
 export interface Clock {
   /** Monotonic milliseconds since an arbitrary start; never goes back. */
   now(): number
@@ -18,5 +18,5 @@ export const systemClock: Clock = {
   },
 }
 
-/** The system clock with a monotonic time that processes, as far as their wall clocks agree, have in common: it counts from 1970. */
+/** The system clock with a monotonic time that is comparable between processes if their wall clocks agree: it counts from 1970. */
 export const sharedClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() }

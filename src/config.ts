@@ -1,27 +1,27 @@
 import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findMisfits, findServerless, findUnproxied, readEntry, readServer, toServer } from './config/server.ts'
+import { findConflicts, findServerless, findUnproxied, readEntry, readServer, toServer } from './config/server.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
 import type { PollSettings, ServerSettings } from './game/server.ts'
 
-/** The whole configuration, parsed and typed. Each part of the service is handed its own slice. Durations are milliseconds. */
+/** The whole configuration, parsed and typed. Each part of the service receives its own slice. Durations are milliseconds. */
 export interface Config extends Omit<Slices, 'listen' | 'poll'> {
   readonly host: string
   readonly port: number
-  /** The config file that was read; absent: there is none. */
+  /** Path of the config file; absent if there is none. */
   readonly file?: string
-  /** Those of the config file and the environment. */
+  /** The servers of the config file and the environment. */
   readonly servers: readonly ServerSettings[]
   readonly poll: PollSettings
-  /** What to log at the start: variables of the environment that are ignored, and settings without effect. */
+  /** Warnings to log at the start, such as ignored environment variables and settings without effect. */
   readonly warnings: readonly string[]
 }
 
-/** The settings are wrong: every mistake, one a line. */
+/** The settings are not valid. The message has every mistake, one per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -37,17 +37,17 @@ export interface ConfigInput {
   readonly flags?: Texts
   /** Default: the environment of the process, and `.env` in the working directory. */
   readonly env?: Texts
-  /** The config file; default TICKWARDEN_CONFIG, then tickwarden.yaml or tickwarden.yml in the working directory if there is one. */
+  /** The config file; default: TICKWARDEN_CONFIG, else tickwarden.yaml or tickwarden.yml in the working directory. */
   readonly file?: string
-  /** False for a command that watches no servers, so that none needs to be configured; default true. */
+  /** False for commands that do not watch servers, so that none must be configured; default true. */
   readonly watches?: boolean
 }
 
-/** Every server has a name of its own: it is part of the paths of the API. */
+/** Reports duplicate names of servers, because names are part of API paths. */
 function findSameNames(names: readonly (string | undefined)[], problems: string[]): void {
   const given = names.filter((name) => name !== undefined)
   for (const name of new Set(given.filter((name, index) => given.indexOf(name) !== index)))
-    problems.push(`two servers have the name ${JSON.stringify(name)}; every server needs one of its own`)
+    problems.push(`two servers have the name ${JSON.stringify(name)}; names must be unique`)
 }
 
 function toSlices(values: SettingValues): Slices {
@@ -63,17 +63,17 @@ const noFile: FileContents = { settings: new Map(), servers: [] }
 
 const isAny = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
-/** @param from where METRICS_LISTEN was set */
+/** @param from the source of METRICS_LISTEN, for messages */
 function findSameListen({ host, port, metricsListen }: SettingValues, from: string | undefined, problems: string[]): void {
   if (host === undefined || port === undefined || port !== metricsListen?.port) return
   if (host !== metricsListen.host && !isAny(host) && !isAny(metricsListen.host)) return
   const shown = formatHostPort(metricsListen)
-  problems.push(`${from} is ${shown}, where the service listens too (HOST, PORT); expected another port`)
+  problems.push(`${from} is ${shown}, the address of the service (HOST, PORT); expected another port`)
 }
 
 /**
- * Every setting from flags, environment, config file and defaults.
- * @throws ConfigError that names every wrong setting at once, never a secret's value
+ * Reads every setting from flags, environment, config file and defaults.
+ * @throws ConfigError that lists every wrong setting, without values of secrets
  */
 export function loadConfig({ flags = {}, env: given, file, watches = true }: ConfigInput = {}): Config {
   const problems: string[] = []
@@ -84,12 +84,12 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const contents = path === undefined ? noFile : readConfigFile(path, problems)
 
   const { values, given: set } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
-  // The environment and the flags configure the first server.
+  // The environment and the flags apply to the first server.
   const [first, ...others] = contents?.servers ?? []
-  // A file or an entry that could not be read may hold anything.
+  // Nothing is known about a file or entry that could not be read.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
-  if (isReadable) problems.push(...findMisfits(primary, first?.place))
+  if (isReadable) problems.push(...findConflicts(primary, first?.place))
   warnings.push(...findUnproxied(primary))
   const needsServer = first === undefined && !isDiscoveryOn(values, path)
   // An entry of the file without a server has been reported already.
@@ -120,7 +120,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   if (problems.length > 0) throw new ConfigError(problems)
   const { listen, poll, ...rest } = toSlices(values)
   const { stateUrl, stateHeartbeat } = rest.cluster
-  // While the servers of a replica that has died move to others, the last values of them still count.
+  // Values must stay valid while other replicas take over the servers of one that died.
   const minStaleAfter = stateUrl === undefined ? 0 : poll.pollInterval + 2 * stateHeartbeat
   return {
     ...rest,

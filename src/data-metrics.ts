@@ -1,22 +1,22 @@
 /**
- * What the data service hands to the exporter for each scrape: values at hand, without work. The two do not import each other;
- * this file gives both the same units and names.
+ * Metrics that the data service provides to the exporter, without I/O. The two do not import each other;
+ * this file defines names and units for both.
  */
 export interface DataMetrics {
   readonly snapshots: () => readonly SnapshotMetrics[]
   readonly scripts?: () => readonly ScriptMetrics[]
 }
 
-/** One database as it is served now. There is one for each database, with a snapshot or without. */
+/** The current state of one database, with or without a snapshot. */
 export interface SnapshotMetrics {
   readonly database: string
-  /** Whether the last read found a valid snapshot. If not, the one loaded before stays in service. */
+  /** Whether the last read found a valid snapshot. If not, the previous one is still served. */
   readonly up: boolean
-  /** Entries that are served, so without hidden ones; absent while there is no snapshot. */
+  /** Served entries, without hidden ones; absent without a snapshot. */
   readonly entries?: number
-  /** Rejected entries of the snapshot in service; absent while there is none. */
+  /** Rejected entries of the current snapshot; absent without a snapshot. */
   readonly rejected?: number
-  /** Unix seconds, as the snapshot says; absent for the packaged sample, which nothing updates. */
+  /** `last_update` of the snapshot, Unix seconds; absent for the packaged sample, which is never updated. */
   readonly lastUpdate?: number
 }
 
@@ -25,14 +25,14 @@ export interface ScriptMetrics {
   readonly script: string
   readonly running: boolean
   /**
-   * Ended runs by outcome, such as `done` or `failed`. Counts only grow, and each outcome is present from the start as 0:
-   * Prometheus does not see a counter rise that appears with its first event.
+   * Ended runs by outcome, such as `done` or `failed`. Counts only increase, and each outcome is present from the start as 0:
+   * rate() in Prometheus misses the first increase of a counter that appears with it.
    */
   readonly runs: Readonly<Record<string, number>>
-  /** Unix seconds, also of a run before the start or in another process. */
+  /** Unix seconds; includes runs before the start and in other processes. */
   readonly lastSuccess?: number
-  /** Seconds that the last ended run took. */
+  /** Duration of the last ended run, seconds. */
   readonly duration?: number
-  /** Unix seconds at which the access ends that a person gave the script; absent where that is unknown. */
+  /** When the user's authorisation of the script expires, Unix seconds; absent if unknown. */
   readonly authorisationExpires?: number
 }

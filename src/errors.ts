@@ -1,4 +1,4 @@
-/** An error that the person asking may be told: mapped to problem+json in `http/problem.ts`. */
+/** An error whose message may be sent to the client: mapped to problem+json in `http/problem.ts`. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly status: number
@@ -19,6 +19,6 @@ export const invalidParameter = (message: string): RequestError => new RequestEr
 
 export const notFound = (message: string): RequestError => new RequestError(404, 'NOT_FOUND', message)
 
-/** @param retryAfter whole seconds until asking again makes sense */
+/** @param retryAfter seconds until a retry makes sense; rounded up, at least 1 */
 export const unavailable = (code: string, message: string, retryAfter: number): RequestError =>
   new RequestError(503, code, message, { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) })

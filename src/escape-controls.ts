@@ -1,14 +1,14 @@
 /** Control characters, and those that reorder text or break lines. */
 const controls = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu
 
-/** Line breaks and tabs, which text of our own may hold. */
+/** Line breaks and tabs, which are allowed in texts of Tickwarden itself. */
 const isLayout = (character: string): boolean => character === '\n' || character === '\t'
 
 const toCodePoint = (character: string): string => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
 
-/** A text from outside as it may be shown on a terminal or in a log: escape sequences and the like appear as `\u001b`. */
+/** Makes an untrusted text safe for a terminal or log: control characters become `\u001b` and the like. */
 export const escapeControls = (text: string): string => text.replace(controls, toCodePoint)
 
-/** The same of a text with several lines of our own, such as a stack. */
+/** The same, but keeps line breaks and tabs, for texts such as a stack trace. */
 export const escapeControlsInLines = (text: string): string =>
   text.replace(controls, (character) => (isLayout(character) ? character : toCodePoint(character)))

@@ -3,7 +3,7 @@ import { readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 /**
- * The text of a file, or undefined if it does not exist.
+ * Reads a text file; undefined if it does not exist.
  * @throws Error of the system if it cannot be read for another reason
  */
 export const readFileIfExists = (path: string): Promise<string | undefined> =>
@@ -13,7 +13,7 @@ export const readFileIfExists = (path: string): Promise<string | undefined> =>
   })
 
 /**
- * The file that a path means: where its symbolic links lead, also if nothing exists there yet.
+ * Resolves the symbolic links of a path, even if their target does not exist yet.
  * @throws Error of the system, for example of links that form a loop
  */
 export async function resolveLinks(path: string): Promise<string> {
@@ -27,9 +27,9 @@ export async function resolveLinks(path: string): Promise<string> {
 }
 
 /**
- * Watches a folder, not a file: a file that is replaced by a rename is another one afterwards.
- * @param changed called with the name that the system reports, if it reports one
- * @returns undefined where there is no such folder, or the system has no watches left: poll as well
+ * Watches a folder. Not a file, because a watch on a file ends when the file is replaced by a rename.
+ * @param changed called with the file name, or null if the system does not report it
+ * @returns undefined if the folder does not exist or the limit of watches is reached; callers must also poll
  */
 export function watchFolder(folder: string, changed: (name: string | null) => void): FSWatcher | undefined {
   try {

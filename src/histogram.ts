@@ -2,9 +2,9 @@
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
 
 export interface Bucket {
-  /** Seconds; infinite for the last one. */
+  /** Seconds; Infinity for the last bucket. */
   readonly upperBound: number
-  /** Observations up to the bound. */
+  /** Number of observations up to the bound, cumulative. */
   readonly count: number
 }
 
@@ -14,11 +14,11 @@ export interface Histogram {
   /** Sum of the observations, seconds. */
   readonly sum: number
   readonly count: number
-  /** By bound, each with those before it. */
+  /** The cumulative buckets, by bound. */
   buckets(): readonly Bucket[]
-  /** What was observed so far, for add(); from then on it counts from zero. */
+  /** Returns the observations so far, for add(), and resets them. */
   take(): HistogramPart
-  /** Adds what another histogram has observed. */
+  /** Adds the observations of another histogram. */
   add(part: HistogramPart): void
 }
 
@@ -29,7 +29,7 @@ export interface HistogramPart {
   readonly count: number
 }
 
-/** Requests to one route with one method and class of status. */
+/** Requests by route, method and status class. */
 export interface CountedRequests {
   readonly method: string
   readonly route: string
@@ -37,17 +37,17 @@ export interface CountedRequests {
   readonly requests: HistogramPart
 }
 
-/** The requests that were counted, which processes pass on to each other. */
+/** Request counts that workers send to the primary process. */
 export interface RequestCounts {
-  /** What was counted so far, for add(); from then on it counts from zero. */
+  /** Returns the counts so far, for add(), and resets them. */
   take(): readonly CountedRequests[]
-  /** Adds what another process has counted. */
+  /** Adds the counts of another process. */
   add(counted: readonly CountedRequests[]): void
 }
 
-/** Counts by hand rather than by prom-client, whose histogram takes ten times as long for an observation. */
+/** Creates a histogram. Not that of prom-client, which takes ten times as long per observation. */
 export function createHistogram(): Histogram {
-  /** Per bucket, not cumulative; the last one is for what is above all bounds. */
+  /** Per bucket, not cumulative; the last one counts values above all bounds. */
   const counts = Array.from({ length: bounds.length + 1 }, () => 0)
   let sum = 0
   let count = 0

@@ -1,6 +1,6 @@
-/** What the event streams and the history hand to the exporter. */
+/** Metrics that the event streams and the history provide to the exporter. */
 export interface LiveMetrics {
   readonly events: () => { readonly clients: number; readonly dropped: number }
-  /** Memory held, in bytes. */
+  /** Memory in use, bytes. */
   readonly historyBytes: () => number
 }

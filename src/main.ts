@@ -16,7 +16,7 @@ import { musicServices } from './data/scripts/liked-songs/services.ts'
 import { version } from './package.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Exit codes: 0 done, 1 failed, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
+/** Exit codes: 0 success, 1 failure, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
 const wrongUsage = 2
 
 function withSettings(command: Command): Command {
@@ -25,7 +25,7 @@ function withSettings(command: Command): Command {
   return command.addHelpText('after', settingsHelp)
 }
 
-/** Reads the settings of a command line. @param path of the config file, where it is known */
+/** Creates a function that reads the settings of a command. It takes the path of the config file, if known. */
 function loaderOf(
   command: Command,
   { flags: given = {}, ...input }: Pick<ConfigInput, 'watches' | 'flags'> = {},
@@ -42,7 +42,7 @@ function loaderOf(
   }
 }
 
-/** The settings of a command line, or the end of the process with every wrong one named. */
+/** Reads the settings of a command; prints every wrong one and exits if there are any. */
 function configOf(command: Command, input: Pick<ConfigInput, 'watches' | 'flags'> = {}): Config {
   try {
     return loaderOf(command, input)()
@@ -71,29 +71,29 @@ async function runServe(command: Command): Promise<void> {
       void service.reload()
     })
     closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, async ({ err, signal }) => {
-      if (err) logger.fatal({ err }, 'an error that nothing expected; the service ends')
-      else logger.info(`${signal ?? 'told to stop'}: closing`)
+      if (err) logger.fatal({ err }, 'unexpected error, shutting down')
+      else logger.info(`${signal ?? 'stop requested'}: shutting down`)
       await service.close()
     })
   } catch (error) {
     const { message } = error as Error
-    const told = error instanceof ListenError ? message : `The service could not start: ${message}`
-    // A service that is not there is no matter of how much is logged.
-    if (logger.isLevelEnabled('fatal')) logger.fatal(told)
-    else console.error(told)
+    const text = error instanceof ListenError ? message : `The service could not start: ${message}`
+    // Printed even if LOG_LEVEL is silent.
+    if (logger.isLevelEnabled('fatal')) logger.fatal(text)
+    else console.error(text)
     process.exitCode = 1
   }
 }
 
-/** Aborted at the first Ctrl+C or SIGTERM; a second one ends the process at once. */
+/** Aborted at the first Ctrl+C or SIGTERM; a second one ends the process immediately. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
   return stop.signal
 }
 
-/** @throws nothing: a message for the person and the exit code in place of the error */
-async function reported(action: () => Promise<number>): Promise<void> {
+/** Sets the exit code; prints the message of an error instead of throwing it. */
+async function runCommand(action: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await action()
   } catch (error) {
@@ -102,17 +102,17 @@ async function reported(action: () => Promise<number>): Promise<void> {
   }
 }
 
-// Each command is loaded when it is run: all that the service needs takes most of a second.
+// Commands are imported when they run: loading the whole service takes most of a second.
 const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)
-  .showHelpAfterError('--help lists what there is.')
+  .showHelpAfterError('Use --help for a list of commands and options.')
   .configureOutput({ outputError: (text, write) => write(commandLineError(text)) })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
 
-withSettings(
-  program.command('serve', { isDefault: true }).description('run the service (what happens without a command)'),
-).action((_options, command: Command) => runServe(command))
+withSettings(program.command('serve', { isDefault: true }).description('run the service (default command)')).action(
+  (_options, command: Command) => runServe(command),
+)
 
 program.command(workerCommand, { hidden: true }).action(async () => {
   const { startWorker } = await import('./commands/worker.ts')
@@ -122,60 +122,58 @@ program.command(workerCommand, { hidden: true }).action(async () => {
   if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, () => worker.close())
 })
 
-const demo = program.command('demo').description('run a demo game server alone, to try dashboards on or to test against')
+const demo = program.command('demo').description('run only a demo game server, to try dashboards or test against')
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)
 demo.action((values) =>
-  reported(async () => {
+  runCommand(async () => {
     const { runDemo } = await import('./commands/demo.ts')
     await runDemo(toDemoOptions(values), stopSignal(), console.log)
     return 0
   }),
 )
 
-withSettings(program.command('update').description('run an update script and show how it goes'))
+withSettings(program.command('update').description('run an update script and show its progress'))
   .addArgument(new Argument('<script>').choices(scripts.map(({ name }) => name)))
-  .option('--full', 'read everything again, not only what may have changed')
+  .option('--full', 'read everything again, not only changes')
   .option('--force', 'publish the result even if it looks broken')
-  .option('--dry-run', 'ask the upstreams, but change nothing')
+  .option('--dry-run', 'read from the upstreams, but change nothing')
   .action((script, { full = false, force = false, dryRun = false }, command: Command) =>
-    reported(async () => {
+    runCommand(async () => {
       const { runUpdate } = await import('./commands/update.ts')
-      const [order, signal] = [{ script, full, force, dryRun }, stopSignal()]
-      const code = await runUpdate(order, configOf(command, { watches: false }), {
+      const [options, signal] = [{ script, full, force, dryRun }, stopSignal()]
+      const code = await runUpdate(options, configOf(command, { watches: false }), {
         stdout: process.stdout,
         stderr: process.stderr,
         signal,
       })
-      // A pause of the script that nobody waits for any more would hold the process.
+      // An abandoned script may still have a timer that keeps the process alive.
       if (signal.aborted) process.exit(code)
       return code
     }),
   )
 
-withSettings(program.command('record').description('write what a server answers to a folder, without names and secrets'))
+withSettings(program.command('record').description('write the replies of a server to a folder, without names and secrets'))
   .argument('<address>', 'address of the game server, as for MC_SERVER')
   .option('--output <folder>', 'folder to write to', 'recording')
   .action((address: string, { output }: { readonly output: string }, command: Command) =>
-    reported(async () => {
+    runCommand(async () => {
       const { runRecord } = await import('./commands/record.ts')
       const config = configOf(command, { flags: { MC_SERVER: address } })
       return await runRecord(config, { folder: output, print: console.log, signal: stopSignal() })
     }),
   )
 
-withSettings(
-  program.command('authorise').description('get the Spotify refresh token or the Last.fm session key that likedsongs needs'),
-)
+withSettings(program.command('authorise').description('get the Spotify refresh token or the Last.fm session key for likedsongs'))
   .addArgument(new Argument('<service>').choices(musicServices))
   .action((service, _options, command: Command) =>
-    reported(async () => {
+    runCommand(async () => {
       const { runAuthorise } = await import('./commands/authorise.ts')
       const { createPrompt } = await import('./commands/prompt.ts')
-      const { ask, close } = createPrompt(process.stdin, process.stdout)
+      const { readLine, close } = createPrompt(process.stdin, process.stdout)
       try {
         return await runAuthorise(service, configOf(command, { watches: false }), {
           print: console.log,
-          ask,
+          readLine,
           signal: stopSignal(),
         })
       } finally {

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 function findRoot(folder: string): string {
   if (existsSync(join(folder, 'package.json'))) return folder
   const parent = dirname(folder)
-  if (parent === folder) throw new Error('package.json of tickwarden not found above its own code')
+  if (parent === folder) throw new Error('package.json not found in any folder above the code of tickwarden')
   return findRoot(parent)
 }
 
-/** The folder of the installed package: the same from source (`src/`) and from the build (`dist/src/`). */
+/** The folder of the package, both from source (`src/`) and from the build (`dist/src/`). */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)))
 
 /** The version in package.json. */
@@ -17,7 +17,7 @@ export const version = String(
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: unknown }).version,
 )
 
-/** The commit that a clone has checked out, read from its `.git`; undefined in an installed package or a worktree. */
+/** The checked-out commit, read from `.git`; undefined in an installed package or a worktree. */
 function readRevision(): string | undefined {
   const git = join(packageRoot, '.git')
   const read = (path: string) => (existsSync(join(git, path)) ? readFileSync(join(git, path), 'utf8').trim() : '')

@@ -1,17 +1,17 @@
 import { performance } from 'node:perf_hooks'
 
-/** Milliseconds for which long work may hold the event loop: polls and requests come between its slices. */
+/** Maximum time for which long work may block the event loop, milliseconds: polls and requests run between its slices. */
 const maxSliceMs = 8
 
-/** Cuts long work into slices: `if (pauses.isDue()) await pauses.take()` after each small part of it. */
+/** Splits long work into slices: `if (pauses.isDue()) await pauses.take()` after each small part of it. */
 export interface Pauses {
   isDue(): boolean
-  /** Lets everything else that waits run. */
+  /** Lets pending timers and I/O run. */
   take(): Promise<void>
 }
 
 /**
- * Starts the first slice. A promise alone is no pause: what waits for timers and sockets runs only when the event loop turns.
+ * Starts the first slice. Awaiting a promise is not enough: timers and sockets run only in the next turn of the event loop.
  * @param now monotonic milliseconds
  */
 export function createPauses(now: () => number = () => performance.now(), sliceMs = maxSliceMs): Pauses {

@@ -1,9 +1,9 @@
-/** What a replica hands to the exporter. */
+/** Metrics that a replica provides to the exporter. */
 export interface ReplicaMetrics {
   /** Servers that this replica polls. */
   readonly servers: number
-  /** Living replicas; absent while the shared state cannot be used. */
+  /** Number of live replicas; absent while the shared state is unavailable. */
   readonly members?: number
-  /** Whether the shared state can be used. */
+  /** Whether the shared state is available. */
   readonly isStateUp: boolean
 }

@@ -1,4 +1,4 @@
-/** The caller asked for something that does not exist or does not fit. The message says what is expected; exit code 2. */
+/** Wrong arguments of a command. The message names the valid ones; exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

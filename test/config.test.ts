@@ -157,7 +157,7 @@ describe('METRICS_LISTEN', () => {
     [{ METRICS_LISTEN: '0.0.0.0:8080' }, '0.0.0.0:8080'],
   ])('may not be where the service listens: %j', (env, shown) => {
     expect(problems({ env })).toEqual([
-      `METRICS_LISTEN is ${shown}, where the service listens too (HOST, PORT); expected another port`,
+      `METRICS_LISTEN is ${shown}, the address of the service (HOST, PORT); expected another port`,
     ])
   })
 
@@ -285,7 +285,7 @@ describe('mistakes', () => {
   it.each(['a b', 'tökén', 'a,b', '=', 'a=b', 'quoted"', ' '])('are found in a token that no header can carry: %j', (token) => {
     expect(problems({ env: { RUN_TOKEN: token, METRICS_TOKEN: token } })).toEqual(
       ['RUN_TOKEN', 'METRICS_TOKEN'].map((name) =>
-        expect.stringMatching(`^${name} has a value that does not fit \\(not shown\\); expected a token of letters, digits`),
+        expect.stringMatching(`^${name} has a value that is not valid \\(not shown\\); expected a token of letters, digits`),
       ),
     )
   })
@@ -303,7 +303,7 @@ describe('mistakes', () => {
   ])('of a snapshot URL do not show the password: %s (%s)', (given) => {
     expect(problems({ env: { PROJECTS_SNAPSHOT: given } })).toEqual([
       expect.stringMatching(
-        /^PROJECTS_SNAPSHOT is ".{3,5}:\/\/\[hidden\]@example.org\/p.json"; expected a file path or .* % is written %25/,
+        /^PROJECTS_SNAPSHOT is ".{3,5}:\/\/\[hidden\]@example.org\/p.json"; expected a file path or .* write % as %25/,
       ),
     ])
   })
@@ -365,7 +365,7 @@ describe('mistakes', () => {
         MC_MANAGEMENT_SECRET: secret,
       },
     })
-    expect(all).toContainEqual(expect.stringContaining('RUN_TOKEN has a value that does not fit (not shown)'))
+    expect(all).toContainEqual(expect.stringContaining('RUN_TOKEN has a value that is not valid (not shown)'))
     expect(all.join()).not.toContain('hunter2')
   })
 
@@ -416,7 +416,7 @@ describe('what lacks something', () => {
     [{ MC_SERVER: 'x', MC_MANAGEMENT: 'http://x', MC_MANAGEMENT_SECRET: 's' }, 'MC_MANAGEMENT is "http://x"'],
     [
       { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://h:1', MC_MANAGEMENT_SECRET: ' ' },
-      'MC_MANAGEMENT_SECRET has a value that does not fit',
+      'MC_MANAGEMENT_SECRET has a value that is not valid',
     ],
     [{ MC_DIRECTORY: '/nowhere', MC_QUERY: 'h:1' }, 'MC_DIRECTORY is "/nowhere"'],
     [{ POLL_INTERVAL: 'soon', STALE_AFTER: '1s' }, 'POLL_INTERVAL is "soon"'],
@@ -430,7 +430,7 @@ describe('what lacks something', () => {
     ['{ address: x, management: { secret: s } }', '.management.secret is set without management.url'],
     [
       '{ address: x, rcon: { address: h, passwordFile: /nowhere } }',
-      '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file with the secret',
+      '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file that contains the secret',
     ],
     ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value'],
     ['7', ': expected the settings of a server, such as { name: survival, address: mc.example.org }'],
@@ -447,8 +447,8 @@ describe('what lacks something', () => {
       { MC_SERVER: 'bedrock://x', MC_HOSTNAME: 'y', MC_PROXY_PROTOCOL: 'v2', MC_VIA_CREDENTIALS: 'user:secret' },
       [
         'MC_VIA_CREDENTIALS is set without MC_VIA',
-        'MC_HOSTNAME is set for a Bedrock server (bedrock://x:19132); only Java servers have it',
-        'MC_PROXY_PROTOCOL is set for a Bedrock server (bedrock://x:19132); only Java servers have it',
+        'MC_HOSTNAME is set for a Bedrock server (bedrock://x:19132); it applies to Java servers only',
+        'MC_PROXY_PROTOCOL is set for a Bedrock server (bedrock://x:19132); it applies to Java servers only',
       ],
     ],
     // Of another protocol than the game's, and Bedrock software has them too, or Geyser stands beside a Java server.
@@ -461,7 +461,7 @@ describe('what lacks something', () => {
   it('or has no effect is named in the words of the file, of every server at once', () => {
     const entry = 'address: "bedrock://x", hostname: y, viaCredentialsFile: FILE'.replace('FILE', file('user:secret'))
     const path = file(`servers:\n  - { name: a, ${entry} }\n  - { name: b, ${entry}, proxyProtocol: v1 }\n`)
-    const bedrock = 'is set for a Bedrock server (bedrock://x:19132); only Java servers have it'
+    const bedrock = 'is set for a Bedrock server (bedrock://x:19132); it applies to Java servers only'
     expect(problems({ file: path })).toEqual([
       expect.stringMatching(/servers\[0\]\.viaCredentialsFile \(.*\) is set without via$/),
       `${path}: servers[0].hostname ${bedrock}`,
@@ -516,8 +516,8 @@ describe('what lacks something', () => {
   it('is a name too', () => {
     const path = file('servers:\n  - { address: a }\n  - { address: b }\n  - { name: Server, address: c }\n')
     expect(problems({ file: path })).toEqual([
-      `${path}: servers[1] has no name; every server but the first needs one of its own`,
-      'two servers have the name "Server"; every server needs one of its own',
+      `${path}: servers[1] has no name; every server except the first needs one`,
+      'two servers have the name "Server"; names must be unique',
     ])
   })
 })
@@ -535,7 +535,9 @@ describe('names of servers', () => {
 
   it('refuses half a character', () => {
     const path = file('servers:\n  - { address: x }\n  - { address: y, name: "a\\uD83D" }\n')
-    expect(problems({ file: path })).toEqual([expect.stringContaining('servers[1].name is "a\\ud83d"; expected a name')])
+    expect(problems({ file: path })).toEqual([
+      expect.stringContaining('servers[1].name is "a\\ud83d"; expected a non-empty name'),
+    ])
   })
 })
 
@@ -637,7 +639,7 @@ describe('the config file', () => {
     const path = file('runs: { token: [a, b] }\nprobe: { allow: { a: b } }\nhost: {}\n')
     expect(problems({ file: path })).toEqual([
       `${path}: runs.token: expected a single value`,
-      `${path}: probe.allow: expected a single value or a list of them`,
+      `${path}: probe.allow: expected a single value or a list of values`,
       `${path}: host: expected a single value`,
     ])
   })
@@ -648,11 +650,11 @@ describe('the config file', () => {
     ['&Sekret9 Sekret', 'a value that starts with * or & needs quotes'],
     ['!Sekret9', 'a value that starts with ! needs quotes'],
     ['@Sekret9', 'a value that starts with @, ` or % needs quotes'],
-    ['Sekret: 9', 'a value with ": " in it needs quotes, and the settings of one place the same indentation'],
-    ['"\\Sekret"', 'within double quotes, write \\\\ for a \\; single quotes take it as it is', 16],
-    [']Sekret9', 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes'],
-    ['|Sekret9', 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 16],
-    ["'Sek'ret", 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes', 20],
+    ['Sekret: 9', 'a value that contains ": " needs quotes, and settings of the same level need the same indentation'],
+    ['"\\Sekret"', 'within double quotes, write \\ as \\\\, or use single quotes', 16],
+    [']Sekret9', 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes'],
+    ['|Sekret9', 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes', 16],
+    ["'Sek'ret", 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes', 20],
   ])('says where %s is wrong and what to do, not what stands there', (given, advice, column = 15) => {
     const path = file(`# Servers\nservers:\n  - address: x\n    rcon:\n      address: r\n      password: ${given}\n`)
     const [first, ...others] = problems({ file: path })
@@ -667,7 +669,7 @@ describe('the config file', () => {
     ['host: a\nhost: b\n', /line 2, column 1: duplicate key/],
     ['\thost: a\n', /line 1, column 1: indent with spaces/],
     ['host: a\n---\nhost: b\n', /line 2, column 1: expected one document/],
-    ['servers: [a\n', /line 2, column 1: .* every bracket closed/],
+    ['servers: [a\n', /line 2, column 1: .* closed brackets/],
     ['host: "a\n', /line 2, column 1: a quote or a bracket is not closed/],
   ])('refuses %j', (text, expected) => {
     expect(problems({ file: file(text) })).toEqual([expect.stringMatching(expected)])
@@ -749,7 +751,7 @@ describe('what could be a mistake', () => {
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['METRIC_TOKEN', 'METRICS_TOKEN'],
   ])('is named, with what was probably meant: %s', (name, meant) => {
-    expect(problems({ env: { [name]: 'x' } })).toEqual([`${name}: there is no such setting; did you mean ${meant}?`])
+    expect(problems({ env: { [name]: 'x' } })).toEqual([`${name}: unknown setting; did you mean ${meant}?`])
     expect(problems({ env: { [name]: '' } })).toEqual([])
   })
 
@@ -764,7 +766,7 @@ describe('what could be a mistake', () => {
     'is only warned of where nothing is close: %s',
     (name) => {
       expect(load({ env: { [name]: 'x', MC_SERVER: 'x' } }).warnings).toEqual([
-        `The environment variable ${name} is ignored: there is no such setting.`,
+        `The environment variable ${name} is ignored: unknown setting.`,
       ])
     },
   )
@@ -787,7 +789,7 @@ describe('what could be a mistake', () => {
     (text) => {
       const path = file(text)
       expect(serving({}, path)).toEqual([
-        `${path}: lists no server; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set MC_SERVER or MC_DIRECTORY`,
+        `${path}: lists no servers; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set MC_SERVER or MC_DIRECTORY`,
       ])
       expect(serving({ MC_SERVER: 'x' }, path)).toEqual([])
       // Commands that watch nothing need no server.
@@ -808,7 +810,7 @@ describe('files in the working directory', () => {
 
   it('are not both', () => {
     for (const name of ['tickwarden.yaml', 'tickwarden.yml']) writeFileSync(name, 'servers: [{ address: a }]')
-    expect(problems({})).toEqual(['tickwarden.yaml and tickwarden.yml are both there; keep one of them'])
+    expect(problems({})).toEqual(['tickwarden.yaml and tickwarden.yml both exist; remove one of them'])
   })
 
   it('are the variables in .env, over which the environment wins', () => {
@@ -817,9 +819,9 @@ describe('files in the working directory', () => {
     const { servers, poll, warnings } = loadConfig()
     expect(addressOf(servers[0]!)).toMatchObject({ host: 'from-file', port: 1 })
     expect(poll.interval).toBe(8000)
-    expect(warnings).toEqual(['The environment variable MC_PORT is ignored: there is no such setting.'])
+    expect(warnings).toEqual(['The environment variable MC_PORT is ignored: unknown setting.'])
     writeFileSync('.env', 'MC_SEVER=x\n')
-    expect(() => loadConfig()).toThrow('MC_SEVER: there is no such setting; did you mean MC_SERVER?')
+    expect(() => loadConfig()).toThrow('MC_SEVER: unknown setting; did you mean MC_SERVER?')
     vi.unstubAllEnvs()
   })
 
@@ -846,7 +848,7 @@ describe('wrong keys of the config file', () => {
       'line 3: servers[0].rcon.pasword: unknown setting; did you mean rcon.password? expected one of rcon.address, rcon.password, rcon.passwordFile',
     ],
     ['zzz: 1', 'line 1: zzz: unknown setting; expected one of '],
-    ['address: x', 'line 1: address: it is a setting of one server; write it within an entry of servers'],
+    ['address: x', 'line 1: address: it is a setting of a server; move it to an entry of servers'],
   ])('are named with what was probably meant: %j', (text, expected) => {
     expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
   })
@@ -861,10 +863,10 @@ describe('wrong keys of the config file', () => {
   })
 
   it.each([
-    ['poll:\ninterval: 5s\n', 'line 2: interval: wrong indentation; indent it further than "poll:", to which it belongs'],
+    ['poll:\ninterval: 5s\n', 'line 2: interval: wrong indentation; it belongs to "poll:", indent it further than that line'],
     [
       'servers:\n  - address: x\n    rcon:\n    password: y\n',
-      'line 4: servers[0].password: wrong indentation; indent it further than "rcon:", to which it belongs',
+      'line 4: servers[0].password: wrong indentation; it belongs to "rcon:", indent it further than that line',
     ],
     [
       'poll:\n  interval: 5s\n  log: { level: warn }\n',
@@ -893,13 +895,13 @@ describe('wrong keys of the config file', () => {
   })
 
   it.each([
-    ['poll: 5s', 'line 1: poll: expected settings within it instead of a value, such as poll: { interval: 5s, timeout: 3s }'],
-    ['poll: [5s]', 'line 1: poll: expected settings within it instead of a value, such as poll: { interval: 5s, timeout: 3s }'],
+    ['poll: 5s', 'line 1: poll: expected nested settings instead of a value, such as poll: { interval: 5s, timeout: 3s }'],
+    ['poll: [5s]', 'line 1: poll: expected nested settings instead of a value, such as poll: { interval: 5s, timeout: 3s }'],
     [
       'servers: [{ address: x, rcon: "h:25575" }]',
-      'line 1: servers[0].rcon: expected settings within it instead of a value, such as rcon: { address: "mc.example.org:25575", password: secret }',
+      'line 1: servers[0].rcon: expected nested settings instead of a value, such as rcon: { address: "mc.example.org:25575", password: secret }',
     ],
-    ['metrics: 9150', 'line 1: metrics: expected settings within it instead of a value, such as metrics: { listen: '],
+    ['metrics: 9150', 'line 1: metrics: expected nested settings instead of a value, such as metrics: { listen: '],
   ])('are told with an example where settings are expected: %j', (text, expected) => {
     expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
   })

@@ -102,7 +102,7 @@ describe('tickwarden', () => {
     try {
       // All that holds the output has ended, the service too.
       expect(await npm.exit).toBe(0)
-      expect(npm.output()).toContain('SIGTERM: closing')
+      expect(npm.output()).toContain('SIGTERM: shutting down')
       await expect(fetch(url)).rejects.toThrow()
     } finally {
       try {
@@ -120,7 +120,7 @@ describe('tickwarden', () => {
   })
 
   it.each([
-    [{ MC_SEVER: 'mc.example.org' }, [], /MC_SEVER: there is no such setting; did you mean MC_SERVER\?/],
+    [{ MC_SEVER: 'mc.example.org' }, [], /MC_SEVER: unknown setting; did you mean MC_SERVER\?/],
     [{ MC_NAME: 'survival' }, [], /MC_NAME is set without MC_SERVER or MC_DIRECTORY/],
     [{}, ['--config', '/dev/null'], /\/dev\/null: lists no server/],
   ])('does not take a mistake for a wish to see the demo: %j %j', async (env, args, message) => {
@@ -158,9 +158,9 @@ describe('tickwarden', () => {
   })
 
   it.each([
-    [['--no-such-flag'], /unknown option '--no-such-flag'\n--help lists what there is/],
-    [['no-such-command'], /there is no such command.*; the commands are serve, demo, update and authorise\n--help lists/],
-    [['demo', 'more'], /too many arguments for 'demo'.*\n--help lists/],
+    [['--no-such-flag'], /unknown option '--no-such-flag'\nUse --help for a list of commands and options/],
+    [['no-such-command'], /unknown command.*; the commands are serve, demo, update, record and authorise\nUse --help/],
+    [['demo', 'more'], /too many arguments for 'demo'.*\nUse --help/],
   ])('refuses %j with exit code 2', async (args, message) => {
     const running = run(args)
     expect(await running.exit).toBe(2)
@@ -168,9 +168,9 @@ describe('tickwarden', () => {
   })
 
   it.each([
-    [['--mc-rcon-password=Sekret9'], /set MC_RCON_PASSWORD, or MC_RCON_PASSWORD_FILE \(--mc-rcon-password-file\) to a file/],
-    [['--run-token', 'Sekret9'], /set RUN_TOKEN, or RUN_TOKEN_FILE \(--run-token-file\) to a file/],
-    [['update', 'projects', "--github-token=Sekret9's = \n9"], /set GITHUB_TOKEN, or GITHUB_TOKEN_FILE/],
+    [['--mc-rcon-password=Sekret9'], /set MC_RCON_PASSWORD, or set MC_RCON_PASSWORD_FILE \(--mc-rcon-password-file\) to a file/],
+    [['--run-token', 'Sekret9'], /set RUN_TOKEN, or set RUN_TOKEN_FILE \(--run-token-file\) to a file/],
+    [['update', 'projects', "--github-token=Sekret9's = \n9"], /set GITHUB_TOKEN, or set GITHUB_TOKEN_FILE/],
     [['--mc-rcon-pasword-file=Sekret9'], /unknown option '--mc-rcon-pasword-file'/],
     [["--secret=a=Sek're\nt9"], /unknown option '--secret'/],
   ])('does not repeat the value of the unknown flag in %j', async (args, message) => {
@@ -187,7 +187,7 @@ describe('tickwarden', () => {
     const running = run([], { PORT: String(port), ...env })
     expect(await running.exit).toBe(1)
     expect(running.output()).toContain(
-      `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: PORT=${port + 1}`,
+      `127.0.0.1:${port} is already in use by another program. Stop that program, or choose another port: PORT=${port + 1}`,
     )
     other.close()
   })
@@ -199,7 +199,7 @@ describe('tickwarden', () => {
     const running = run(['demo', '--query-port', String(port), '--rcon-port', String(port)])
     expect(await running.exit).toBe(1)
     expect(running.output()).toBe(
-      `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: --rcon-port=${port + 1}\n`,
+      `127.0.0.1:${port} is already in use by another program. Stop that program, or choose another port: --rcon-port=${port + 1}\n`,
     )
     other.close()
   })
@@ -223,7 +223,7 @@ describe('tickwarden', () => {
     await running.until(/added b"/)
     writeFileSync(config, 'servers: [')
     running.child.kill('SIGHUP')
-    await running.until(/the servers that it gave before are still watched/)
+    await running.until(/its previous servers are still watched/)
     expect(await (await fetch(`${url}/api/v1/servers`)).json()).toEqual(['a', 'b'])
     running.child.kill('SIGTERM')
     expect(await running.exit).toBe(0)
@@ -273,7 +273,11 @@ describe('tickwarden', () => {
 
   it.each([
     [['demo', '--era', '9'], 2, /--era is "9"; expected 1\.12\.2/],
-    [['demo', '--listen', 'no.such.name.invalid'], 1, /no address no\.such\.name\.invalid\. Set --listen to one that it has/],
+    [
+      ['demo', '--listen', 'no.such.name.invalid'],
+      1,
+      /^no\.such\.name\.invalid is not an address of this machine\. Set --listen to one of its addresses/,
+    ],
     [['demo', '--players', 'many'], 2, /--players is "many"; expected 0 to 5000/],
     [['update', 'nothing'], 2, /Allowed choices are kcomebacks, projects, likedsongs/],
     [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],

@@ -1,6 +1,6 @@
 import { formatHostPort, type HostPort, parseHostPort } from '../game/protocol/address.ts'
 
-/** Where the shared state is: a Redis or Valkey server. */
+/** Address of the shared state: a Redis or Valkey server. */
 export interface StateAddress extends HostPort {
   readonly tls: boolean
   readonly database: number
@@ -35,6 +35,6 @@ export function parseStateAddress(text: string): StateAddress | undefined {
   }
 }
 
-/** For messages: without the user and the password. */
+/** The address for messages, without user and password. */
 export const formatStateAddress = ({ tls, database, ...address }: StateAddress): string =>
   `${tls ? 'rediss' : 'redis'}://${formatHostPort(address)}${database === 0 ? '' : `/${database}`}`

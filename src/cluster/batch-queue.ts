@@ -1,15 +1,15 @@
-/** Sends the newest value of each key in batches, so that what waits for a slow receiver is bounded by the number of keys. */
+/** Sends the newest value of each key in batches, so that the queue for a slow receiver never exceeds the number of keys. */
 export interface BatchQueue<T> {
   set(key: string, value: T): void
   clear(): void
 }
 
-/** Values in one batch. */
+/** Maximum number of values in one batch. */
 const maxBatch = 64
-/** Batches that are under way at once. */
+/** Maximum number of batches in progress. */
 const maxPending = 4
 
-/** @param send resolves once the receiver has taken the batch; never rejects */
+/** @param send resolves when the receiver has accepted the batch; never rejects */
 export function createBatchQueue<T>(
   send: (batch: readonly (readonly [key: string, value: T])[]) => Promise<void>,
 ): BatchQueue<T> {

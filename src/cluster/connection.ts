@@ -11,29 +11,29 @@ export class StateUnavailable extends Error {
   override readonly name = 'StateUnavailable'
 }
 
-/** The connections to the shared state: one for commands, one that receives messages. Both reconnect by themselves. */
+/** The connections to the shared state: one for commands, one for messages. Both reconnect automatically. */
 export interface StateConnection {
   /** Whether commands succeed and messages arrive. */
   readonly isUp: boolean
   /** Whether commands can be sent. */
   readonly isConnected: boolean
-  /** Whether messages are subscribed to. */
+  /** Whether the channel is subscribed to. */
   readonly isSubscribed: boolean
-  /** Monotonic milliseconds at which the last message arrived, or the subscription began. */
+  /** Monotonic milliseconds at which the last message arrived or the subscription started. */
   readonly lastMessageAt: number
   /**
-   * Runs a command. At most a few seconds pass until it has a reply.
-   * @param part what it is for: what the server refuses for one purpose, such as writes while it is full, may work for another
+   * Runs a command, with a timeout of a few seconds.
+   * @param part the purpose, for error reports: a server that is full, for example, refuses writes but not reads
    * @throws StateUnavailable
    */
   run<T>(part: StatePart, command: (redis: Redis) => Promise<T>): Promise<T>
-  /** Calls the listener with each message of the channel, `onSubscribed` each time the messages begin to arrive (again). */
+  /** Calls the listener with each message of the channel, and `onSubscribed` after each (re)subscription. */
   subscribe(channel: string, listener: (message: string) => void, onSubscribed: () => void): void
-  /** Calls the listener when commands can be sent (again). */
+  /** Calls the listener after each (re)connection. */
   onReady(listener: () => void): void
-  /** Calls the listener when commands begin to fail. */
+  /** Calls the listener when commands start to fail. */
   onFailure(listener: () => void): void
-  /** Replaces the connection that receives messages, where none have arrived although they should have. */
+  /** Reconnects the connection for messages, if expected messages do not arrive. */
   resubscribe(): void
   close(): void
 }
@@ -43,9 +43,9 @@ export interface StateConnectionOptions {
   readonly password?: string | undefined
   readonly clock: Clock
   readonly log: Log
-  /** Milliseconds that a command may take. */
+  /** Timeout of a command, milliseconds. */
   readonly timeoutMs: number
-  /** Longest pause between two attempts to connect, milliseconds. */
+  /** Maximum pause between two attempts to connect, milliseconds. */
   readonly maxRetryMs: number
 }
 
@@ -53,7 +53,7 @@ const connectTimeoutMs = 5_000
 const minRetryMs = 50
 
 /**
- * The replies of a pipeline or transaction.
+ * Returns the replies of a pipeline or transaction.
  * @throws the first error among them
  */
 export function requireReplies(results: readonly (readonly [error: Error | null, reply: unknown])[] | null): readonly unknown[] {
@@ -83,13 +83,13 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
     ...(address.user !== undefined && { username: address.user }),
     ...(secret !== undefined && { password: secret }),
     ...(address.tls && { tls: {} }),
-    // Version 3 of the protocol offers nothing that is needed here, and proxies in front of Redis often lack it.
+    // RESP3 has no features needed here, and proxies in front of Redis often do not support it.
     protocol: 2,
     connectionName: 'tickwarden',
     lazyConnect: true,
     connectTimeout: connectTimeoutMs,
     commandTimeout: timeoutMs,
-    // What could not be sent is out of date by the time it could.
+    // Commands that could not be sent are outdated when the connection is back.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -99,7 +99,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
   const commands = new Redis({
     ...settings,
     scripts,
-    // A connection whose other end is gone without a word.
+    // Detects a connection whose other end disappeared without closing it.
     socketTimeout: Math.max(4 * timeoutMs, 4_000),
   })
   const messages = new Redis({ ...settings, autoResubscribe: false })
@@ -152,9 +152,9 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
         reports.remove(part)
         return result
       } catch (error) {
-        // What needs a lock reports itself why it did not happen.
+        // Users of locks report failures themselves.
         if (part !== 'locks') fail(part, error)
-        // Without the error as its cause: that holds the arguments of the command.
+        // Without the error as its cause, because that contains the arguments of the command.
         throw new StateUnavailable(toStateProblem(error).message)
       }
     },

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { IconStore } from './snapshot-codec.ts'
 
-/** The icons of all servers by hash, each once. */
+/** The icons of all servers by hash, without duplicates. */
 export interface Icons extends IconStore {
   add(hash: string, icon: Buffer): void
-  /** Forgets the ones that no server shows. */
+  /** Removes all other icons. */
   keepOnly(hashes: ReadonlySet<string>): void
 }
 
 export function createIcons(): Icons {
   const byHash = new Map<string, Buffer>()
-  /** A source gives the same buffer again as long as the icon is the same. */
+  /** A source returns the same buffer as long as the icon does not change. */
   const hashes = new WeakMap<Buffer, string>()
   return {
     hashOf(icon) {

@@ -1,28 +1,28 @@
-/** Version of what is stored and published. Replicas of another version are not seen: they form a cluster of their own. */
+/** Version of the stored and published data. Replicas of another version form a separate cluster. */
 export const schemaVersion = 1
 
 /** Names of the keys and of the channel in the shared state. */
 export interface StateKeys {
-  /** The set of the ids of all members, perhaps with some that are gone. */
+  /** The set of the ids of all members; may contain dead ones. */
   readonly members: string
   member(id: string): string
   snapshot(server: string): string
   icon(hash: string): string
-  /** Locks are shared by replicas of all versions: what they guard has effects outside. */
+  /** Locks are shared by replicas of all versions, because they guard external side effects. */
   lock(name: string): string
-  /** The last token that was given for a lock. */
+  /** The last token issued for a lock. */
   lockCounter(name: string): string
-  /** What is remembered of it, such as when it was last done. */
+  /** The value stored with a lock, such as the time of the last run. */
   lockValue(name: string): string
-  /** Channels are not divided by databases as keys are, so its name holds the database. */
+  /** The name contains the database, because channels are shared by all databases of a server. */
   readonly channel: string
   /** Published when the members have changed. */
   readonly membersMessage: string
-  /** Published with each heartbeat, so that whoever listens gets some message. */
+  /** Published with each heartbeat, so that subscribers can detect a broken connection. */
   readonly pulseMessage: string
 }
 
-/** @param prefix STATE_PREFIX. In braces: in a cluster, all keys are on one server. */
+/** @param prefix STATE_PREFIX. Used in braces as a hash tag, so that a Redis Cluster stores all keys on one server. */
 export function createStateKeys(prefix: string, database: number): StateKeys {
   const all = `{${prefix}}`
   const own = `${all}:${schemaVersion}`

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 
-/** Locks for what has effects outside, so that it happens once among all replicas. */
+/** Locks for external side effects, so that only one replica causes them. */
 export interface Locks {
   /**
    * Takes the lock, unless it is held.
@@ -10,25 +10,25 @@ export interface Locks {
    */
   take(name: string): Promise<FencedLock | undefined>
   /**
-   * What was stored under the lock.
+   * Returns the value stored with the lock.
    * @throws StateUnavailable
    */
   value(name: string): Promise<string | undefined>
 }
 
-/** A lock that expires where its holder dies. Its token is higher than that of every holder before. */
+/** A lock that expires if its holder dies. Its token is higher than those of all previous holders. */
 export interface FencedLock {
   readonly token: number
   /** Aborted when another holder has, or may have, taken the lock. */
   readonly lost: AbortSignal
   /**
-   * Whether no later holder has taken the lock, as the server says: to be checked before each effect.
+   * Checks with the server whether the lock is still held. To be called before each side effect.
    * @throws StateUnavailable
    */
   isHeld(): Promise<boolean>
   /**
    * Stores a value, unless a later holder has taken the lock.
-   * @returns false where it was refused
+   * @returns false if it was not stored
    * @throws StateUnavailable
    */
   set(value: string): Promise<boolean>
@@ -40,7 +40,7 @@ export interface LocksOptions {
   readonly connection: StateConnection
   readonly keys: StateKeys
   readonly clock: Clock
-  /** Milliseconds after which the lock of a holder that is gone is free. */
+  /** Milliseconds after which the lock of a dead holder expires. */
   readonly expiryMs?: number
 }
 

@@ -4,15 +4,15 @@ import type { Log } from '../log.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 
-/** Which replicas live. */
+/** The live replicas. */
 export interface Membership {
-  /** Ids of the living members, this one among them; empty until it has joined, and while it has to join anew. */
+  /** Ids of the live members, including this one; empty before it has joined and while it rejoins. */
   readonly members: readonly string[]
-  /** What the shared state knows this member by; undefined while it is not a member. Another one after each time it joins. */
+  /** Token of this member in the shared state; undefined while it is not a member. Changes each time it joins. */
   readonly token: string | undefined
-  /** Checks at once whether it is still a member: something it wrote was refused. */
+  /** Checks immediately whether it is still a member, for example after a rejected write. */
   check(): void
-  /** Leaves, so that the others need not wait for its key to expire. Never rejects. */
+  /** Leaves, so that other members do not have to wait until its key expires. Never rejects. */
   close(): Promise<void>
 }
 
@@ -25,13 +25,13 @@ export interface MembershipOptions {
   readonly heartbeatMs: number
   readonly clock: Clock
   readonly log: Log
-  /** Called when the members are others than before. */
+  /** Called when the members have changed. */
   readonly onChange: (members: readonly string[]) => void
 }
 
-/** A member counts as gone after so much of the time without a heartbeat: the rest up to twice the time is for the others to notice. */
+/** A member is dead after this many heartbeat intervals without a heartbeat. Others notice it within two intervals. */
 export const expiryHeartbeats = 1.5
-/** A heartbeat is sent so often, in parts of their time: on a busy machine one may be late, or lost. */
+/** Time between heartbeats as a fraction of the interval, because one may be late or lost on a busy machine. */
 const beatEvery = 0.5
 /** Milliseconds after a key's expiry at which the members are read again. */
 const afterExpiryMs = 15
@@ -39,8 +39,8 @@ const afterExpiryMs = 15
 const isSame = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((id, i) => id === b[i])
 
 /**
- * Keeps one key with an expiry in the shared state, and reads which others are there. Times are the server's: clocks of replicas may
- * differ. Joins and leaves are announced, so that a heartbeat is only waited for when a member dies.
+ * Renews a key with an expiry in the shared state, and reads the keys of other members. Expiry uses the server's clock: those of replicas may
+ * differ. Joining and leaving are published, so that only the death of a member takes the time of its expiry.
  */
 export function startMembership({ connection, keys, id, heartbeatMs, clock, log, onChange }: MembershipOptions): Membership {
   const expiryMs = Math.round(heartbeatMs * expiryHeartbeats)
@@ -50,9 +50,9 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
   /** Monotonic milliseconds of the last heartbeat that was accepted. */
   let lastBeat = Number.NEGATIVE_INFINITY
   let nextBeat = 0
-  /** While the others may not have found back after an outage, those that were members before it still count. */
-  let settleUntil = Number.NEGATIVE_INFINITY
-  /** Monotonic milliseconds at which the shared state began to fail; undefined where it has not since the last turn that succeeded. */
+  /** After an outage, previous members are kept until this time, because they may not have reconnected yet. */
+  let keepMembersUntil = Number.NEGATIVE_INFINITY
+  /** Monotonic milliseconds of the first failure since the last successful turn; undefined if there was none. */
   let failedAt: number | undefined
   let running: Promise<void> | undefined
   let isDue = false
@@ -66,14 +66,14 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
   }
 
   /**
-   * The key is gone. After an outage of the shared state that says nothing: it went on polling, and so did the others. Otherwise this
-   * process did not run for a while, and others poll its servers now.
+   * The key has expired. After an outage of the shared state nothing changes: all members continued to poll. Otherwise this
+   * process was suspended, and other members have taken over its servers.
    */
   function expired(): void {
     token = undefined
     if (failedAt !== undefined && failedAt <= lastBeat + expiryMs) return
     const seconds = Math.round((clock.now() - lastBeat) / 1000)
-    log.warn(`This replica sent no heartbeat for ${seconds} s, so others have taken its servers over; it joins anew.`)
+    log.warn(`This replica sent no heartbeat for ${seconds} s and lost its servers to other replicas; it rejoins now.`)
     setMembers([])
   }
 
@@ -118,21 +118,21 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
     const expiries = new Map(ids.map((one, index) => [one, Number(replies[index])]))
     const living = ids.filter((one) => (expiries.get(one) ?? -2) > 0 || one === id)
     const dead = ids.filter((one) => !living.includes(one))
-    // A member that is only late puts itself back with its next heartbeat.
+    // A member that was only late adds itself again with its next heartbeat.
     if (dead.length > 0) await connection.run('members', (redis) => redis.srem(keys.members, ...dead))
-    const isSettling = clock.now() < settleUntil
-    setMembers([...new Set([...living, id, ...(isSettling ? members : [])])].sort())
+    const isKeeping = clock.now() < keepMembersUntil
+    setMembers([...new Set([...living, id, ...(isKeeping ? members : [])])].sort())
     return Math.min(...living.filter((one) => one !== id).map((one) => expiries.get(one) ?? 0), heartbeatMs)
   }
 
   /** @returns milliseconds until the next turn */
   async function turn(): Promise<number> {
     if (token === undefined || clock.now() >= nextBeat) await beat()
-    if (failedAt !== undefined) settleUntil = clock.now() + expiryMs
+    if (failedAt !== undefined) keepMembersUntil = clock.now() + expiryMs
     failedAt = undefined
     const expiry = await readMembers()
-    const untilSettled = settleUntil > clock.now() ? settleUntil - clock.now() : Number.POSITIVE_INFINITY
-    return Math.min(nextBeat - clock.now(), expiry, untilSettled) + afterExpiryMs
+    const untilKept = keepMembersUntil > clock.now() ? keepMembersUntil - clock.now() : Number.POSITIVE_INFINITY
+    return Math.min(nextBeat - clock.now(), expiry, untilKept) + afterExpiryMs
   }
 
   async function run(): Promise<void> {
@@ -144,7 +144,7 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
       try {
         wait = await turn()
       } catch {
-        // Reported by the connection. It failed when the command was sent, not when the waiting for its reply was over.
+        // Reported by the connection. The failure starts when the command was sent, not at its timeout.
         failedAt = Math.min(failedAt ?? startedAt, startedAt)
       }
       if (!isClosed) cancel = clock.after(Math.max(0, Math.min(wait, heartbeatMs)), start)

@@ -13,14 +13,14 @@ export function hashText(text: string): number {
   return mix(hash)
 }
 
-/** Which member polls each server. */
+/** Returns the member that polls a server. */
 export type Ownership = (server: string) => string | undefined
 
 /**
- * Rendezvous hashing (highest random weight): each member computes the same owners by itself, and when a member joins or leaves,
- * only the servers that it gains or had move.
- * @param members ids of the living members, in any order; each counts once
- * @returns gives the owner of a server; undefined if there are no members
+ * Rendezvous hashing (highest random weight): every member computes the same owners, and when a member joins or leaves,
+ * only its own servers move.
+ * @param members ids of the live members, in any order; duplicates are ignored
+ * @returns a function from a server to its owner; undefined if there are no members
  */
 export function createOwnership(members: Iterable<string>): Ownership {
   const hashed = [...new Set(members)].sort().map((id) => ({ id, hash: hashText(id) }))
@@ -30,7 +30,7 @@ export function createOwnership(members: Iterable<string>): Ownership {
     let highest = -1
     for (const { id, hash } of hashed) {
       const weight = mix(serverHash ^ hash)
-      // Of two members with the same weight the first by id.
+      // With equal weights, the first member by id.
       if (weight > highest) [owner, highest] = [id, weight]
     }
     return owner

@@ -1,19 +1,19 @@
 import type { Log } from '../log.ts'
 import type { StateProblem } from './problem.ts'
 
-/** What commands are for; `commands` and `messages` are the two connections themselves. */
+/** Purposes of commands; `commands` and `messages` stand for the two connections themselves. */
 export type StatePart = 'commands' | 'messages' | 'members' | 'snapshots' | 'locks'
 
-/** Logs each problem with the shared state once, and when the last one is over. */
+/** Logs each problem with the shared state once, and when all are resolved. */
 export interface ProblemReports {
   readonly hasAny: boolean
-  /** @returns whether there was none of this part before */
+  /** @returns whether the part had no problem before */
   add(part: StatePart, problem: StateProblem): boolean
   /** The part works. */
   remove(part: StatePart): void
 }
 
-/** A closed connection is reported when so many in a row gave no other reason: one may be a restart, over at the next attempt. */
+/** A closed connection is reported after this many in a row without another reason, because one may be a restart. */
 const maxUnexplained = 4
 
 export function createProblemReports(log: Log, address: string): ProblemReports {
@@ -38,18 +38,18 @@ export function createProblemReports(log: Log, address: string): ProblemReports 
       isReported = true
       log.warn(
         { code: problem.code, state: address },
-        `The shared state at ${address} cannot be used: ${problem.message}. Until it can, this replica polls the servers that it polled, and serves the last known values of the others.`,
+        `The shared state at ${address} is unavailable: ${problem.message}. Until it is back, this replica continues to poll its servers and serves the last known values of the others.`,
       )
       return isFirst
     },
     remove(part) {
       problems.delete(part)
-      // Any command shows that the connection for commands works, and so does what it could not say of the others.
+      // Any successful command shows that the connection for commands works.
       if (part !== 'messages') problems.delete('commands')
       if (problems.size > 0) return
       unexplained = 0
       hasBeenReported = new Set()
-      if (isReported) log.info({ state: address }, `The shared state at ${address} can be used again.`)
+      if (isReported) log.info({ state: address }, `The shared state at ${address} is available again.`)
       isReported = false
     },
   }

@@ -1,9 +1,9 @@
-/** Why the shared state cannot be used. Each kind is logged once until it is over. */
+/** Why the shared state is unavailable. Each kind is logged once until it is resolved. */
 export interface StateProblem {
   readonly code: string
-  /** What happened and what to do; without a secret. */
+  /** What happened and what to do, without secrets. */
   readonly message: string
-  /** False: it says nothing of the reason; the next attempt to connect may. */
+  /** False if the cause is unknown; the next attempt to connect may reveal it. */
   readonly explains: boolean
 }
 
@@ -17,9 +17,9 @@ const passwordAdvice = 'set STATE_PASSWORD, or the user and password in STATE_UR
 
 const closed = 'closed'
 
-/** By the text of the error, first match: Redis has no other codes, and Node puts its own at the start of its messages. */
+/** Matched against the error message, first match wins: Redis has no error codes, and Node's are part of its messages. */
 const rules: readonly Rule[] = [
-  { code: 'auth', pattern: /^(WRONGPASS|ERR invalid password)/, message: `it refuses the password: ${passwordAdvice}` },
+  { code: 'auth', pattern: /^(WRONGPASS|ERR invalid password)/, message: `the password is wrong: ${passwordAdvice}` },
   { code: 'auth', pattern: /^NOAUTH/, message: `it requires a password: ${passwordAdvice}` },
   {
     code: 'permission',
@@ -42,13 +42,13 @@ const rules: readonly Rule[] = [
   {
     code: 'disk',
     pattern: /MISCONF/,
-    message: 'it refuses writes because it cannot save to its disk: see its log, or switch its persistence off',
+    message: 'it refuses writes because it cannot save to disk: check its log, or disable persistence',
   },
   { code: 'cluster', pattern: /MOVED|ASK /, message: 'it is a Redis Cluster; STATE_URL must be the address of a single server' },
   {
     code: 'database',
     pattern: /DB index is out of range|SELECT is not allowed/,
-    message: 'it has no such database: change the number at the end of STATE_URL',
+    message: 'the database does not exist: change the number at the end of STATE_URL',
   },
   { code: 'busy', pattern: /BUSY/, message: 'it is busy with a script of another client' },
   {
@@ -56,31 +56,31 @@ const rules: readonly Rule[] = [
     pattern: /Command timed out|Socket timeout/,
     message: 'it does not reply in time: check its load (SLOWLOG GET) and the network',
   },
-  { code: 'refused', pattern: /ECONNREFUSED/, message: 'connection refused: check STATE_URL, and that the server runs' },
+  { code: 'refused', pattern: /ECONNREFUSED/, message: 'connection refused: check STATE_URL, and that the server is running' },
   { code: 'name', pattern: /ENOTFOUND|EAI_AGAIN/, message: 'its host name cannot be resolved: check STATE_URL' },
   {
     code: 'unreachable',
     pattern: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
     message:
-      'no route to host or no answer: check STATE_URL and firewalls, and that the server speaks TLS if it begins with rediss://',
+      'no route to host, or timed out: check STATE_URL and firewalls, and that the server supports TLS if the URL starts with rediss://',
   },
   {
     code: 'tls',
     pattern: /certificate|SSL|TLS|EPROTO|self-signed/i,
     message:
-      'the TLS handshake failed: check that it speaks TLS (rediss://) and that its certificate is valid; NODE_EXTRA_CA_CERTS adds a CA',
+      'the TLS handshake failed: check that the server supports TLS (rediss://) and that its certificate is valid; NODE_EXTRA_CA_CERTS adds a CA',
   },
   { code: closed, pattern: /ECONNRESET|EPIPE|closed|isn't writeable|max retries/i, message: 'the connection was closed' },
 ]
 
-/** What an error of the client means. Texts of the server are not quoted: they may hold anything. */
+/** Classifies an error of the client. Messages of the server are not quoted, because they are untrusted. */
 export function toStateProblem(given: unknown): StateProblem {
-  // What made a transaction fail.
+  // The cause of a failed transaction.
   const [error = given] = (given as { readonly previousErrors?: readonly unknown[] } | undefined)?.previousErrors ?? []
   const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code ?? ''} ${error.message}`.trim() : String(error)
   const { code, message } = rules.find(({ pattern }) => pattern.test(text)) ?? {
     code: 'other',
-    message: `it replied with an error (${/^[A-Z_]{2,20}\b/.exec(text)?.[0] ?? 'no code'}): see its log`,
+    message: `it replied with an error (${/^[A-Z_]{2,20}\b/.exec(text)?.[0] ?? 'no code'}): check its log`,
   }
   return { code, message, explains: code !== closed }
 }

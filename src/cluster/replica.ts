@@ -16,17 +16,17 @@ import { createOwnership, type Ownership } from './ownership.ts'
 import { createSharedWatcher, type SharedWatcher } from './shared-watcher.ts'
 import { createSnapshotExchange } from './snapshot-exchange.ts'
 
-/** This process as one of several that share the work of watching all servers. */
+/** This process as one of several replicas that share the work of watching all servers. */
 export interface Replica {
-  /** Makes the watcher of a server: for the fleet. */
+  /** Creates the watcher of a server, for the fleet. */
   readonly share: NonNullable<FleetOptions['share']>
-  /** Joins the others once the fleet has its servers. */
+  /** Joins the other replicas, when the fleet has its servers. */
   start(fleet: Fleet): void
-  /** Whether this replica has polled the server since it owns it. */
+  /** Whether this replica owns the server and has polled it since. */
   isPolledHere(server: string): boolean
   metrics(): ReplicaMetrics
   readonly locks: Locks
-  /** Leaves; the others take the servers over at once. */
+  /** Leaves; other replicas take over its servers immediately. */
   close(): Promise<void>
 }
 
@@ -38,9 +38,9 @@ export interface ReplicaOptions {
   readonly log: Log
 }
 
-/** Servers that change hands before other work gets its turn. */
+/** Number of servers that move before yielding to other work. */
 const maxMoves = 100
-/** Milliseconds between the first polls of two servers that were taken over. */
+/** Milliseconds between the first polls of servers that were taken over. */
 const startSpacingMs = 5
 const pruneMs = 60_000
 
@@ -80,7 +80,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     onRefused: () => membership.check(),
   })
 
-  /** Takes over and gives up what the members' change has moved, a part at a time. */
+  /** Takes over and gives up servers after a change of the members, in parts. */
   async function move(): Promise<void> {
     isMoveDue = true
     if (isMoving) return
@@ -101,7 +101,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     isMoving = false
   }
 
-  /** What is polled here is published even if nothing has changed: silence means that nobody polls. */
+  /** Publishes unchanged snapshots too: silence would mean that no replica polls the server. */
   function sweep(): void {
     const now = clock.now()
     for (const [server, watcher] of watchers) {

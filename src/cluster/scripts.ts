@@ -1,8 +1,8 @@
 import type { Result } from 'ioredis'
 
 /**
- * What has to happen in one step on the server. Every key is named in KEYS, and all of a script begin with the same hash tag, so that
- * managed servers in cluster mode run them too.
+ * Lua scripts for atomic operations. All keys are in KEYS and those of a script have the same hash tag, so that
+ * managed servers in cluster mode accept them too.
  */
 export const scripts = {
   /** KEYS member, index; ARGV token, id, expiry in ms. 0: the key of the member has expired. SADD may fail on a full server. */
@@ -21,7 +21,7 @@ redis.call('DEL', KEYS[1])
 redis.call('SREM', KEYS[2], ARGV[2])
 return 1`,
   },
-  /** KEYS member, then one for each snapshot; ARGV token, expiry in ms, channel, then the snapshots. 0: refused. A full server still passes them on. */
+  /** KEYS member, then one for each snapshot; ARGV token, expiry in ms, channel, then the snapshots. 0: rejected. A full server still publishes them. */
   statePublish: {
     lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local failure
@@ -32,7 +32,7 @@ for i = 2, #KEYS do
 end
 return failure or 1`,
   },
-  /** KEYS lock, counter; ARGV expiry in ms. The token, or 0 where the lock is held. A server that lost its data still gives a higher one. */
+  /** KEYS lock, counter; ARGV expiry in ms. Returns the token, or 0 if the lock is held. Tokens increase even if the server has lost its data. */
   stateLock: {
     numberOfKeys: 2,
     lua: `if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
@@ -56,7 +56,7 @@ return 1`,
     lua: `if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`,
   },
-  /** KEYS counter, target; ARGV token, value. 0: refused, because a later holder has taken the lock. */
+  /** KEYS counter, target; ARGV token, value. 0: rejected, because a later holder has taken the lock. */
   stateFencedSet: {
     numberOfKeys: 2,
     lua: `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end

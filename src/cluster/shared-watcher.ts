@@ -5,22 +5,22 @@ import type { Watcher } from '../game/watcher/index.ts'
 import type { Log } from '../log.ts'
 
 /**
- * The watcher of a server that one of several processes polls. Where this process is the one, it has a watcher that polls; else it
- * passes on the snapshots that it receives. When the server moves, the last snapshot stays until there is one of the new owner.
+ * The watcher of a server that one of several processes polls. If this process owns the server, it polls it; else it publishes the
+ * snapshots that it receives. When the server moves, the last snapshot stays until the new owner has one.
  */
 export interface SharedWatcher extends Watcher {
   readonly isOwned: boolean
-  /** Whether its snapshots are of this process: it has polled the server since it owns it. */
+  /** Whether its snapshots come from this process: it owns the server and has polled it since. */
   readonly isPolledHere: boolean
   /** @param delayMs before the first poll */
   own(delayMs: number): void
   disown(): void
   /**
-   * Takes a snapshot of the process that polls the server; ignored while this one does.
-   * @param storedMs for one that was stored, milliseconds since then; 0 for one that has just been published
+   * Publishes a snapshot from the process that polls the server; ignored while this process polls it.
+   * @param storedMs milliseconds since the snapshot was stored; 0 for one that was just published
    */
   receive(snapshot: ServerSnapshot, storedMs: number): void
-  /** Where the process that polls the server has been silent for `staleAfter`, nothing is known of it any more. */
+  /** Makes every value unknown if the process that polls the server has been silent for `staleAfter`. */
   expire(): void
 }
 
@@ -29,9 +29,9 @@ export interface SharedWatcherOptions {
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
-  /** Makes what polls the server. */
+  /** Creates the watcher that polls the server. */
   readonly createWatcher: () => Watcher
-  /** Called with each snapshot that this process makes. */
+  /** Called with each snapshot from polls of this process. */
   readonly onPolled: (snapshot: ServerSnapshot) => void
   readonly onClose: () => void
 }
@@ -42,8 +42,8 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
   let poller: Watcher | undefined
   let isStarted = false
   let isClosed = false
-  /** Monotonic milliseconds of the last word from the process that polls the server. */
-  let heardAt = clock.now()
+  /** Monotonic milliseconds of the last snapshot from the process that polls the server. */
+  let receivedAt = clock.now()
   let current: ServerSnapshot = Object.freeze({
     server: server.name,
     ...(server.demo && { demo: true as const }),
@@ -55,17 +55,17 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
 
   function publish(snapshot: ServerSnapshot, at = clock.now()): void {
     current = snapshot
-    heardAt = at
+    receivedAt = at
     for (const listener of listeners) {
       try {
         listener(snapshot)
       } catch (error) {
-        log.error({ err: error, server: server.name }, `${server.name}: a listener of its snapshots failed`)
+        log.error({ err: error, server: server.name }, `${server.name}: a snapshot listener failed`)
       }
     }
   }
 
-  /** The new watcher could not reach the server. What the one before had read is shown until it is stale, as with one watcher. */
+  /** If the first poll of the new owner fails, the values of the previous owner stay until they are stale, as with one watcher. */
   function withLastContact(snapshot: ServerSnapshot): ServerSnapshot {
     const { lastContact, fields } = current
     const isFresh = lastContact !== undefined && clock.now() - lastContact.at < settings.staleAfter
@@ -75,23 +75,23 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
   }
 
   function takeOver(snapshot: ServerSnapshot): void {
-    // Before its first poll has ended it knows less than was received.
+    // Before the end of its first poll, the received snapshot is more complete.
     if (snapshot.up === undefined && snapshot.lastPollAt === undefined) return
     const shown = withLastContact(snapshot)
     publish(shown)
     onPolled(shown)
   }
 
-  /** Then the watcher says itself what is stale, and whether the server is up. */
+  /** If true, the polling watcher itself expires values. */
   const isPolledHere = (): boolean => poller !== undefined && poller.snapshot().lastPollAt !== undefined
 
   function expire(): void {
-    const isSilent = clock.now() - heardAt >= settings.staleAfter
+    const isSilent = clock.now() - receivedAt >= settings.staleAfter
     if (isClosed || !isSilent || isPolledHere()) return
     if (current.up === undefined && current.sources.every(({ state }) => state === 'pending')) return
     const { up, mainThread, ...rest } = current
     const sources = current.sources.map(({ duration, error, resting, ...source }) => ({ ...source, state: 'pending' as const }))
-    publish(Object.freeze({ ...rest, at: clock.now(), fields: {}, sources }), heardAt)
+    publish(Object.freeze({ ...rest, at: clock.now(), fields: {}, sources }), receivedAt)
   }
 
   return {
@@ -126,8 +126,8 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
     receive(snapshot, storedMs) {
       if (isClosed || isPolledHere()) return
       const storedAt = clock.now() - storedMs
-      // What was published since is newer than what was stored.
-      if (storedMs > 0 && current.lastPollAt !== undefined && storedAt <= heardAt) return
+      // Ignore a stored snapshot that is older than the last published one.
+      if (storedMs > 0 && current.lastPollAt !== undefined && storedAt <= receivedAt) return
       publish(snapshot, storedAt)
       expire()
     },

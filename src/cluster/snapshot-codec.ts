@@ -6,22 +6,22 @@ import type { SourceName } from '../game/sources/source.ts'
 import { schemaVersion } from './keys.ts'
 
 /**
- * Snapshots as text. Moments on the monotonic clock are written as ages, because each process has a clock of its own; the icon, by far
- * the largest value and nearly always the same, as its hash.
+ * Encodes snapshots as text. Monotonic times are encoded as ages, because each process has its own clock; the icon, by far
+ * the largest value and rarely changed, as its hash.
  */
 export interface SnapshotCodec {
   /** @param now monotonic milliseconds */
   encode(snapshot: ServerSnapshot, now: number): string
   /**
-   * @param now monotonic milliseconds at which the text was made, on the clock of this process
-   * @throws RangeError where it is not one of this version
+   * @param now monotonic milliseconds at which the text was encoded, on the clock of this process
+   * @throws RangeError if it is not a snapshot of this version
    */
   decode(text: string, now: number): DecodedSnapshot
 }
 
 export interface DecodedSnapshot {
   readonly snapshot: ServerSnapshot
-  /** Hash of an icon that is not known here: the snapshot comes without it. */
+  /** Hash of an icon that is not in the store: the snapshot lacks it. */
   readonly missingIcon?: string
 }
 
@@ -73,12 +73,12 @@ export function createSnapshotCodec(icons: IconStore): SnapshotCodec {
       let missingIcon: string | undefined
       const fields: { [K in FieldName]?: KnownField<unknown> } = {}
       for (const [name, field] of Object.entries(wireFields)) {
-        // A later version of the service may give more.
+        // A later version of the service may send more.
         if (!knownFields.has(name) || !isWireField(field)) continue
         const [value, source, fieldAge] = field
-        const known = decodeValue(name, value)
-        if (known === undefined) missingIcon = String(value)
-        else fields[name as FieldName] = Object.freeze({ value: known, source, at: now - fieldAge })
+        const decoded = decodeValue(name, value)
+        if (decoded === undefined) missingIcon = String(value)
+        else fields[name as FieldName] = Object.freeze({ value: decoded, source, at: now - fieldAge })
       }
       const snapshot = Object.freeze({
         ...rest,

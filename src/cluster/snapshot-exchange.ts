@@ -7,19 +7,19 @@ import type { Icons } from './icons.ts'
 import type { StateKeys } from './keys.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 
-/** Passes snapshots on through the shared state: published for those who listen, and stored for those who come later. */
+/** Exchanges snapshots through the shared state: publishes them to other replicas, and stores them for replicas that start later. */
 export interface SnapshotExchange {
-  /** Publishes a snapshot soon. While the shared state is away it is dropped. */
+  /** Publishes a snapshot soon. It is dropped while the shared state is unavailable. */
   publish(snapshot: ServerSnapshot): void
-  /** Reads what is stored of these servers. Never rejects. */
+  /** Reads the stored snapshots of these servers. Never rejects. */
   load(servers: readonly string[]): Promise<void>
-  /** Takes a message of the channel. */
+  /** Handles a message of the channel. */
   receive(message: string): void
   /** Monotonic milliseconds at which a snapshot of the server was last published from here. */
   publishedAt(server: string): number
-  /** What was stored may be gone. */
+  /** To be called after a reconnection: stored data may be lost, so everything is stored again. */
   forgetStored(): void
-  /** Drops what is remembered of servers and icons that are no longer there; to be called now and then. */
+  /** Drops state of removed servers and icons; to be called from time to time. */
   prune(): void
 }
 
@@ -27,7 +27,7 @@ export interface SnapshotExchangeOptions {
   readonly connection: StateConnection
   readonly keys: StateKeys
   readonly id: string
-  /** Of this member; undefined while it is none. */
+  /** Token of this member; undefined while it is not a member. */
   readonly token: () => string | undefined
   readonly icons: Icons
   /** Milliseconds for which snapshots are stored. */
@@ -37,15 +37,15 @@ export interface SnapshotExchangeOptions {
   readonly isKnown: (server: string) => boolean
   /** @param storedMs milliseconds since it was stored; 0 for one that has just been published */
   readonly onSnapshot: (snapshot: ServerSnapshot, storedMs: number) => void
-  /** The shared state does not take snapshots of this member any more. */
+  /** Called when the shared state has rejected snapshots because this replica is no longer a member. */
   readonly onRefused: () => void
 }
 
-/** Snapshots or icons that are read with one command. */
+/** Maximum number of snapshots or icons read with one command. */
 const maxBatch = 64
 const iconExpiryMs = 3_600_000
 const iconRefreshMs = iconExpiryMs / 3
-/** Milliseconds before an icon that was not there is looked for again. */
+/** Milliseconds before a missing icon is requested again. */
 const iconRetryMs = 10_000
 
 /** The text of a snapshot: `<member> <expiry in ms>\n<JSON>`. */
@@ -58,14 +58,14 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   const queue = createBatchQueue<ServerSnapshot>(send)
   const publishedAt = new Map<string, number>()
   const storedIcons = new Map<string, number>()
-  /** The newest text of servers whose icon is not known yet. */
+  /** The newest text of servers whose icon is missing. */
   const withoutIcon = new Map<string, string>()
   const missingIcons = new Set<string>()
   const absentIcons = new Map<string, number>()
   let isFetching = false
   let isMalformedLogged = false
 
-  /** Never rejects. What cannot be sent now is dropped: it is out of date by the time it could. */
+  /** Never rejects. Snapshots that cannot be sent now are dropped: they would be outdated later. */
   async function send(entries: readonly (readonly [server: string, snapshot: ServerSnapshot])[]): Promise<void> {
     const token = options.token()
     if (token === undefined || !connection.isConnected) return
@@ -115,9 +115,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
     } catch (error) {
       if (!isMalformedLogged) {
         const reason = (error as Error).message
-        log.warn(
-          `The shared state holds what this version cannot read (${reason}); it is ignored. Give other programs another STATE_PREFIX.`,
-        )
+        log.warn(`Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`)
       }
       isMalformedLogged = true
     }
@@ -139,7 +137,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       }
       for (const text of withoutIcon.values()) deliver(text, 0)
     } catch {
-      // With the next snapshot that lacks one it is tried again.
+      // Retried with the next snapshot whose icon is missing.
     } finally {
       isFetching = false
     }
@@ -158,19 +156,19 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
           })
           for (const [index, text] of (texts as readonly (string | null)[]).entries()) {
             const [, sender, storedFor] = header.exec(text ?? '') ?? []
-            const left = Number(expiries[index])
-            if (text === null || sender === undefined || left <= 0) continue
-            deliver(text, Math.max(1, Number(storedFor) - left))
+            const remainingMs = Number(expiries[index])
+            if (text === null || sender === undefined || remainingMs <= 0) continue
+            deliver(text, Math.max(1, Number(storedFor) - remainingMs))
           }
         } catch {
-          // Reported by the connection; all is loaded again once it is back.
+          // Reported by the connection; everything is loaded again after a reconnection.
           return
         }
       }
       await fetchIcons()
     },
     receive(message) {
-      // What this member has published comes back to it.
+      // Ignore this replica's own messages.
       if (message.startsWith(ownHeader) || !header.test(message)) return
       deliver(message, 0)
       if (missingIcons.size > 0) void fetchIcons()

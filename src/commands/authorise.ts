@@ -21,11 +21,11 @@ type AuthoriseConfig = Pick<Config, 'data' | 'scripts'>
 /** The user at the terminal. */
 export interface AuthoriseIo {
   print(line: string): void
-  readonly ask: Prompt['ask']
+  readonly readLine: Prompt['readLine']
   readonly signal: AbortSignal
 }
 
-/** What the person can mend; the message says how. */
+/** An error that the user can fix; the message says how. */
 class AuthoriseError extends Error {
   override readonly name = 'AuthoriseError'
 }
@@ -34,21 +34,21 @@ const scope = 'user-library-read'
 const lastfmPage = 'https://www.last.fm/api/auth/'
 const exitCodes = { done: 0, failed: 1, notConfigured: 4 } as const
 
-/** The code of a redirect, or of what was pasted: the whole address, or the code alone. */
+/** The code from a redirect or from pasted text, which is the whole address or the code alone. */
 function codeOf(given: string, state: string): string {
   if (!/[?&=/]/.test(given)) return given.trim()
   const query = new URLSearchParams(given.slice(given.indexOf('?') + 1))
   if (query.get('state') !== state)
-    throw new AuthoriseError('The answer is not the one to this request (its state differs); start again.')
+    throw new AuthoriseError('The redirect does not belong to this request (another state); start again.')
   const code = query.get('code')
   if (code === null)
     throw new AuthoriseError(
-      `Spotify did not agree: ${escapeControls((query.get('error') ?? 'no code in the address').slice(0, 60))}`,
+      `Spotify refused access: ${escapeControls((query.get('error') ?? 'no code in the address').slice(0, 60))}`,
     )
   return code
 }
 
-/** Receives the browser's return on a loopback port. */
+/** Receives the redirect of the browser on a loopback port. */
 async function listenForRedirect(state: string) {
   let received: (code: string) => void
   let refused: (error: unknown) => void
@@ -56,7 +56,7 @@ async function listenForRedirect(state: string) {
     received = resolve
     refused = reject
   })
-  // Whoever waits handles it; nobody may be waiting yet.
+  // No unhandled rejection if the redirect arrives before the caller awaits it.
   code.catch(() => {})
   const server = createServer((request, response) => {
     const url = request.url ?? '/'
@@ -65,10 +65,10 @@ async function listenForRedirect(state: string) {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`)
     try {
       received(codeOf(url, state))
-      end(200, 'Done. You can close this page and go back to the terminal.')
+      end(200, 'Done. You can close this page and return to the terminal.')
     } catch (error) {
       end(400, (error as Error).message)
-      // Anybody can call this port: only an answer to this very request ends the wait.
+      // Anyone can call this port: only a redirect with the right state ends the wait.
       if (url.includes(`state=${state}`)) refused(error)
     }
   })
@@ -85,13 +85,13 @@ async function listenForRedirect(state: string) {
 
 async function authoriseSpotify(
   { scripts: values }: AuthoriseConfig,
-  { print, ask, signal }: AuthoriseIo,
+  { print, readLine, signal }: AuthoriseIo,
   upstream: Upstream,
 ): Promise<string> {
   const keys = { clientId: values.spotifyClientId ?? '', clientSecret: values.spotifyClientSecret ?? '' }
   const state = randomBytes(16).toString('hex')
   const waiting = await listenForRedirect(state)
-  const asking = new AbortController()
+  const prompting = new AbortController()
   try {
     const url = new URL(`${values.spotifyAccountsUrl.replace(/\/$/, '')}/authorize`)
     url.search = new URLSearchParams({
@@ -101,15 +101,13 @@ async function authoriseSpotify(
       scope,
       state,
     }).toString()
-    print(`Tickwarden asks Spotify for one permission: ${scope} (read your liked songs).`)
-    print('Your Spotify application needs the redirect URI http://127.0.0.1/callback (Spotify allows any port of it).')
-    print(`Open this address in a browser and agree:\n\n  ${url.href}\n`)
-    print(
-      'On this machine that is all. From another one, the browser ends on a page that it cannot reach: paste its address here.',
-    )
+    print(`Tickwarden requests one permission of Spotify: ${scope} (read your liked songs).`)
+    print('Your Spotify application needs the redirect URI http://127.0.0.1/callback (Spotify accepts it with any port).')
+    print(`Open this address in a browser and accept:\n\n  ${url.href}\n`)
+    print('If the browser is on another machine, it ends on a page that cannot be loaded: paste the address of that page here.')
     const typed = async () => {
       for (;;) {
-        const line = await ask('Address or code: ', AbortSignal.any([signal, asking.signal]))
+        const line = await readLine('Address or code: ', AbortSignal.any([signal, prompting.signal]))
         if (line.trim() !== '') return codeOf(line, state)
       }
     }
@@ -125,38 +123,38 @@ async function authoriseSpotify(
     const { json } = await upstream.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError)) throw error
       if (tokenErrorOf(error) !== 'invalid_grant') throw describeTokenError(error)
-      throw new AuthoriseError('Spotify does not accept this code: it was used before or is too old; start again.')
+      throw new AuthoriseError('Spotify rejected the code: it is expired or was already used; start again.')
     })
     if (isRecord(json) && typeof json.refresh_token === 'string') return json.refresh_token
-    throw new AuthoriseError('Spotify answered without a refresh token; start again.')
+    throw new AuthoriseError('The reply of Spotify has no refresh token; start again.')
   } finally {
-    asking.abort()
+    prompting.abort()
     waiting.close()
   }
 }
 
 async function authoriseLastfm(
   { scripts: values }: AuthoriseConfig,
-  { print, ask, signal }: AuthoriseIo,
+  { print, readLine, signal }: AuthoriseIo,
   upstream: Upstream,
 ): Promise<string> {
   const keys = { apiKey: values.lastfmApiKey ?? '', apiSecret: values.lastfmApiSecret ?? '' }
   const answer = await callLastfm(upstream, 'auth.getToken', {}, keys)
   const token = isRecord(answer) ? answer.token : undefined
-  if (typeof token !== 'string') throw new AuthoriseError('Last.fm answered without a token; try again later.')
-  print('Tickwarden asks Last.fm for access to your account, to love songs. Last.fm has no narrower permission.')
-  print(`Open this address in a browser and agree:\n\n  ${lastfmPage}?${new URLSearchParams({ api_key: keys.apiKey, token })}\n`)
+  if (typeof token !== 'string') throw new AuthoriseError('The reply of Last.fm has no token; try again later.')
+  print('Tickwarden requests access to your Last.fm account, to love songs. Last.fm offers no narrower permission.')
+  print(`Open this address in a browser and accept:\n\n  ${lastfmPage}?${new URLSearchParams({ api_key: keys.apiKey, token })}\n`)
   for (;;) {
-    await ask('Then press Enter here: ', signal)
+    await readLine('Then press Enter here: ', signal)
     try {
       const session = await callLastfm(upstream, 'auth.getSession', { token }, keys)
       const key = isRecord(session) && isRecord(session.session) ? session.session.key : undefined
       if (typeof key === 'string') return key
-      throw new AuthoriseError('Last.fm answered without a session key; start again.')
+      throw new AuthoriseError('The reply of Last.fm has no session key; start again.')
     } catch (error) {
-      // 14: the person has not agreed yet.
+      // 14: the user has not accepted yet.
       if (!(error instanceof LastfmError) || error.code !== 14) throw error
-      print('Last.fm says that you have not agreed yet.')
+      print('You have not accepted on the Last.fm page yet.')
     }
   }
 }
@@ -185,7 +183,7 @@ const services = {
 >
 
 /**
- * Walks a person through giving access, and writes what was given to a file that only its owner may read.
+ * Guides the user through the authorisation, and writes the token to a file that only its owner can read.
  * @returns the exit code: 0 done, 1 failed, 4 not configured
  */
 export async function runAuthorise(name: MusicService, config: AuthoriseConfig, io: AuthoriseIo): Promise<number> {
@@ -200,7 +198,7 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
   const upstream = createUpstream({ name: title, baseUrl: config.scripts[baseUrl], signal: io.signal, clock: systemClock })
   try {
     const folder = resolve(config.data.dataDir ?? '.')
-    // Before anything is asked for: what was given could not be kept.
+    // First, so that the user does not authorise access that cannot be stored.
     await openFolder(folder, false)
     const secret = await authorise(config, io, upstream)
     const { env } = settings[result]
@@ -208,9 +206,9 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     await writeFileAtomic(file, `${secret}\n`, { mode: 0o600 })
     if (name === 'spotify') {
       await storeGrant(folder, secret, systemClock.wall())
-      io.print('Spotify ends this access after six months: run this command again before. /v1/run says when that is.')
+      io.print('The access expires after six months: run this command again before. /v1/run shows the date.')
     }
-    io.print(`Done. It is in ${file}, which only you may read. Set ${env}_FILE=${file}`)
+    io.print(`Done. Written to ${file}, which only you can read. Set ${env}_FILE=${file}`)
     return exitCodes.done
   } catch (error) {
     if (io.signal.aborted) io.print('Stopped; nothing was written.')

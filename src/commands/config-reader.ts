@@ -6,14 +6,14 @@ import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server.ts'
 import type { Log } from '../log.ts'
 
-/** Without the folders of this machine: the message is shown to clients. A URL is left as it is. */
+/** Reduces paths to file names, because the message is sent to clients. URLs are not changed. */
 const withoutFolders = (text: string): string => text.replaceAll(/(?<![\w:/.])\/(?:[\w.@~-]+\/)*(?=[\w.@~-])/g, '')
 
 /**
- * A function that reads the configuration again, replaces the tokens and returns its servers. Of the other settings those that have changed are logged,
+ * Creates a function that reads the configuration again, replaces the tokens and returns its servers. Other settings that have changed are logged,
  * because they need a restart.
- * @param config that runs
- * @throws DiscoveryError that names every mistake
+ * @param config the current configuration
+ * @throws DiscoveryError that lists every mistake
  */
 export function createConfigReader(
   config: Config,
@@ -38,7 +38,7 @@ export function createConfigReader(
     if (changed !== reported && changed !== '')
       log.warn(
         { settings: changed },
-        `Settings have changed that are read at the start only (${changed}): restart the service to apply them.`,
+        `Changed settings that take effect after a restart only: ${changed}. Restart the service to apply them.`,
       )
     reported = changed
     return next.servers

@@ -2,16 +2,16 @@ import type { Log } from '../log.ts'
 
 export interface DeferredLog {
   readonly log: Log
-  /** Writes what was logged so far, in order; from now on everything is logged at once. */
+  /** Writes the buffered lines in order; later lines are written immediately. */
   release(): void
 }
 
-/** A log that holds its lines back, so that the first line of a start can be about the whole service. */
+/** Creates a log that buffers its lines, so that the first line at a start is that of the service. */
 export function createDeferredLog(target: Log): DeferredLog {
-  let held: (() => void)[] | undefined = []
+  let buffered: (() => void)[] | undefined = []
   const write = (entry: () => void): void => {
-    if (held === undefined) entry()
-    else held.push(entry)
+    if (buffered === undefined) entry()
+    else buffered.push(entry)
   }
   const deferred =
     (level: keyof Log): Log['info'] =>
@@ -20,8 +20,8 @@ export function createDeferredLog(target: Log): DeferredLog {
   return {
     log: { debug: deferred('debug'), info: deferred('info'), warn: deferred('warn'), error: deferred('error') },
     release() {
-      const entries = held ?? []
-      held = undefined
+      const entries = buffered ?? []
+      buffered = undefined
       for (const entry of entries) entry()
     },
   }

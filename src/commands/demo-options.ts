@@ -4,15 +4,15 @@ import { type ScenarioName, scenarioNames } from '../game/demo/scenarios.ts'
 import type { DemoOptions, DemoProtocol } from '../game/demo/server.ts'
 import { UsageError } from '../usage-error.ts'
 
-/** The flags of `tickwarden demo`, in the notation of commander; every one may be left out. */
+/** The flags of `tickwarden demo`, in the notation of commander; all are optional. */
 export const demoFlags = [
-  { flag: '--edition <name>', meaning: 'java or bedrock, which has a status alone [java]' },
+  { flag: '--edition <name>', meaning: 'java, or bedrock with status only [java]' },
   { flag: '--era <version>', meaning: `game version: ${eraNames.join(', ')} [1.21.11]` },
   { flag: '--software <name>', meaning: `${softwareNames.join(', ')} [vanilla]` },
   { flag: '--scenario <name>', meaning: `${scenarioNames.join(', ')} [normal]` },
-  { flag: '--players <number>', meaning: 'who is on at the start [5]' },
+  { flag: '--players <number>', meaning: 'players online at the start [5]' },
   { flag: '--seed <number>', meaning: 'the same seed gives the same world [1]' },
-  { flag: '--decimal-comma', meaning: 'numbers with a comma, as from a server in such a locale' },
+  { flag: '--decimal-comma', meaning: 'decimal comma in numbers, as in some locales' },
   { flag: '--listen <address>', meaning: 'address of the demo server [127.0.0.1]' },
   { flag: '--status-port <port>', meaning: 'port of the status [a free one]' },
   { flag: '--rcon-port <port>', meaning: 'port of RCON [a free one]' },
@@ -25,10 +25,10 @@ export interface DemoCommandOptions extends DemoOptions {
   readonly edition?: 'java' | 'bedrock'
 }
 
-/** What commander makes of the flags. */
+/** The flags as parsed by commander. */
 export type DemoFlagValues = Readonly<Record<string, string | boolean | undefined>>
 
-/** The flags that a Bedrock server has too, as commander names their values. */
+/** The flags that also apply to a Bedrock server, by commander's names. */
 const bedrockFlags: ReadonlySet<string> = new Set(['edition', 'players', 'seed', 'listen', 'statusPort'])
 
 const protocols: readonly DemoProtocol[] = ['status', 'rcon', 'query', 'management']
@@ -41,23 +41,25 @@ function integer(values: DemoFlagValues, name: string, flag: string, max: number
   throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected 0 to ${max}`)
 }
 
-function oneOf<T extends string>(values: DemoFlagValues, name: string, flag: string, known: readonly T[]): T | undefined {
+function oneOf<T extends string>(values: DemoFlagValues, name: string, flag: string, choices: readonly T[]): T | undefined {
   const text = values[name]
   if (text === undefined) return undefined
-  const found = known.find((value) => value === text)
-  if (found === undefined) throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected ${known.join(', ')}`)
+  const found = choices.find((value) => value === text)
+  if (found === undefined) throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected ${choices.join(', ')}`)
   return found
 }
 
 /**
- * The demo server's options from the texts of the command line.
- * @throws UsageError that names the flag, its value and what is expected
+ * Parses the flags of the demo server.
+ * @throws UsageError that names the flag, its value and the expected values
  */
 export function toDemoOptions(values: DemoFlagValues): DemoCommandOptions {
   const edition = oneOf<'java' | 'bedrock'>(values, 'edition', '--edition', ['java', 'bedrock'])
-  const ofJava = Object.keys(values).find((name) => !bedrockFlags.has(name))
-  if (edition === 'bedrock' && ofJava !== undefined) {
-    throw new UsageError(`--${ofJava.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for the Java edition`)
+  const javaFlag = Object.keys(values).find((name) => !bedrockFlags.has(name))
+  if (edition === 'bedrock' && javaFlag !== undefined) {
+    throw new UsageError(
+      `--${javaFlag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} applies to the Java edition only`,
+    )
   }
   const era = oneOf(values, 'era', '--era', eraNames)
   const software = oneOf<Software>(values, 'software', '--software', softwareNames)

@@ -10,13 +10,13 @@ import type { DemoCommandOptions } from './demo-options.ts'
 import { toListenError } from './listen.ts'
 
 interface Copied {
-  /** Where a source reads, with what it needs there. */
+  /** The address of a protocol, with its credentials. */
   readonly line: string
   /** `MC_SERVER=127.0.0.1:25565` */
   readonly assignments: readonly string[]
 }
 
-/** The settings of one source as a person would copy them; undefined where the demo server does not speak its protocol. */
+/** The settings of one source for copying; undefined if the demo server does not support its protocol. */
 function copied(descriptor: SourceDescriptor, demo: DemoServer): Copied | undefined {
   const { sources } = demoSettings(demo, 'demo')
   const values = (sources as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>)[descriptor.name]
@@ -32,7 +32,7 @@ function copied(descriptor: SourceDescriptor, demo: DemoServer): Copied | undefi
   }
 }
 
-/** What a person who tries the demo wants to copy: where everything is, and the settings with which Tickwarden watches it. */
+/** The text printed at the start: addresses, and the command with which Tickwarden watches the demo server. */
 function introduce(demo: DemoServer, scenario: keyof typeof scenarios): string {
   const { era, software } = demo.identity
   const network: readonly SourceDescriptor[] = sources.filter(({ network }) => network)
@@ -41,20 +41,20 @@ function introduce(demo: DemoServer, scenario: keyof typeof scenarios): string {
   return [
     `A demo Minecraft server is running: ${era.version} (${software}), ${scenarios[scenario].meaning}.`,
     '',
-    ...all.map(({ name, settings }) => `  ${name.padEnd(width)}${settings?.line ?? `none in ${era.version}`}`),
+    ...all.map(({ name, settings }) => `  ${name.padEnd(width)}${settings?.line ?? `not in ${era.version}`}`),
     '',
-    'To see it in the game, add the address of its status to the server list. To watch it with Tickwarden, in another terminal:',
+    'To see it in the game, add the status address to the server list. To watch it with Tickwarden, run in another terminal:',
     '',
     `  ${all.flatMap(({ settings }) => settings?.assignments ?? []).join(' \\\n  ')} \\\n  npx tickwarden`,
     '',
-    'It is gone, with its passwords, when you press Ctrl+C.',
+    'Press Ctrl+C to stop it; its passwords are then no longer valid.',
   ].join('\n')
 }
 
-/** Why the demo server could not start, with the flag that chooses another address. */
+/** The error for a demo server that could not start, with the flag that changes the address. */
 function explain(error: unknown, { host = '127.0.0.1', ports = {} }: DemoOptions): unknown {
   const { port = 0, syscall } = error as { readonly port?: number; readonly syscall?: string }
-  // UDP and TCP have ports of their own: the same number may be chosen for both.
+  // UDP and TCP ports are separate: the same number may be set for both.
   const datagrams = syscall === 'bind'
   const chosen = Object.keys(ports) as readonly DemoProtocol[]
   const protocol = chosen.find((name) => ports[name] === port && (name === 'query') === datagrams)
@@ -73,20 +73,20 @@ async function start(options: DemoCommandOptions): Promise<{ readonly introducti
 
 const introduceBedrock = (address: string): string =>
   [
-    'A demo Bedrock server is running; it tells its status by RakNet (UDP) and by NetherNet (HTTP). To watch it with Tickwarden:',
+    'A demo Bedrock server is running, with status by RakNet (UDP) and NetherNet (HTTP). To watch it with Tickwarden, run:',
     '',
     `  MC_SERVER=${address} npx tickwarden`,
     '',
-    'It is gone when you press Ctrl+C.',
+    'Press Ctrl+C to stop it.',
   ].join('\n')
 
 /**
  * `tickwarden demo`: runs a demo server alone until it is stopped.
- * @param options as typed; every one may be left out
- * @param stop aborted when the process is asked to end
- * @param print takes the lines for the person who started it
- * @throws UsageError that says what is expected, for an era, software, scenario or number of players that does not fit
- * @throws ListenError when a port or address cannot be had
+ * @param options all optional
+ * @param stop aborted when the process should end
+ * @param print prints to the terminal
+ * @throws UsageError for an era, software, scenario or number of players that is not valid
+ * @throws ListenError if it cannot listen on an address or port
  */
 export async function runDemo(options: DemoCommandOptions, stop: AbortSignal, print: (text: string) => void): Promise<void> {
   const demo = await start(options).catch((error) => {

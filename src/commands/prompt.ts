@@ -1,12 +1,12 @@
 import { createInterface, type Interface } from 'node:readline'
 
-/** The person at the terminal, or whatever stands in for one. */
+/** Reads lines from the user at the terminal, or from any other input. */
 export interface Prompt {
   /**
-   * The next line that is typed.
-   * @throws Error where the input has ended; the signal's reason when it is aborted
+   * Prints a prompt and returns the next line of the input.
+   * @throws Error if the input has ended; the signal's reason when it is aborted
    */
-  ask(question: string, signal: AbortSignal): Promise<string>
+  readLine(prompt: string, signal: AbortSignal): Promise<string>
   close(): void
 }
 
@@ -15,40 +15,40 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
-/** Asks for lines of an input, one at a time. Nothing is read of it before the first question. */
+/** Creates a prompt. The input is not read before the first call of readLine(). */
 export function createPrompt(input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Prompt {
-  // One reader for all questions: lines may come before they are asked for.
+  // One reader for all calls: lines may arrive before they are requested.
   let reader: Interface | undefined
-  const typed: string[] = []
+  const buffered: string[] = []
   let ended = false
   let waiting: Waiting | undefined
-  const endError = () => new Error('The input has ended before there was an answer. Run the command in a terminal.')
+  const endError = () => new Error('The input ended before an answer. Run the command in a terminal.')
 
   function open(): Interface {
     const made = createInterface({ input, output })
     made.on('line', (line) => {
-      if (waiting === undefined) typed.push(line)
+      if (waiting === undefined) buffered.push(line)
       else waiting.resolve(line)
-      // The next line may come before the one who asked goes on.
+      // The next line may arrive before the caller continues.
       waiting = undefined
     })
     made.on('close', () => {
       ended = true
       waiting?.reject(endError())
     })
-    // On a terminal the reader takes Ctrl+C for itself.
+    // On a terminal, readline consumes Ctrl+C.
     made.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
     return made
   }
 
   return {
-    async ask(question, signal) {
+    async readLine(prompt, signal) {
       signal.throwIfAborted()
       reader ??= open()
-      const line = typed.shift()
+      const line = buffered.shift()
       if (line !== undefined) return line
       if (ended) throw endError()
-      reader.setPrompt(question)
+      reader.setPrompt(prompt)
       reader.prompt()
       const stop = () => waiting?.reject(signal.reason)
       signal.addEventListener('abort', stop, { once: true })

@@ -17,9 +17,9 @@ import { readStatusRecording } from './record/status.ts'
 import { type Tapped, tapNetwork } from './record/tap.ts'
 import { recordQuery, recordRakNet } from './record/udp.ts'
 
-/** Milliseconds for each protocol. */
+/** Timeout of each protocol, milliseconds. */
 const timeoutMs = 10_000
-/** RCON commands take turns: after so many polls each was sent. */
+/** Polls after which every RCON command was sent: they are spread over several polls. */
 const rconPolls = 4
 
 export interface RecordOptions {
@@ -36,7 +36,7 @@ interface Attempt {
   run(signal: AbortSignal, network: Network): Promise<RawRecording>
 }
 
-/** Polls one source and keeps what went over its connections. */
+/** Polls one source and returns the bytes of its connections. */
 async function tapSource(
   server: ServerSettings,
   sources: GivenSources,
@@ -56,7 +56,7 @@ async function tapSource(
   return tapped.connections
 }
 
-/** What there is to record of a server, as far as its settings say. */
+/** The protocols that can be recorded with the settings of a server. */
 function attemptsFor(server: ServerSettings): readonly Attempt[] {
   const { status, rcon, query, management } = server.sources
   const address = addressOf(server)
@@ -104,15 +104,15 @@ async function prepareFolder(folder: string): Promise<void> {
 }
 
 /**
- * `tickwarden record ADDRESS`: writes what a server answers to a folder as fixtures, without secrets, names of players, UUIDs, host
+ * `tickwarden record ADDRESS`: writes the replies of a server to a folder as fixtures, without secrets, player names, UUIDs, host
  * names and IP addresses. A protocol that fails is reported and does not stop the others.
- * @returns the exit code: 0 if anything was recorded, else 1
+ * @returns the exit code: 0 if at least one protocol was recorded, else 1
  * @throws UsageError for a folder that is not empty
  */
 export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, options: RecordOptions): Promise<number> {
   if (server === undefined) throw new UsageError('record needs the address of a server')
   const { folder, print, signal, network = systemNetwork } = options
-  if (server.via !== undefined) throw new UsageError('record does not go through a proxy; unset MC_VIA')
+  if (server.via !== undefined) throw new UsageError('record does not support proxies; unset MC_VIA')
   await prepareFolder(folder)
   const raw: RawRecording[] = []
   for (const { protocol, run } of attemptsFor(server)) {
@@ -129,15 +129,15 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
       deadline.removeEventListener('abort', onDeadline)
     }
   }
-  const known = identifying(
+  const toReplace = identifying(
     server,
     raw.flatMap(({ players }) => players),
   )
-  const replace = createAnonymiser(known)
+  const replace = createAnonymiser(toReplace)
   const recordings = raw.map(({ anonymise }) => anonymise(replace))
-  const findLeaks = createLeakFinder(known)
+  const findLeaks = createLeakFinder(toReplace)
   for (const { protocol, exchanges } of recordings) {
-    // What is sent is written by this program, and the login anew.
+    // Only replies: requests contain nothing of the server, and the login is rewritten.
     if (exchanges.flatMap(({ received }) => received).some((part) => findLeaks(part).length > 0))
       throw new Error(`${protocol}: a name or secret could not be replaced, so nothing was written; please report this`)
   }
@@ -149,6 +149,6 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
     for (const reason of recording.omitted ?? []) print(`  left out: ${reason}`)
   }
   if (recordings.length === 0) print(`nothing was recorded`)
-  else print('Read the files before you publish them: the message of the day, the icon and the world name are kept.')
+  else print('Check the files before you publish them: the message of the day, the icon and the world name are kept.')
   return recordings.length === 0 ? 1 : 0
 }

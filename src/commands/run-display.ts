@@ -5,21 +5,22 @@ import type { Progress, Script } from '../data/scripts/script.ts'
 import { escapeControls } from '../escape-controls.ts'
 import type { Log } from '../log.ts'
 
-/** A stream to a person or a file. */
+/** An output stream, which may be a terminal. */
 export type Terminal = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean }
 
 export interface RunDisplay {
   readonly progress: Progress
-  /** Shows warnings and errors; on a terminal once the bar is gone. */
+  /** Prints warnings and errors; on a terminal after the progress bar has ended. */
   readonly log: Log
   end(record: RunRecord, dryRun: boolean): void
-  /** Ends the bar, if it still stands. May be called twice. */
+  /** Removes the progress bar, if there is one. May be called twice. */
   stop(): void
 }
 
-/** Lines of progress in a file are no further apart than this, milliseconds, and no closer. */
+/** Minimum time between two lines of progress without a terminal, milliseconds. */
 const lineGap = 1000
-const keptWarnings = 200
+/** Maximum number of warnings that are kept. */
+const maxWarnings = 200
 
 const seconds = (value: number): string => {
   const whole = Math.max(0, Math.round(value))
@@ -35,7 +36,7 @@ function logLine(parts: readonly unknown[]): string {
     .join(': ')
 }
 
-/** What a run did, as a table of one row. */
+/** The result of a run, as a table with one row. */
 export function summary({ script, outcome, counts, duration }: RunRecord): string {
   const cells = { script, outcome, ...counts, time: `${duration.toFixed(1)} s` }
   const columns = Object.entries(cells).map(([name, value]) => {
@@ -53,13 +54,13 @@ export function summary({ script, outcome, counts, duration }: RunRecord): strin
     .join('\n')
 }
 
-/** Shows a run: a bar with rate and time left on a terminal, lines elsewhere, and a summary at its end. */
+/** Shows the progress of a run: a bar on a terminal, else lines; and a summary at the end. */
 export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Terminal, stderr: Terminal, clock: Clock): RunDisplay {
   let [total, done, began, lastLine] = [0, 0, 0, Number.NEGATIVE_INFINITY]
   let bar: cliProgress.SingleBar | undefined
-  const held: string[] = []
-  /** So that no error is shown twice. */
-  const said: string[] = []
+  const buffered: string[] = []
+  /** Printed lines, so that no error is printed twice. */
+  const printed: string[] = []
   let dropped = 0
 
   const pace = () => {
@@ -67,28 +68,28 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     const rate = elapsed > 0 ? done / elapsed : 0
     return { rate: `${rate.toFixed(1)}/s`, left: rate > 0 ? seconds((total - done) / rate) : '?' }
   }
-  const say = (parts: readonly unknown[]) => {
-    // The end of a run is shown by the summary.
+  const print = (parts: readonly unknown[]) => {
+    // The summary shows the end of a run.
     if (typeof parts[0] === 'object' && parts[0] !== null && 'outcome' in parts[0]) return
     const line = logLine(parts)
-    if (said.length < keptWarnings) said.push(line)
+    if (printed.length < maxWarnings) printed.push(line)
     if (bar === undefined) stderr.write(`${line}\n`)
-    else if (held.length < keptWarnings) held.push(line)
+    else if (buffered.length < maxWarnings) buffered.push(line)
     else dropped++
   }
   let cancelCountdown = () => {}
   const countDown = (upstream: string, until: number) => {
     cancelCountdown()
-    const left = until - clock.now()
-    if (bar === undefined || left <= 0) return
-    bar.update(done, { label: `${upstream}: rate limited, ${seconds(Math.ceil(left / 1000))} left`, ...pace() })
+    const remaining = until - clock.now()
+    if (bar === undefined || remaining <= 0) return
+    bar.update(done, { label: `${upstream}: rate limited, ${seconds(Math.ceil(remaining / 1000))} left`, ...pace() })
     cancelCountdown = clock.after(1000, () => countDown(upstream, until))
   }
   const stop = () => {
     cancelCountdown()
     bar?.stop()
     bar = undefined
-    for (const line of held.splice(0)) stderr.write(`${line}\n`)
+    for (const line of buffered.splice(0)) stderr.write(`${line}\n`)
     if (dropped > 0) stderr.write(`and ${dropped} more warnings\n`)
     dropped = 0
   }
@@ -133,16 +134,16 @@ export function createRunDisplay({ parts }: Pick<Script, 'parts'>, stdout: Termi
     log: {
       debug() {},
       info() {},
-      warn: (...line: readonly unknown[]) => say(line),
-      error: (...line: readonly unknown[]) => say(line),
+      warn: (...line: readonly unknown[]) => print(line),
+      error: (...line: readonly unknown[]) => print(line),
     },
     stop,
     end(record, dryRun) {
       stop()
       stdout.write(`\n${summary(record)}\n`)
-      if (dryRun) stdout.write('A dry run: nothing was changed.\n')
+      if (dryRun) stdout.write('Dry run: nothing was changed.\n')
       for (const error of record.errors.map(escapeControls)) {
-        if (!said.some((line) => line.includes(error))) stderr.write(`  ${error}\n`)
+        if (!printed.some((line) => line.includes(error))) stderr.write(`  ${error}\n`)
       }
       if (record.retryAt !== undefined) stderr.write(`  Rate limited until ${record.retryAt}.\n`)
     },

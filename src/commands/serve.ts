@@ -19,39 +19,39 @@ import { waitAtMost } from '../game/watcher/deadline.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
-import { explained, ListenError, listenSettings } from './listen.ts'
+import { ListenError, listenSettings, withListenError } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {
-  /** `http://host:port`, with the port it really has. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string
-  /** Ends listening, polling and the demo server; replies under way are finished. */
+  /** Stops listening, polling and the demo server; replies in progress are finished. */
   close(): Promise<void>
-  /** Reads the servers again, from everywhere that they come from. Never rejects. */
+  /** Reads the servers of all providers again. Never rejects. */
   reload(): Promise<void>
 }
 
-const demoStays = 'No server was configured at the start, so the demo server is watched: restart the service to watch others.'
-/** Milliseconds that the start waits for lists of servers: what comes later is added when it comes. */
+const demoStays = 'The demo server is watched because no server was configured at the start: restart the service to watch others.'
+/** Maximum time that the start waits for lists of servers, milliseconds. Later ones are added when they arrive. */
 const maxDiscoveryMs = 2_000
 
-/** Where the process that polls listens for the workers; no other user may connect to it. */
+/** Creates the path of the socket on which the primary process serves the workers, in a folder that only this user can open. */
 async function createSocketPath(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tickwarden-'))
   return join(folder, 'primary.sock')
 }
 
-/** Listens for the metrics on their own address, if they have one. */
+/** Starts the separate listener of the metrics, if METRICS_LISTEN is set. */
 async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
   if (metricsApp === undefined || metricsListen === undefined) return
   const listening = metricsApp.listen({
     ...metricsListen,
     listenTextResolver: (address) => `The metrics are served on ${address}`,
   })
-  await explained(listening, metricsListen, listenSettings.metrics)
+  await withListenError(listening, metricsListen, listenSettings.metrics)
 }
 
-/** Starts the workers. @throws ListenError where they cannot listen */
+/** Starts the workers. @throws ListenError if they cannot listen */
 async function startWorkers(workers: Workers): Promise<string> {
   try {
     return await workers.start()
@@ -61,9 +61,9 @@ async function startWorkers(workers: Workers): Promise<string> {
 }
 
 /**
- * Starts the whole service: where nothing says which servers to watch also the demo server, which is then watched.
- * @param load reads the configuration again; default: it stays as it is
- * @throws ListenError where an address cannot be had, after everything that was started has been closed
+ * Starts the service. If no servers are configured, it starts and watches the demo server.
+ * @param load reads the configuration again; default: returns the same
+ * @throws ListenError if it cannot listen on an address; everything started is then closed
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
   const deferred = createDeferredLog(logger)
@@ -110,7 +110,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   const socketPath = hasWorkers ? await createSocketPath() : undefined
   const close = async () => {
     discovery?.close()
-    // First: while the replies under way are finished, others take the servers over.
+    // First, so that other replicas take over the servers while replies in progress are finished.
     await replica?.close()
     await workers?.close()
     fleet.close()
@@ -124,15 +124,15 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     const { host, port } = config
     const describe = startLines(servers)
     if (socketPath === undefined)
-      return explained(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
-    await app.listen({ path: socketPath, listenTextResolver: () => 'The process that polls the servers is ready.' })
+      return withListenError(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
+    await app.listen({ path: socketPath, listenTextResolver: () => 'The primary process is ready.' })
     const { history } = app.parts
     workers = createWorkers({
       ...{ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger },
       ...(discovery && { discovery }),
     })
     const url = await startWorkers(workers)
-    logger.info(`${describe(url)}; ${workerCount} processes answer`)
+    logger.info(`${describe(url)}; workers: ${workerCount}`)
     return url
   }
 

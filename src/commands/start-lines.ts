@@ -1,7 +1,7 @@
 import { formatServerAddress } from '../game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../game/server.ts'
 
-/** More servers are only counted. */
+/** Maximum number of servers named in the first line; others are counted. */
 const maxNamed = 5
 
 function describe({ name, sources, ...server }: ServerSettings): string {
@@ -11,8 +11,8 @@ function describe({ name, sources, ...server }: ServerSettings): string {
 }
 
 /**
- * The lines for the addresses that the service listens on, as Fastify logs them; the first also says what is watched.
- * @returns called with each address, `http://127.0.0.1:8080`
+ * Log lines for the addresses that the service listens on; the first one also names the watched servers.
+ * @returns a function that is called with each address, `http://127.0.0.1:8080`
  */
 export function startLines(servers: readonly ServerSettings[]): (url: string) => string {
   const named = servers.slice(0, maxNamed).map(describe).join(', ')
@@ -20,10 +20,10 @@ export function startLines(servers: readonly ServerSettings[]): (url: string) =>
   const isDemo = servers.some(({ demo }) => demo)
   let isFirst = true
   return (url) => {
-    if (!isFirst) return `It also listens on ${url}`
+    if (!isFirst) return `Tickwarden also listens on ${url}`
     isFirst = false
     if (isDemo)
       return `Demo data: Tickwarden listens on ${url} and watches a built-in demo server (${named}), because no server is configured; set MC_SERVER=host:port to watch your own`
-    return `Tickwarden listens on ${url} and watches ${servers.length === 0 ? 'no server yet' : `${named}${more}`}`
+    return `Tickwarden listens on ${url} and watches ${servers.length === 0 ? 'no servers yet' : `${named}${more}`}`
   }
 }

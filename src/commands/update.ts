@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { UsageError } from '../usage-error.ts'
 import { createRunDisplay, type Terminal } from './run-display.ts'
 
-export interface UpdateOrder {
+export interface UpdateOptions {
   readonly script: string
   readonly full: boolean
   readonly force: boolean
@@ -22,7 +22,7 @@ export interface UpdateIo {
   readonly stderr: Terminal
   /** Aborted by Ctrl+C or SIGTERM. */
   readonly signal: AbortSignal
-  /** Of the scripts, at the level of LOG_LEVEL; default: warnings and errors as lines on stderr. */
+  /** Log of the scripts; default: warnings and errors as lines on stderr. */
   readonly log?: Log
   readonly clock?: Clock
   readonly scripts?: readonly Script[]
@@ -38,14 +38,14 @@ function exitCodeOf({ outcome }: RunRecord): number {
 }
 
 /**
- * `tickwarden update <script>`: runs one script to its end and shows how it goes.
- * @returns the exit code: 0 done, 1 failed (or another run is under way), 3 partly done, 4 not configured
+ * `tickwarden update <script>`: runs one script and shows its progress.
+ * @returns the exit code: 0 done, 1 failed (or already running), 3 partly done, 4 not configured
  */
-export async function runUpdate(order: UpdateOrder, config: Pick<Config, 'data' | 'scripts'>, io: UpdateIo): Promise<number> {
+export async function runUpdate(options: UpdateOptions, config: Pick<Config, 'data' | 'scripts'>, io: UpdateIo): Promise<number> {
   const { clock = systemClock, scripts = allScripts, stdout, stderr, signal } = io
-  const script = scripts.find(({ name }) => name === order.script)
+  const script = scripts.find(({ name }) => name === options.script)
   if (script === undefined)
-    throw new UsageError(`there is no script "${order.script}"; the scripts are ${scripts.map(({ name }) => name).join(', ')}`)
+    throw new UsageError(`unknown script "${options.script}"; the scripts are ${scripts.map(({ name }) => name).join(', ')}`)
   const values = scriptSettings(config)
   const dataDir = values.dataDir === undefined ? undefined : resolve(values.dataDir)
   const missing = missingSettings(script, values, dataDir)
@@ -54,10 +54,10 @@ export async function runUpdate(order: UpdateOrder, config: Pick<Config, 'data' 
     return exitCodes.notConfigured
   }
   const display = createRunDisplay(script, stdout, stderr, clock)
-  // Timers of the service keep no process alive, but a run that waits for one must go on.
+  // The timers of the clock do not keep the process alive, but a run that waits for one must continue.
   const alive = setInterval(() => undefined, 60_000)
   try {
-    const { full, force, dryRun } = order
+    const { full, force, dryRun } = options
     const log = io.log ?? display.log
     const start = () =>
       startRun({
@@ -66,7 +66,7 @@ export async function runUpdate(order: UpdateOrder, config: Pick<Config, 'data' 
         progress: display.progress,
       })
     let run = await start()
-    // A run on another machine or of another user may be dead. This process has not watched its lock before.
+    // The holder of the lock may be dead: on another machine or of another user, that takes a while to find out.
     if (run === 'already running' && (await waitForCertainty({ folder: dataDir, name: script.name, clock }, signal)))
       run = await start()
     if (typeof run === 'string') {

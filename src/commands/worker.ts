@@ -6,20 +6,20 @@ import { createLink, createSharedWatchers, type Link } from '../cluster/workers/
 import type { Config } from '../config.ts'
 import { createFleet } from '../game/fleet.ts'
 import { createSources } from '../game/sources/create-sources.ts'
-import { explained, ListenError, listenSettings } from './listen.ts'
+import { ListenError, listenSettings, withListenError } from './listen.ts'
 import type { Service } from './serve.ts'
 
-/** Milliseconds between two reports of what was counted. */
+/** Interval of the metrics sent to the primary process, milliseconds. */
 const reportMs = 1_000
 
-/** Each process has its share of the clients. */
+/** Limits the clients of event streams to this worker's share. */
 const withShare = ({ live, cluster, ...config }: Config): Config => ({
   ...config,
   cluster,
   live: { ...live, eventsLimit: Math.ceil(live.eventsLimit / cluster.workers) },
 })
 
-/** @returns ends it */
+/** Sends the metrics of this worker at intervals. @returns a function that stops it */
 function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: ReturnType<typeof createHttpHistogram>): () => void {
   let reported = 0
   let cancel = () => {}
@@ -34,8 +34,8 @@ function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: Retur
 }
 
 /**
- * Answers requests from what the process that started this one reads of the servers.
- * @returns undefined where it could not start, which that process has been told
+ * Starts a worker: it answers requests from the snapshots that the primary process sends.
+ * @returns undefined if it could not start, which is reported to the primary process
  */
 export async function startWorker(
   createLogger: (config: Config) => FastifyBaseLogger,
@@ -56,8 +56,8 @@ export async function startWorker(
       worker: { socketPath, loadHistory: link.loadHistory, requests },
     })
     const { host, port } = config
-    const listening = app.listen({ host, port, listenTextResolver: (url) => `A process is ready to answer on ${url}` })
-    const url = await explained(listening, { host, port }, listenSettings.service)
+    const listening = app.listen({ host, port, listenTextResolver: (url) => `A worker listens on ${url}` })
+    const url = await withListenError(listening, { host, port }, listenSettings.service)
     const endReports = startReports(link, app, requests)
     link.send({ type: 'listening', url })
     return {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config.ts'
 import { type SettingName, settings, slices } from './settings.ts'
 
-/** The settings that differ, but for the servers: by key in the config file or name in the environment. */
+/** The settings that differ, except those of servers: their keys in the config file or names in the environment. */
 export function changedSettings(before: Config, after: Config): readonly string[] {
   const flat = ({ host, port, poll, ...rest }: Config): Readonly<Record<string, unknown>> => {
     const { interval: pollInterval, timeout: pollTimeout, staleAfter } = poll

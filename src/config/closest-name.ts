@@ -1,5 +1,5 @@
 /**
- * How many letters must be inserted, left out, replaced or swapped with their neighbour to make one name from the other (optimal
+ * Minimum number of characters to insert, remove, replace or swap with their neighbour to turn one name into the other (optimal
  * string alignment distance).
  */
 export function editDistance(a: string, b: string): number {
@@ -20,7 +20,7 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0
 }
 
-/** The name that is at most `maxDistance` letters away, the closest of several; undefined where there is none. */
+/** The closest name with an edit distance of at most `maxDistance`; undefined if there is none. */
 export function closestName(given: string, names: Iterable<string>, maxDistance: number): string | undefined {
   let found: string | undefined
   let closest = maxDistance + 1

@@ -5,49 +5,49 @@ import type { Texts } from './read.ts'
 import { environmentOf } from './setting.ts'
 import { allSettings } from './settings.ts'
 
-/** The variable that names the config file; it is no setting, because it says where they are. */
+/** The variable with the path of the config file. Not a setting, so it cannot be set in the file. */
 export const configVariable = 'TICKWARDEN_CONFIG'
 
-/** Shorter names are too close to variables of other programs: HOME is within two letters of HOST. */
+/** Minimum length of names that are compared with settings. Shorter ones are too similar to other variables: HOME to HOST. */
 const minCompared = 6
-/** Variables of other programs that are within two letters of a setting. */
+/** Variables of other programs whose names are similar to settings. */
 const otherPrograms: ReadonlySet<string> = new Set(['GITLAB_TOKEN', 'SPOTIPY_CLIENT_ID', 'SPOTIPY_CLIENT_SECRET'])
 
 const isOwn = (name: string): boolean => /^(MC|TICKWARDEN)_/i.test(name)
 
-/** How many letters a variable may be away from a setting to be taken for it. */
+/** Maximum edit distance at which a variable is treated as a misspelt setting. */
 function maxDistance(name: string): number {
   if (isOwn(name)) return 2
   return name.length < minCompared ? -1 : name.length < 8 ? 1 : 2
 }
 
 /**
- * The environment with the variables of a `.env` file in the working directory added, read by Node's own parser; a variable that is
- * set already wins.
+ * Adds the variables of a `.env` file in the working directory, read by Node's parser, to the environment. Variables that are
+ * already set take precedence.
  */
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {
     return { ...parseEnv(readFileSync('.env', 'utf8')), ...env }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // A folder of that name is often the environment of another language.
+    // A folder of that name is often a Python virtual environment.
     if (code !== 'ENOENT' && code !== 'EISDIR') problems.push(`.env: cannot be read (${code})`)
     return env
   }
 }
 
 /**
- * Variables that are no setting: one whose name is close to that of a setting is a problem, any other of ours (`MC_...`,
- * `TICKWARDEN_...`) a warning: Kubernetes sets `MC_PORT` for a Service called mc.
+ * Reports variables that are not settings: a problem if the name is similar to a setting, else a warning if it starts with `MC_`
+ * or `TICKWARDEN_`. Only a warning, because Kubernetes sets `MC_PORT` for a Service named mc.
  */
 export function checkVariables(env: Texts, problems: string[], warnings: string[]): void {
   const names = new Set([...allSettings.flatMap(environmentOf), configVariable])
   for (const [name, value] of Object.entries(env)) {
-    // Some systems ignore the case of names, so that the setting is there too.
+    // Windows ignores the case of names, so the setting may appear under both.
     const isSetting = names.has(name) || (names.has(name.toUpperCase()) && env[name.toUpperCase()] === value)
     if (!value || isSetting || otherPrograms.has(name)) continue
     const meant = closestName(name.toUpperCase(), names, maxDistance(name))
-    if (meant !== undefined) problems.push(`${name}: there is no such setting; did you mean ${meant}?`)
-    else if (isOwn(name)) warnings.push(`The environment variable ${name} is ignored: there is no such setting.`)
+    if (meant !== undefined) problems.push(`${name}: unknown setting; did you mean ${meant}?`)
+    else if (isOwn(name)) warnings.push(`The environment variable ${name} is ignored: unknown setting.`)
   }
 }

@@ -5,12 +5,12 @@ import type { Setting } from './setting.ts'
 import { settings, settingsOfServer } from './settings.ts'
 import { lineOf, parseTree, type Tree } from './yaml.ts'
 
-/** The text of a setting, and where it was given. */
+/** The text of a setting and its origin. */
 export interface Given {
   /** For messages: `MC_SERVER`, `--mc-server`, `tickwarden.yaml: poll.interval`. */
   readonly from: string
   readonly inFile: boolean
-  /** Undefined where it could not be read: that is reported already. */
+  /** Undefined if it could not be read, which is already reported. */
   readonly text: string | undefined
 }
 
@@ -32,45 +32,45 @@ const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => v
 const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
 
 /** A key of the file or of an entry of `servers`. */
-interface KnownKey {
-  /** It takes a list too. */
+interface KeyInfo {
+  /** Whether it accepts a list. */
   readonly many: boolean
-  /** A value that fits, as it is written in the file. */
+  /** A valid value, as written in the file. */
   readonly example: string
 }
 
 /** By key: `poll.interval`. */
-type Keys = ReadonlyMap<string, KnownKey>
+type Keys = ReadonlyMap<string, KeyInfo>
 
-/** Where a mapping is read. */
+/** Location of a mapping in the file. */
 interface Place {
   readonly path: string
-  /** Of the entry that it belongs to, with a dot at its end; empty for the file itself: `servers[0].`. */
+  /** The entry that it belongs to, with a trailing dot: `servers[0].`; empty for the file itself. */
   readonly entry: string
   readonly keys: Keys
   /** Other keys, for messages: `servers`. */
   readonly others: readonly string[]
 }
 
-/** The keys within a section, `poll.`, of all that there are. */
+/** The keys of a section such as `poll.`. */
 const within = (section: string, names: readonly string[]): readonly string[] => names.filter((name) => name.startsWith(section))
 
-/** `{ interval: 5s, timeout: 3s }`: what may be written in a section. */
+/** An example of the content of a section: `{ interval: 5s, timeout: 3s }`. */
 function exampleOf(section: string, keys: Keys): string {
   const pairs = [...keys].filter(([key]) => key.startsWith(section)).slice(0, 2)
   return `{ ${pairs.map(([key, { example }]) => `${key.slice(section.length)}: ${example}`).join(', ')} }`
 }
 
-/** What an unknown key was probably meant to be, as the end of a message; what is known there at least. */
+/** The message for an unknown key: the most likely mistake and the valid keys. */
 function adviseOn(name: string, section: string, open: string | undefined, { keys, others, entry }: Place): string {
   const names = [...keys.keys(), ...others]
-  // After `poll:` without a value: its settings are not indented.
+  // After `poll:` without a value: its settings are probably not indented.
   if (open !== undefined && names.includes(`${open}.${name}`))
-    return `wrong indentation; indent it further than "${open}:", to which it belongs`
+    return `wrong indentation; it belongs to "${open}:", indent it further than that line`
   if (section !== '' && names.some((other) => other === name || other.startsWith(`${name}.`)))
     return `wrong indentation; it does not belong to "${section.slice(0, -1)}:", indent it like that line`
   if (entry === '' && section === '' && entryKeys.has(name))
-    return 'it is a setting of one server; write it within an entry of servers, indented further than the "-"'
+    return 'it is a setting of a server; move it to an entry of servers, indented further than the "-"'
   const here = within(section, names)
   const last = new Map(here.map((key) => [key.slice(section.length), key]))
   const elsewhere = section === '' ? names.filter((key) => key.endsWith(`.${name}`)) : []
@@ -82,18 +82,18 @@ function adviseOn(name: string, section: string, open: string | undefined, { key
   return `unknown setting; ${meant === undefined ? '' : `did you mean ${meant}? `}expected one of ${here.join(', ')}`
 }
 
-/** Nested maps as dotted keys; a list of texts as its items joined by commas. */
+/** Flattens nested mappings to dotted keys, and lists of texts to comma-separated texts. */
 function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems: string[]): Map<string, Given> {
   const { path, entry, keys, others } = place
   const names = [...keys.keys()]
   const values = new Map<string, Given>()
-  const readValue = (value: Tree, key: string, known: KnownKey): void => {
+  const readValue = (value: Tree, key: string, info: KeyInfo): void => {
     const from = `${path}: ${entry}${key}`
     if (typeof value === 'string') values.set(key, { from, inFile: true, text: value })
-    else if (known.many && isList(value) && value.every((item) => typeof item === 'string')) {
+    else if (info.many && isList(value) && value.every((item) => typeof item === 'string')) {
       values.set(key, { from, inFile: true, text: value.join(',') })
     } else if (value !== null) {
-      problems.push(`${from}: expected a single value${known.many ? ' or a list of them' : ''}`)
+      problems.push(`${from}: expected a single value${info.many ? ' or a list of values' : ''}`)
       values.set(key, { from, inFile: true, text: undefined })
     }
   }
@@ -101,16 +101,16 @@ function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems: strin
     let open: string | undefined
     for (const [name, value] of tree) {
       const key = section + name
-      const known = keys.get(key)
+      const info = keys.get(key)
       const isSection = within(`${key}.`, names).length > 0
       const line = lineOf(tree, name)
       const at = `${path}${line === undefined ? '' : `, line ${line}`}: ${entry}${key}`
       if (isSection && isMap(value)) readAll(value, `${key}.`)
-      else if (known !== undefined) readValue(value, key, known)
+      else if (info !== undefined) readValue(value, key, info)
       else if (section === '' && others.includes(name)) open = undefined
       else if (!isSection) problems.push(`${at}: ${adviseOn(name, section, open, place)}`)
       else if (value !== null)
-        problems.push(`${at}: expected settings within it instead of a value, such as ${name}: ${exampleOf(`${key}.`, keys)}`)
+        problems.push(`${at}: expected nested settings instead of a value, such as ${name}: ${exampleOf(`${key}.`, keys)}`)
       if (isSection) open = value === null ? key : undefined
     }
   }
@@ -122,7 +122,7 @@ const quotedExample = (text: string): string => (/^[\w./-]+$/.test(text) ? text 
 
 const keysOf = (settings: readonly Setting<unknown>[]): Keys =>
   new Map(
-    settings.flatMap(({ file, kind, secret, default: fallback }): (readonly [string, KnownKey])[] => {
+    settings.flatMap(({ file, kind, secret, default: fallback }): (readonly [string, KeyInfo])[] => {
       if (file === undefined) return []
       const example = quotedExample(secret ? 'secret' : fallback || kind.example || '...')
       const many = kind.many === true
@@ -137,7 +137,7 @@ const fileKeys: Keys = new Map([['listen', { many: false, example: '"127.0.0.1:8
 const entryKeys = keysOf(settingsOfServer)
 const exampleEntry = '{ name: survival, address: mc.example.org }'
 
-/** `listen` as `host` and `port`, as if these had been written. */
+/** Splits `listen` into `host` and `port`. */
 function splitListen({ from, text }: Given, problems: string[]): readonly [string, Given][] {
   const parsed = text === undefined ? undefined : parseHostPort(text, Number(settings.port.default), 0)
   if (parsed === undefined && text !== undefined)
@@ -148,7 +148,7 @@ function splitListen({ from, text }: Given, problems: string[]): readonly [strin
   ]
 }
 
-/** @param at where it is in the file: `servers[0]`; empty for the file itself */
+/** @param at location in the file: `servers[0]`; empty for the file itself */
 function readEntry(entry: Tree, path: string, at: string, problems: string[]): ServerEntry | undefined {
   const place = at === '' ? path : `${path}: ${at}`
   if (isMap(entry)) {
@@ -169,13 +169,13 @@ function readServers(entries: Tree, path: string, problems: string[]): FileConte
 }
 
 /**
- * The entries of a file that holds a list of servers, or the settings of one; mistakes are added to `problems`.
+ * Parses a file with a list of servers or the settings of one server; mistakes are added to `problems`.
  * @returns undefined for an entry that could not be read
  */
 export function readServerFile(source: string, path: string, problems: string[]): readonly (ServerEntry | undefined)[] {
   const tree = parseTree(source, path, problems)
   if (tree === undefined) return [undefined]
-  // A file that is being written is empty for a moment.
+  // An error, because a file that is being written is empty for a moment.
   if (tree === null) problems.push(`${path}: is empty; expected a server, such as ${exampleEntry}, or [] for none`)
   if (tree === null) return [undefined]
   return isList(tree)
@@ -186,16 +186,16 @@ export function readServerFile(source: string, path: string, problems: string[])
 /** Names of the config file in the working directory. */
 const fileNames = ['tickwarden.yaml', 'tickwarden.yml'] as const
 
-/** The config file that is read if none is named; undefined where there is none. */
+/** The config file in the working directory; undefined if there is none. */
 export function findConfigFile(problems: string[]): string | undefined {
   const found = fileNames.filter((name) => existsSync(name))
-  if (found.length > 1) problems.push(`${found.join(' and ')} are both there; keep one of them`)
+  if (found.length > 1) problems.push(`${found.join(' and ')} both exist; remove one of them`)
   return found[0]
 }
 
 /**
  * Reads the config file; mistakes are added to `problems`.
- * @returns undefined where the file, or what is in it, cannot be read
+ * @returns undefined if the file cannot be read or is not valid YAML
  */
 export function readConfigFile(path: string, problems: string[]): FileContents | undefined {
   let source: string

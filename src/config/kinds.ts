@@ -17,19 +17,19 @@ import { matchesPattern } from '../game/protocol/text-pattern.ts'
 import type { ProxyAddress, ProxyCredentials } from '../game/proxy.ts'
 import { isProxyRange, rangeNames } from '../http/trusted-proxies.ts'
 
-/** A kind of setting or query parameter: parses its text, and says what it expects. */
+/** A kind of setting or query parameter: parses its text and describes the valid values. */
 export interface Kind<T> {
-  /** What fits, to end the sentence "... expected". */
+  /** Description of the valid values, for messages: `expected ...`. */
   readonly expected: string
-  /** One that fits, for the config file. */
+  /** A valid value, for examples of the config file. */
   readonly example?: string
-  /** Set where there may be several, separated by commas. */
+  /** Set for a comma-separated list. */
   readonly many?: true
-  /** It names something on this machine, so that only its administrator may set it. */
+  /** Set for local files and folders, which only the administrator may set. */
   readonly isLocal?: true
-  /** Undefined where the text does not fit. */
+  /** Undefined if the text is not valid. */
   parse(text: string): T | undefined
-  /** The text that parse() makes this value of; default: the value as it is. */
+  /** The inverse of parse(); default: the value itself. */
   format?(value: T): string
 }
 
@@ -51,7 +51,7 @@ export const duration = (min: string, max: string): Kind<number> => ({
   },
 })
 
-/** Decimal digits only: no sign, space, fraction, exponent or hexadecimal. */
+/** An integer in decimal digits: no sign, space, fraction, exponent or hexadecimal. */
 export const integer = (min: number, max: number): Kind<number> => ({
   example: String(max),
   expected: `an integer from ${min} to ${max}`,
@@ -63,13 +63,13 @@ export const integer = (min: number, max: number): Kind<number> => ({
 
 export const text: Kind<string> = {
   example: 'survival',
-  expected: 'a text that is not empty',
+  expected: 'a non-empty text',
   parse: (given) => given.trim() || undefined,
 }
 
-/** A text to find in another, or a regular expression. */
+/** A text to search for, or a regular expression. */
 export const textPattern: Kind<string> = {
-  expected: 'a text that is not empty, or a regular expression between slashes: /asleep|starting/i',
+  expected: 'a non-empty text, or a regular expression between slashes: /asleep|starting/i',
   parse(given) {
     try {
       matchesPattern(given.trim(), '')
@@ -80,29 +80,29 @@ export const textPattern: Kind<string> = {
   },
 }
 
-/** A text that can be part of a path: servers are addressed by name in the API. */
+/** A name that is valid as a path segment, because API paths contain server names. */
 export const serverName: Kind<string> = {
   example: 'survival',
-  expected: 'a name that is not empty, has no slash and is not . or .., which the paths of the API cannot carry',
+  expected: 'a non-empty name without slashes that is not . or .., because it is part of API paths',
   parse(given) {
     const name = given.trim()
-    // Half of a character outside of the first 65,536 has no form in a path.
+    // A lone surrogate cannot be encoded in a path.
     return /^\.{0,2}$|\/|\p{Surrogate}/u.test(name) ? undefined : name
   },
 }
 
-/** The path under which a reverse proxy shows the service: without a slash at its end, `/` as the empty text. */
+/** The path under which a reverse proxy serves the service. Parsed without a trailing slash; `/` becomes an empty text. */
 export const basePath: Kind<string> = {
-  expected: 'a path such as /mc, of letters, digits and - . _ ~ between its slashes',
+  expected: 'a path such as /mc, with letters, digits and - . _ ~ between slashes',
   parse(given) {
     const path = given.trim().replace(/\/+$/, '')
     return /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9\-._~]+)*$/.test(path) ? path : undefined
   },
 }
 
-/** What the header `Authorization: Bearer` can carry: RFC 6750, section 2.1. */
+/** A token as allowed in `Authorization: Bearer`: RFC 6750, section 2.1. */
 export const bearerToken: Kind<string> = {
-  expected: 'a token of letters, digits and - . _ ~ + /, with = at its end only, because it is sent in a header',
+  expected: 'a token of letters, digits and - . _ ~ + /, with = at the end only, because it is sent in a header',
   parse: (given) => (/^[A-Za-z0-9\-._~+/]+=*$/.test(given.trim()) ? given.trim() : undefined),
 }
 
@@ -114,7 +114,7 @@ export const oneOf = <const T extends string>(...choices: readonly T[]): Kind<T>
 
 export const list = <T>(item: Kind<T>): Kind<readonly T[]> => ({
   ...(item.example !== undefined && { example: item.example }),
-  expected: `a list separated by commas, each ${item.expected}`,
+  expected: `a comma-separated list, each ${item.expected}`,
   many: true,
   parse(given) {
     const parts = given.split(',').map((part) => part.trim())
@@ -143,7 +143,7 @@ export const host: Kind<string> = {
   parse: parseHost,
 }
 
-/** A name that a handshake carries. */
+/** A host name to send in the handshake. */
 export const hostname: Kind<string> = { expected: 'a host name or IP address without a port', parse: parseHost }
 
 export const serverAddress: Kind<ServerAddress> = {
@@ -157,19 +157,19 @@ export const serverAddress: Kind<ServerAddress> = {
 export const stateAddress: Kind<StateAddress> = {
   example: 'redis://redis.example.org:6379',
   expected:
-    'redis://host:port or rediss://host:port (port 6379 if none is given), with user:password@ in front and /database at its end if needed; in the password a % is written %25, a / %2F, a @ %40',
+    'redis://host:port or rediss://host:port (port 6379 if none is given), optionally with user:password@ before the host and /database at the end; in the password write % as %25, / as %2F, @ as %40',
   parse: parseStateAddress,
   format: formatStateAddress,
 }
 
-/** Begins the names of keys; braces would mean a slot of a cluster. */
+/** Prefix of key names. Without braces, which Redis Cluster uses for hash tags. */
 export const keyPrefix: Kind<string> = {
   example: 'tickwarden',
   expected: '1 to 40 letters, digits and - . _',
   parse: (given) => (/^[A-Za-z0-9\-._]{1,40}$/.test(given) ? given : undefined),
 }
 
-/** A proxy without the user name and password, which a URL would show in every message. */
+/** A proxy. Without user name and password, because the URL is shown in messages. */
 export const proxyAddress: Kind<ProxyAddress> = {
   expected: 'socks5://host:port or http://host:port (port 1080 or 3128 if none is given) without a user name',
   parse(given) {
@@ -202,7 +202,7 @@ export const url = (...protocols: readonly string[]): Kind<string> => ({
 })
 
 /**
- * A URL to which paths are appended. Without a user name, password, query and fragment, which would be dropped, or shown in messages.
+ * A URL to which paths are appended. Without user name, password, query and fragment, which would be lost or shown in messages.
  * @param protocols with colon: `https:`
  */
 export function baseUrl(...protocols: readonly string[]): Kind<string> {
@@ -219,11 +219,10 @@ export function baseUrl(...protocols: readonly string[]): Kind<string> {
   }
 }
 
-/** `*`, or an origin as browsers send it: a default port left out, letters in lower case. */
+/** `*`, or an origin. Parsed to the form that browsers send: lower case, without a default port. */
 export const origin: Kind<string> = {
   example: 'https://example.org',
-  expected:
-    '* or one origin: https://host or https://host:port without a path, a name of other letters in its xn-- form (punycode)',
+  expected: '* or one origin: https://host or https://host:port without a path, international names in punycode (xn--...)',
   parse(given) {
     const [, protocol = '', address = ''] = /^([a-z][a-z0-9+.-]*:)\/\/(.+)$/i.exec(given) ?? []
     if (parseHostPort(address, 1) === undefined) return given === '*' ? given : undefined
@@ -232,7 +231,7 @@ export const origin: Kind<string> = {
   },
 }
 
-/** An entry of an allow list: a host name with `*` in it or not, an IP address or a CIDR range. */
+/** An entry of an allow list: a host name, a pattern with `*`, an IP address or a CIDR range. */
 export const hostPattern: Kind<string> = {
   example: '*.example.org',
   expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',
@@ -246,7 +245,7 @@ export const proxyRange: Kind<string> = {
   parse: (given) => (isProxyRange(given) ? given : undefined),
 }
 
-/** True where every % of a URL's user name and password begins the code of a character. */
+/** Whether the user name and password of a URL are valid percent-encoding. */
 function canDecode({ username, password }: URL): boolean {
   try {
     return decodeURIComponent(username + password) !== undefined
@@ -258,15 +257,15 @@ function canDecode({ username, password }: URL): boolean {
 /** A path, or an `https://` URL (`http://` on this machine only). */
 export const fileOrUrl: Kind<string> = {
   example: '/srv/data/projects.json',
-  expected: 'a file path or an https:// URL; in its user name and password a % is written %25, a / %2F',
+  expected: 'a file path or an https:// URL; in its user name and password write % as %25, / as %2F',
   parse(given) {
     if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return given || undefined
     if (!URL.canParse(given)) return undefined
     const place = new URL(given)
     const { protocol, hostname } = place
     const local = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-    const known = protocol === 'https:' || (protocol === 'http:' && local)
-    return known && canDecode(place) ? given : undefined
+    const isAllowed = protocol === 'https:' || (protocol === 'http:' && local)
+    return isAllowed && canDecode(place) ? given : undefined
   },
 }
 
@@ -278,7 +277,7 @@ function statusOf(path: string): Stats | undefined {
   }
 }
 
-/** The absolute path of a file that is there. */
+/** An existing file; parsed to its absolute path. */
 export const existingFile = (expected: string): Kind<string> => ({
   isLocal: true,
   example: '/srv/minecraft/ca.pem',
@@ -286,7 +285,7 @@ export const existingFile = (expected: string): Kind<string> => ({
   parse: (given) => (statusOf(given)?.isFile() ? resolve(given) : undefined),
 })
 
-/** The absolute path of a folder that is there. */
+/** An existing folder; parsed to its absolute path. */
 export const existingFolder = (expected: string): Kind<string> => ({
   isLocal: true,
   example: '/srv/minecraft',
@@ -294,12 +293,12 @@ export const existingFolder = (expected: string): Kind<string> => ({
   parse: (given) => (statusOf(given)?.isDirectory() ? resolve(given) : undefined),
 })
 
-/** The URL of a picture of each player. */
+/** The URL template of player heads. */
 export const headsUrl: Kind<string> = {
   example: 'https://heads.example.org/{uuid}',
   expected:
-    'a URL that starts with https:// or http:// and has {uuid} in it, without a user name or password, such as https://heads.example.org/{uuid}?size={size}',
-  // As it was given: a URL of its own would have its braces encoded.
+    'a URL that starts with https:// or http:// and contains {uuid}, without a user name or password, such as https://heads.example.org/{uuid}?size={size}',
+  // Returned as given: URL.href would encode the braces.
   parse(given) {
     const href = given.includes('{uuid}') ? url('https:', 'http:').parse(given) : undefined
     if (href === undefined) return undefined
@@ -317,12 +316,12 @@ export const fingerprint: Kind<string> = {
   },
 }
 
-/** A cron expression (UTC) or `off` by script; a script that is not named keeps its default. */
+/** A cron expression (UTC) or `off` by script; other scripts keep their default. */
 export type Schedule = Readonly<Record<string, string>>
 
 const isCron = (given: string): boolean => {
   try {
-    // 30 February is valid to the parser and never comes.
+    // The parser accepts 30 February, which never occurs.
     return new Cron(given, { paused: true, timezone: 'UTC' }).nextRun() !== null
   } catch {
     return false

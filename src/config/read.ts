@@ -4,7 +4,7 @@ import { flagOf, type Setting, type SettingTable, type ValuesOf } from './settin
 
 export type Texts = Readonly<Record<string, string | undefined>>
 
-/** Where settings are looked up; the first place that has one wins. */
+/** Places where settings are looked up; the first one that has a setting wins. */
 export interface Places {
   /** From the command line, by the setting's environment name. */
   readonly flags: Texts
@@ -19,12 +19,12 @@ function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]
     return { ...given, from, text: readFileSync(path, 'utf8').trim() }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    problems.push(`${given.from} is "${path}", which cannot be read (${code}); expected a file with the secret`)
+    problems.push(`${given.from} is "${path}", which cannot be read (${code}); expected a file that contains the secret`)
     return { ...given, from, text: undefined }
   }
 }
 
-/** The text as the user gave it: flag over environment over file; of a secret also from a file that holds it. */
+/** The text of a setting from flags, environment or config file, in this order; secrets may also be in a file of their own. */
 function find(setting: Setting<unknown>, { flags, env, file }: Places, problems: string[]): Given | undefined {
   const fileSetting = `${setting.env}_FILE`
   for (const [texts, from] of [
@@ -41,7 +41,7 @@ function find(setting: Setting<unknown>, { flags, env, file }: Places, problems:
   return own ?? (secretFile?.text === undefined ? secretFile : readSecret(secretFile.text, secretFile, problems))
 }
 
-/** A value as a message may show it: a URL, complete or not, without its user name, password and query, which may hold a secret. */
+/** Quotes a value for a message, with the user name, password and query of URLs hidden, complete or not. */
 export const quoted = (text: string): string =>
   JSON.stringify(
     text
@@ -54,20 +54,20 @@ function parse(setting: Setting<unknown>, given: Given | undefined, problems: st
   if (text === undefined) return undefined
   const value = setting.kind.parse(text)
   if (value === undefined) {
-    const shown = setting.secret ? 'has a value that does not fit (not shown)' : `is ${quoted(text)}`
+    const shown = setting.secret ? 'has a value that is not valid (not shown)' : `is ${quoted(text)}`
     problems.push(`${given?.from ?? setting.env} ${shown}; expected ${setting.kind.expected}`)
   }
   return value
 }
 
 export interface ReadSettings<T extends SettingTable> {
-  /** Undefined for one that was not set and has no default, and for one that is wrong. */
+  /** Undefined for a setting that is not set and has no default, and for a wrong one. */
   readonly values: ValuesOf<T>
-  /** What was set, rightly or wrongly. */
+  /** The settings that are set, valid or not. */
   readonly given: ReadonlyMap<keyof T, Given>
 }
 
-/** The values of the settings of a table; each that does not fit is added to `problems`. */
+/** Reads the settings of a table; wrong ones are added to `problems`. */
 export function readSettings<T extends SettingTable>(table: T, places: Places, problems: string[]): ReadSettings<T> {
   const given = new Map<keyof T, Given>()
   const values = Object.entries(table).map(([name, setting]) => {

@@ -7,7 +7,7 @@ import type { Given, ServerEntry } from './file.ts'
 import { type Places, type ReadSettings, readSettings } from './read.ts'
 import type { GivenValues, Setting, SettingTable } from './setting.ts'
 
-/** One source as it was configured. */
+/** The settings of one source. */
 interface ReadSource extends ReadSettings<SettingTable> {
   readonly descriptor: SourceDescriptor
   /** Its settings, the main one first. */
@@ -18,14 +18,14 @@ type NamedSetting = readonly [key: string, setting: SourceSetting<unknown>]
 
 type AnySetting = readonly [key: string, setting: Setting<unknown>]
 
-/** One game server as it was configured. */
+/** The settings of one game server. */
 export interface ReadServer {
-  /** Its settings that belong to no source. */
+  /** The settings that do not belong to a source. */
   readonly own: ReadSettings<typeof serverSettings>
   readonly sources: readonly ReadSource[]
 }
 
-/** The settings of one server; each value that does not fit is added to `problems`. */
+/** Reads the settings of one server; wrong values are added to `problems`. */
 export function readServer(places: Places, problems: string[]): ReadServer {
   return {
     own: readSettings(serverSettings, places, problems),
@@ -41,67 +41,67 @@ const titles = { java: 'Java', bedrock: 'Bedrock' } as const
 const mainOf = ({ settings }: ReadSource): readonly NamedSetting[] => settings.slice(0, 1)
 const givenMain = (source: ReadSource): Given | undefined => mainOf(source).map(([key]) => source.given.get(key))[0]
 
-/** What the user would have to set: by its key in the config file, or by its name in the environment. */
+/** The name of a setting for messages: its key in the config file, or its name in the environment. */
 function nameOf({ env, file = env, secret }: Setting<unknown>, inFile: boolean): string {
   const own = inFile ? file : env
   return secret ? `${own} (or ${own}${inFile ? 'File' : '_FILE'})` : own
 }
 
 /** `MC_RCON is set without MC_RCON_PASSWORD`. */
-const lack = (given: Given, alternatives: readonly AnySetting[]): string =>
+const describeMissing = (given: Given, alternatives: readonly AnySetting[]): string =>
   `${given.from} is set without ${alternatives.map(([, setting]) => nameOf(setting, given.inFile)).join(' or ')}`
 
 /**
- * What one source lacks.
- * @param locating the sources whose main setting says where the server is
+ * Missing settings of one source.
+ * @param locating the sources whose main setting is the address or folder of the server
  */
-function lacksOf(source: ReadSource, locating: readonly ReadSource[]): readonly string[] {
+function missingOf(source: ReadSource, locating: readonly ReadSource[]): readonly string[] {
   const { settings, given } = source
   const main = givenMain(source)
   if (main !== undefined) {
-    const lacking = settings.filter(([key, { required }]) => required && !given.has(key))
-    return lacking.map((setting) => lack(main, [setting]))
+    const missing = settings.filter(([key, { required }]) => required && !given.has(key))
+    return missing.map((setting) => describeMissing(main, [setting]))
   }
   const [first] = given.values()
   if (first === undefined) return []
-  // There is no directory: only an address says where the server is.
+  // Without a directory, only an address locates the server.
   const fallbacks = settings[0]?.[1].fallback ? locating.filter(({ descriptor }) => !descriptor.completesOthers) : []
-  return fallbacks.some(givenMain) ? [] : [lack(first, [source, ...fallbacks].flatMap(mainOf))]
+  return fallbacks.some(givenMain) ? [] : [describeMissing(first, [source, ...fallbacks].flatMap(mainOf))]
 }
 
 /**
- * Settings that do not fit together: each that lacks one that it needs, and each that has no effect on this server. One that was
- * set wrongly is not lacking: that has been reported already.
- * @param entry its place in the config file; undefined where it has none
+ * Finds settings without another one that they require, and settings that have no effect on this server. Wrong settings are not
+ * treated as missing, because they are already reported.
+ * @param entry location of the server in the config file; undefined if it is not in the file
  */
-export const findMisfits = (server: ReadServer, entry: string | undefined): readonly string[] => [
-  ...findLacking(server, entry),
+export const findConflicts = (server: ReadServer, entry: string | undefined): readonly string[] => [
+  ...findMissing(server, entry),
   ...findWithoutEffect(server),
 ]
 
-function findLacking({ sources }: ReadServer, entry: string | undefined): readonly string[] {
+function findMissing({ sources }: ReadServer, entry: string | undefined): readonly string[] {
   const locating = sources.filter(({ descriptor }) => descriptor.locatesServer)
   const isLocated = locating.some(givenMain)
   if (entry !== undefined && !isLocated) {
     const keys = locating.flatMap(mainOf).map(([, { file }]) => file)
     return [`${entry} has no ${keys.join(' and no ')}`]
   }
-  // A directory may hold what is not set.
+  // The directory may provide the missing settings.
   if (sources.some((source) => source.descriptor.completesOthers && givenMain(source))) return []
   const [unlocated] = isLocated ? [] : sources.flatMap((source) => givenMain(source) ?? [])
   return [
-    ...sources.flatMap((source) => lacksOf(source, locating)),
-    ...(unlocated ? [lack(unlocated, locating.flatMap(mainOf))] : []),
+    ...sources.flatMap((source) => missingOf(source, locating)),
+    ...(unlocated ? [describeMissing(unlocated, locating.flatMap(mainOf))] : []),
   ]
 }
 
-/** What has no effect without another setting of its table. */
-function findNeedy(settings: readonly AnySetting[], given: ReadonlyMap<string, Given>): readonly string[] {
+/** Settings that have no effect without another setting of their table. */
+function findUnmetNeeds(settings: readonly AnySetting[], given: ReadonlyMap<string, Given>): readonly string[] {
   return settings.flatMap(([key, { needs }]) => {
     const set = given.get(key)
     if (set === undefined || needs === undefined || given.has(needs)) return []
     return [
-      lack(
+      describeMissing(
         set,
         settings.filter(([name]) => name === needs),
       ),
@@ -112,22 +112,22 @@ function findNeedy(settings: readonly AnySetting[], given: ReadonlyMap<string, G
 /** Settings that have no effect without another one, or on a server of this edition. */
 function findWithoutEffect(server: ReadServer): readonly string[] {
   const { own, sources } = server
-  const needy = [
-    ...findNeedy(Object.entries(serverSettings), own.given),
-    ...sources.flatMap(({ settings, given }) => findNeedy(settings, given)),
+  const unmet = [
+    ...findUnmetNeeds(Object.entries(serverSettings), own.given),
+    ...sources.flatMap(({ settings, given }) => findUnmetNeeds(settings, given)),
   ]
   const address = addressOf(toServer(server) ?? { sources: {} })
-  if (address === undefined) return needy
+  if (address === undefined) return unmet
   const others = sources.flatMap(({ settings, given }) =>
     settings.flatMap(([key, { edition = address.edition }]) => {
       const set = given.get(key)
       if (set === undefined || edition === address.edition) return []
       return [
-        `${set.from} is set for a ${titles[address.edition]} server (${formatServerAddress(address)}); only ${titles[edition]} servers have it`,
+        `${set.from} is set for a ${titles[address.edition]} server (${formatServerAddress(address)}); it applies to ${titles[edition]} servers only`,
       ]
     }),
   )
-  return [...needy, ...others]
+  return [...unmet, ...others]
 }
 
 /** Settings of sources that cannot be reached through the proxy of the server; its other sources can. */
@@ -141,26 +141,26 @@ export const findUnproxied = ({ own, sources }: ReadServer): readonly string[] =
 }
 
 /**
- * What is set although nothing says where a server is: a mistake, not a wish for the demo server.
+ * Settings of a server without its address: a mistake, which must not start the demo server.
  * @param emptyFile the path of a config file without servers
  */
 export function findServerless({ own, sources }: ReadServer, emptyFile: string | undefined): readonly string[] {
   const locating = sources.filter(({ descriptor }) => descriptor.locatesServer)
   if (locating.some(givenMain)) return []
   const main = locating.flatMap(mainOf)
-  const problems = [...own.given.values()].map((given) => lack(given, main))
-  // The settings of its sources are reported already, each with what it lacks.
+  const problems = [...own.given.values()].map((given) => describeMissing(given, main))
+  // Settings of sources are already reported by findMissing().
   if (emptyFile === undefined || problems.length > 0 || sources.some(({ given }) => given.size > 0)) return problems
   const settings = main.map(([, setting]) => nameOf(setting, false)).join(' or ')
   return [
-    `${emptyFile}: lists no server; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set ${settings}`,
+    `${emptyFile}: lists no servers; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set ${settings}`,
   ]
 }
 
 /**
- * A server from its entry alone, without environment and flags; mistakes are added to `problems`.
- * @param warnings what has no effect, without being a mistake
- * @returns also its name, where it has one
+ * Reads a server from its entry in a file only, without environment and flags; mistakes are added to `problems`.
+ * @param warnings receives settings without effect that are not mistakes
+ * @returns the server and its name; each undefined if missing or wrong
  */
 export function readEntry(
   entry: ServerEntry,
@@ -169,14 +169,14 @@ export function readEntry(
 ): { readonly name?: string; readonly server?: ServerSettings } {
   const read = readServer({ flags: {}, env: {}, file: entry.settings }, problems)
   const name = read.own.given.has('name') ? read.own.values.name : undefined
-  if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server but the first needs one of its own`)
-  problems.push(...findMisfits(read, entry.place))
+  if (!read.own.given.has('name')) problems.push(`${entry.place} has no name; every server except the first needs one`)
+  problems.push(...findConflicts(read, entry.place))
   warnings.push(...findUnproxied(read))
   const server = toServer(read, true)
   return { ...(name !== undefined && { name }), ...(server && { server }) }
 }
 
-/** The values that are known. */
+/** The values without undefined ones. */
 const definedIn = <T extends SettingTable>(values: ReadSettings<T>['values']) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as GivenValues<T>
 
@@ -187,7 +187,7 @@ const keysInFile: SettingNames = Object.fromEntries(
   ),
 )
 
-/** The keys of a server's settings, but for those that were set in the environment or on the command line. */
+/** The keys of a server's settings, except those set in the environment or on the command line. */
 function namesInFile({ own, sources }: ReadServer): SettingNames {
   const tables: readonly { readonly settings: readonly AnySetting[]; readonly given: ReadonlyMap<string, Given> }[] = [
     { settings: Object.entries(serverSettings), given: own.given },
@@ -203,18 +203,18 @@ function namesInFile({ own, sources }: ReadServer): SettingNames {
 }
 
 /**
- * The server to watch; undefined where nothing says where it is.
- * @param isInFile whether the config file, or options of the same keys, has an entry for it
+ * The server to watch; undefined without an address or folder.
+ * @param isInFile whether it has an entry in the config file, or in options with the same keys
  */
 export function toServer(server: ReadServer, isInFile = false): ServerSettings | undefined {
   const { own, sources } = server
   if (!sources.some((source) => source.descriptor.locatesServer && givenMain(source))) return undefined
   const given = sources.map(({ descriptor, values }) => [descriptor.name, definedIn(values)] as const)
-  const known = given.filter(([, values]) => Object.keys(values).length > 0)
+  const configured = given.filter(([, values]) => Object.keys(values).length > 0)
   return {
     name: serverSettings.name.default,
     ...definedIn(own.values),
-    sources: Object.fromEntries(known) as GivenSources,
+    sources: Object.fromEntries(configured) as GivenSources,
     ...(isInFile && { settingNames: namesInFile(server) }),
   }
 }

@@ -3,17 +3,17 @@ import type { Kind } from './kinds.ts'
 /** One setting. Its flag is its environment name in lower case with dashes: `MC_SERVER` is `--mc-server`. */
 export interface Setting<T> {
   readonly env: string
-  /** Its key in the config file, e.g. `poll.interval`; of a server's setting the key in its entry of `servers`. Absent: not there. */
+  /** Key in the config file, e.g. `poll.interval`, or in an entry of `servers`. Absent: cannot be set in the file. */
   readonly file?: string
   readonly meaning: string
   readonly kind: Kind<T>
-  /** In text form, as a user would write it; absent: none. */
+  /** Default in text form; absent: none. */
   readonly default?: string
-  /** Shown in place of the default. */
+  /** Description of the behaviour without the setting, shown instead of a default. */
   readonly otherwise?: string
-  /** Never shown; may be read from a file: `*_FILE`, in the config file `...File`. */
+  /** Never shown; can be read from a file: `*_FILE`, in the config file `...File`. */
   readonly secret?: true
-  /** The setting, by its name in the same table, without which it has no effect. */
+  /** Name of the setting in the same table without which this one has no effect. */
   readonly needs?: string
 }
 
@@ -31,16 +31,16 @@ export type SliceOf<T> = {
     : never
 }
 
-/** The values of a table of which no setting is wrong. */
+/** Asserts that no setting of the table is wrong. */
 export const checked = <T extends SettingTable>(values: ValuesOf<T>): SliceOf<T> => values as unknown as SliceOf<T>
 
-/** The same for the settings that have a value only. */
+/** Only the settings that have a value. */
 export type GivenValues<T> = { readonly [K in keyof T]?: Exclude<ValuesOf<T>[K], undefined> }
 
 /** The flag of a setting: `MC_SERVER` is `--mc-server`; a secret is only read from a file: `--mc-rcon-password-file`. */
 export const flagOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): string =>
   `--${env.toLowerCase().replaceAll('_', '-')}${secret ? '-file' : ''}`
 
-/** The names of a setting in the environment: of a secret also that of the file that holds it. */
+/** The names of a setting in the environment; a secret has a second one for a file. */
 export const environmentOf = ({ env, secret }: Pick<Setting<unknown>, 'env' | 'secret'>): readonly string[] =>
   secret ? [env, `${env}_FILE`] : [env]

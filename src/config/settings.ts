@@ -27,7 +27,7 @@ import {
 import type { Setting, SliceOf, ValuesOf } from './setting.ts'
 
 const upstream = baseUrl('https:', 'http:')
-/** The type says whether there is a default: a setting with one always has a value. */
+/** Keeps the type of `default`, because a setting with a default always has a value. */
 const setting = <T, const D extends Omit<Setting<T>, 'kind'>>(definition: D & { readonly kind: Kind<T> }) => definition
 
 /** The address of the service. */
@@ -38,7 +38,7 @@ const listen = {
     file: 'port',
     kind: integer(0, 65535),
     default: '8080',
-    meaning: 'port to listen on; 0 picks a free one',
+    meaning: 'port to listen on; 0 chooses a free one',
   }),
 } as const
 
@@ -99,7 +99,7 @@ const data = {
   }),
 } as const
 
-/** When and by whom the update scripts are started. */
+/** Schedule and protection of the update scripts. */
 const runs = {
   runToken: setting({
     env: 'RUN_TOKEN',
@@ -119,12 +119,12 @@ const runs = {
     env: 'UPDATE_SCHEDULE',
     file: 'runs.schedule',
     kind: schedule(scripts.map(({ name }) => name)),
-    otherwise: 'daily between 03:00 and 03:15 UTC, for scripts that are set up',
+    otherwise: 'daily between 03:00 and 03:15 UTC, for configured scripts',
     meaning: 'when the update scripts run',
   }),
 } as const
 
-/** What the update scripts need. */
+/** Settings of the update scripts. */
 const updateScripts = {
   projectsConfig: setting({
     env: 'PROJECTS_CONFIG',
@@ -223,18 +223,18 @@ const metrics = {
     file: 'probe.concurrency',
     kind: integer(1, 10_000),
     default: '64',
-    meaning: 'maximum number of concurrent probes; one more gets 503',
+    meaning: 'maximum number of concurrent probes; further ones get 503',
   }),
   compat: setting({
     env: 'COMPAT',
     file: 'compat',
     kind: list(oneOf('mc-monitor')),
     default: '',
-    meaning: 'metric names of other exporters to serve too: mc-monitor',
+    meaning: 'additional metric names of another exporter: mc-monitor',
   }),
 } as const
 
-/** What is recorded of the servers. */
+/** The history of the servers. */
 const history = {
   historyDir: setting({
     env: 'HISTORY_DIR',
@@ -245,14 +245,14 @@ const history = {
   }),
 } as const
 
-/** The streams of events. */
+/** The event streams. */
 const live = {
   eventsLimit: setting({
     env: 'EVENTS_LIMIT',
     file: 'events.limit',
     kind: integer(1, 100_000),
     default: '1000',
-    meaning: 'clients of /api/v1/events at once; 503 beyond',
+    meaning: 'maximum number of clients of /api/v1/events; further ones get 503',
   }),
 } as const
 
@@ -261,8 +261,8 @@ const pictures = {
     env: 'HEADS_URL',
     file: 'pictures.headsUrl',
     kind: headsUrl,
-    otherwise: 'patterns made from the UUIDs',
-    meaning: 'URL of the heads of players, with {uuid} and perhaps {size}',
+    otherwise: 'patterns generated from the UUIDs',
+    meaning: 'URL of player heads, with {uuid} and optionally {size}',
   }),
 } as const
 
@@ -305,25 +305,25 @@ const cluster = {
     file: 'state.prefix',
     kind: keyPrefix,
     default: 'tickwarden',
-    meaning: 'begins the names of all keys; replicas with the same prefix share the work',
+    meaning: 'prefix of all keys; replicas with the same prefix share the work',
   }),
   stateHeartbeat: setting({
     env: 'STATE_HEARTBEAT',
     file: 'state.heartbeat',
     kind: duration('200ms', '1m'),
     default: '5s',
-    meaning: 'time within which a replica sends a heartbeat; after twice the time others poll the servers of one that is gone',
+    meaning: 'heartbeat interval; after two intervals without one, other replicas take over the servers of a replica',
   }),
   workers: setting({
     env: 'WORKERS',
     file: 'workers',
     kind: integer(1, 64),
     default: '1',
-    meaning: 'processes that answer HTTP requests; with more than 1, one more process polls the servers',
+    meaning: 'number of processes that answer HTTP requests; if more than 1, another process polls the servers',
   }),
 } as const
 
-/** What all routes share. */
+/** HTTP settings of all routes. */
 const http = {
   basePath: setting({
     env: 'BASE_PATH',
@@ -358,7 +358,7 @@ const log = {
   }),
 } as const
 
-/** The settings of the service by the part that reads them: each part is handed its own slice of the configuration. */
+/** The settings of the service by the part that uses them: each part receives its own slice of the configuration. */
 export const slices = {
   listen,
   poll,
@@ -395,7 +395,7 @@ export const settings = {
   ...log,
 } as const
 export type SettingName = keyof typeof settings
-/** As they were read: undefined also if a setting is wrong. */
+/** The values read; undefined also for a wrong setting. */
 export type SettingValues = ValuesOf<typeof settings>
 
 const descriptors: readonly SourceDescriptor[] = sources
@@ -406,5 +406,5 @@ export const settingsOfServer: readonly Setting<unknown>[] = [
   ...descriptors.flatMap((source) => Object.values(settingsOf(source))),
 ]
 
-/** Every setting there is: what the loader, `--help` and the documentation are made from. */
+/** Every setting: the loader, `--help` and the documentation are generated from this list. */
 export const allSettings: readonly Setting<unknown>[] = [...settingsOfServer, ...Object.values(settings)]

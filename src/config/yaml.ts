@@ -11,10 +11,10 @@ import {
   type YAMLError,
 } from 'yaml'
 
-/** Texts just as they are written: `0012` is `0012`. `~`, `null` and nothing at all are null. */
+/** A YAML value with scalars as written: `0012` stays `0012`. `~`, `null` and missing values are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
-/** The same with objects in place of maps. What several aliases refer to is one object too: a small text may refer to it very often. */
+/** Converts maps to plain objects. Aliases share one object, because a small text may contain very many of them. */
 export function toPlain(tree: Tree): unknown {
   const made = new Map<Tree, unknown>()
   const convert = (tree: Tree): unknown => {
@@ -33,31 +33,30 @@ export function toPlain(tree: Tree): unknown {
 /** The line of each key of a mapping, from 1. */
 const keyLines = new WeakMap<ReadonlyMap<string, Tree>, ReadonlyMap<string, number>>()
 
-/** The line of a key; undefined for a mapping that parseTree() did not make. */
+/** The line of a key; undefined for a mapping that was not created by parseTree(). */
 export const lineOf = (map: ReadonlyMap<string, Tree>, key: string): number | undefined => keyLines.get(map)?.get(key)
 
 const unquotedReference = 'a value that starts with * or & needs quotes'
 
-// The messages of the library quote what they complain of, which may be a secret.
+// Used instead of the messages of the library, which quote the text and so may contain secrets.
 const advice: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: unquotedReference,
-  BAD_DQ_ESCAPE: 'within double quotes, write \\\\ for a \\; single quotes take it as it is',
-  BAD_INDENT: 'expected the indentation of the lines above, and every bracket closed',
+  BAD_DQ_ESCAPE: 'within double quotes, write \\ as \\\\, or use single quotes',
+  BAD_INDENT: 'expected the same indentation as above, and closed brackets',
   BAD_SCALAR_START: 'a value that starts with @, ` or % needs quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'a value with ": " in it needs quotes, and the settings of one place the same indentation',
+  BLOCK_AS_IMPLICIT_KEY: 'a value that contains ": " needs quotes, and settings of the same level need the same indentation',
   DUPLICATE_KEY: 'duplicate key',
   MISSING_CHAR: 'a quote or a bracket is not closed, or a comma is missing',
   MULTIPLE_DOCS: 'expected one document; remove the line ---',
   TAB_AS_INDENT: 'indent with spaces instead of tabs',
   TAG_RESOLVE_FAILED: 'a value that starts with ! needs quotes',
 }
-const wrongIndentation =
-  'wrong indentation; the settings of one place start at the same column, those within another setting further right'
-const otherwise = 'not valid YAML; a value with punctuation at its start or after a quote or bracket needs quotes'
+const wrongIndentation = 'wrong indentation; settings of the same level start at the same column, nested ones further right'
+const otherwise = 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes'
 
-/** Where a line has the wrong indentation, by its offset; undefined where the error has another cause. */
+/** Offset of a line with wrong indentation; undefined if the error has another cause. */
 function misindentedAt({ code, message, pos: [start, end] }: YAMLError, source: string): number | undefined {
-  // A value that goes on in the next line, because that is indented further, and turns out to be a key.
+  // A key that was parsed as a continuation of the value above, because it is indented further.
   if (code === 'MULTILINE_IMPLICIT_KEY')
     return source.slice(start, end).includes('\n') ? source.lastIndexOf('\n', end - 1) + 1 : start
   const isIndentation =
@@ -67,14 +66,14 @@ function misindentedAt({ code, message, pos: [start, end] }: YAMLError, source: 
   return code === 'UNEXPECTED_TOKEN' && /^(\s*(#.*)?\n)*[ ]+[^\s#]/.test(source) && source[start - 1] === '\n' ? start : undefined
 }
 
-/** What is wrong with the text, by offset: of a wrong indentation only the first place, because more errors follow from it. */
+/** Messages by offset. Only the first wrong indentation is reported, because it causes further errors. */
 function syntaxProblems(errors: readonly YAMLError[], source: string): Map<number, string> {
   const offsets = errors.flatMap((error) => misindentedAt(error, source) ?? [])
   if (offsets.length > 0) return new Map([[Math.min(...offsets), wrongIndentation]])
   return new Map(errors.map(({ pos, code }) => [pos[0], advice[code] ?? otherwise]))
 }
 
-/** Fills `problems` by offset. */
+/** Converts the document; mistakes are added to `problems` by offset. */
 function toTree(document: Document.Parsed, source: string, lines: LineCounter, problems: Map<number, string>): Tree {
   const finished = new Map<Node, Tree>()
   const anchors = new Map<string, number>()
@@ -103,7 +102,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
     if (isAlias(node)) {
       const target = node.resolve(document)
       const tree = target && finished.get(target)
-      // Not finished: it stands within what it refers to.
+      // Not finished: the alias is inside its own anchor.
       if (tree === undefined) problems.set(offsetOf(node), unquotedReference)
       anchors.delete(node.source)
       return tree ?? null
@@ -115,7 +114,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   }
 
   const tree = visit(document.contents)
-  // A name that nothing refers to is a value that lost its first letters.
+  // An unused anchor is probably a value that starts with `&`.
   for (const offset of anchors.values()) problems.set(offset, unquotedReference)
   return tree
 }
@@ -124,7 +123,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
 const maxLength = 4 * 1024 * 1024
 
 /**
- * What a YAML text holds; undefined where it cannot be read: then each mistake, with line and column and without any of the text,
+ * Parses a YAML text. Returns undefined if it is not valid: each mistake, with line and column but without quoting the text,
  * is added to `problems`.
  */
 export function parseTree(source: string, path: string, problems: string[]): Tree | undefined {

@@ -5,9 +5,9 @@ import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from
 import { json, preparedReplies, type ReplyDocs, text } from '../http/responses.ts'
 import { version } from '../package.ts'
 
-const help = `Tickwarden data service: projects and comebacks as JSON, all by GET.
-Every route with its parameters: /docs
-State of the two databases: /v1/status
+const help = `Tickwarden data service: projects and comebacks as JSON. All requests use GET.
+Routes and parameters: /docs
+Status of the databases: /v1/status
 The comebacks are read from the wiki at https://www.reddit.com/r/kpop/wiki/upcoming-releases/archive
 `
 
@@ -17,7 +17,7 @@ const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
   examples: [{ host: '127.0.0.1:8080', accept: '*/*' }],
 })
 
-/** Header names in lower case; what came more than once is joined. */
+/** Headers with their names in lower case; repeated ones are joined by commas. */
 function joined(raw: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>()
   for (let index = 0; index + 1 < raw.length; index += 2) {
@@ -49,7 +49,7 @@ const routes: readonly BasicRoute[] = [
   {
     path: '/v1/ping',
     summary: 'Is the service alive?',
-    description: 'Answers as soon as the service listens, whatever the state of its servers and databases.',
+    description: 'Replies as soon as the service listens, regardless of the state of servers and databases.',
     content: text('pong'),
     reply: prepare('pong', textType),
   },
@@ -73,8 +73,7 @@ export function registerBasic(app: FastifyInstance): void {
   const schema = {
     tags,
     summary,
-    description:
-      'Names in lower case; a header that was sent more than once is joined by commas. Not for pages of other origins.',
+    description: 'Names in lower case; repeated headers are joined by commas. Not available to pages of other origins (CORS).',
     response: { 200: { description: summary, content: json(Headers) }, ...problems(400) },
   }
   app.get('/v1/debug/headers', { schema, config: { crossOrigin: false } }, (request, reply) =>

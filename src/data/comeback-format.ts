@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { formatDay } from './dates.ts'
 import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 
-/** One comeback as it is served. */
+/** One comeback as served. */
 export const Comeback = Type.Object(
   {
     date: Type.String({ description: 'Date in KST (UTC+09:00) as written, such as 2019-11-1 or 2019-11-TBA' }),
@@ -28,7 +28,7 @@ export const Comeback = Type.Object(
 )
 export type Comeback = Static<typeof Comeback>
 
-/** In the sample, future dates are written `today+N`, so that there are always upcoming entries. */
+/** Resolves dates of the form `today+N`, which the sample uses so that it always has upcoming entries. */
 function dateOf(value: unknown, today: number | undefined): unknown {
   const ahead = today !== undefined && typeof value === 'string' ? /^today\+(\d{1,3})$/.exec(value) : null
   return ahead === null ? value : formatDay((today ?? 0) + Number(ahead[1]))

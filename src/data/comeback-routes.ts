@@ -22,7 +22,7 @@ import {
 import { ComebackInfo, ComebackPage, LastUpdateText, pageHeaders, snapshotReplies, ValueList } from './schemas.ts'
 import { listed, range } from './selection.ts'
 
-/** Where the routes are. */
+/** Path prefix of the routes. */
 const root = '/v1/kcomebacks'
 
 const filters: readonly FilterRoute<ComebacksDatabase>[] = [
@@ -35,7 +35,7 @@ const filters: readonly FilterRoute<ComebacksDatabase>[] = [
   {
     name: 'daterange',
     summary: 'Comebacks within a range of dates',
-    description: 'Compares KST dates. A comeback whose day is not known, such as 2019-11-TBA, is in no range.',
+    description: 'Compares KST dates. Comebacks whose day is unknown, such as 2019-11-TBA, never match.',
     filter: byDates((db, start, end) => db.day.between(start, end)),
   },
   {
@@ -53,19 +53,19 @@ const filters: readonly FilterRoute<ComebacksDatabase>[] = [
   {
     name: 'type',
     summary: 'Comebacks of a type',
-    description: 'Comebacks that have this type among theirs. `filter/gettypes` lists the types.',
+    description: 'Comebacks with this type. `filter/gettypes` lists the types.',
     filter: byText('type', 'The whole type', 'album', (db, text) => listed(db.types.having(text))),
   },
 ]
 
-/** Days ahead, today included. */
+/** Upcoming ranges, in days ahead. */
 const windows = [
   ['today', 'Comebacks of today', 0],
   ['week', 'Comebacks of the next 7 days', 7],
   ['month', 'Comebacks of the next 31 days', 31],
 ] as const
 
-/** Without a maximum: an id that no entry has is not an error. */
+/** Without a maximum: an unknown id is not an error. */
 const id = integerParameter({
   minimum: 0,
   description: 'Position in the database, from 0',
@@ -77,23 +77,23 @@ export function registerComebackRoutes(routes: DatabaseRoutes<ComebacksDatabase>
   const docs = (path: string, summary: string, description: string) => ({ path: `${root}/${path}`, summary, description })
   registerReply(
     routes,
-    docs('last_update', 'When the comebacks were updated', 'The time that the snapshot itself states.'),
+    docs('last_update', 'When the comebacks were updated', 'The time given in the snapshot.'),
     LastUpdateText,
     (db) => valueReply(db, db.lastUpdate.text),
   )
-  registerId(routes, `${root}/filter/id`, 'A page of one entry; of none where no comeback has the id.')
-  registerId(routes, `${root}/filterid`, 'The same as `filter/id`, by its older path.')
+  registerId(routes, `${root}/filter/id`, 'A page with the entry; empty if no comeback has the id.')
+  registerId(routes, `${root}/filterid`, 'Alias of `filter/id`.')
   registerFilters(routes, root, ComebackPage, filters)
   registerReply(
     routes,
-    docs('filter/first', 'The oldest comeback', 'A page of one entry; of none where the database is empty.'),
+    docs('filter/first', 'The oldest comeback', 'A page with one entry; empty if the database is empty.'),
     ComebackPage,
     (db) => wholePage(db, range(0, Math.min(1, db.entries.count))),
     pageHeaders,
   )
   registerReply(
     routes,
-    docs('filter/last', 'The newest comeback', 'A page of one entry; of none where the database is empty.'),
+    docs('filter/last', 'The newest comeback', 'A page with one entry; empty if the database is empty.'),
     ComebackPage,
     (db) => wholePage(db, range(Math.max(0, db.entries.count - 1), Math.min(1, db.entries.count))),
     pageHeaders,
@@ -106,7 +106,7 @@ export function registerComebackRoutes(routes: DatabaseRoutes<ComebacksDatabase>
   )
   registerReply(
     routes,
-    docs('filter/getinfo', 'Totals of the database', 'How many comebacks and artists there are, and the first and last date.'),
+    docs('filter/getinfo', 'Totals of the database', 'Number of comebacks and artists, and the first and last date.'),
     ComebackInfo,
     (db) => valueReply(db, db.info),
   )
@@ -134,12 +134,13 @@ function registerUpcoming(
   summary: string,
   days: number,
 ): void {
-  const description = 'All of them in one reply. A day is one of UTC+02:00, compared with the KST dates of the comebacks.'
+  const description =
+    'All matches in one reply. Today is the date in UTC+02:00; it is compared with the KST dates of the comebacks.'
   const response = { ...preparedReplies({ description: summary, content: json(ComebackPage) }), ...snapshotReplies }
   app.get(path, { schema: { tags: [tag], summary, description, response } }, (request, reply) => {
     const db = current()
     const today = dayAt(clock.wall(), 2)
-    // Without Last-Modified: the reply changes with the day too.
+    // Without Last-Modified: the reply also changes with the day.
     const prepared = remember(db.replies, `${path} ${today}`, () => wholePage(db, db.day.between(today, today + days), {}))
     return sendPrepared(request, reply, prepared)
   })

@@ -4,11 +4,11 @@ import type { SettingName } from '../config/settings.ts'
 import type { Builder, Database } from './database.ts'
 import type { SnapshotFormat } from './snapshot-format.ts'
 
-/** What the routes of a database are registered with. */
+/** Options for registering the routes of a database. */
 export interface DatabaseRoutes<D extends Database> {
   readonly app: FastifyInstance
   /**
-   * The database to answer from; call it once for each request.
+   * Returns the current database; call it once per request.
    * @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded
    */
   readonly current: () => D
@@ -18,11 +18,11 @@ export interface DatabaseRoutes<D extends Database> {
 }
 
 /**
- * One database of the data service. The store, the loader, the scripts, the metrics and the documentation are made from the
- * list of these. Functions are written as methods, so that databases of different entries fit into one list.
+ * One database of the data service. The store, loader, scripts, metrics and documentation are created from the
+ * list of databases. Functions are declared as methods, so that databases with different entry types fit into one list.
  */
 export interface DatabaseDefinition<Entry extends object = object, D extends Database = Database> {
-  /** In paths, metrics, the log and `/v1/status`. */
+  /** Used in paths, metrics, the log and `/v1/status`. */
   readonly name: string
   /** Name of the snapshot in DATA_DIR. */
   readonly file: string

@@ -4,40 +4,40 @@ import { type Entries, entryWriter } from './entries.ts'
 import type { SnapshotHead } from './read-snapshot.ts'
 import type { Selection } from './selection.ts'
 
-/** What every database has: immutable, made from one snapshot, replaced as a whole. */
+/** Base of every database: immutable, created from one snapshot, replaced as a whole. */
 export interface Database extends SnapshotHead {
-  /** Entries that were accepted, hidden ones included. */
+  /** Number of valid entries, including hidden ones. */
   readonly accepted: number
-  /** Those that may be shown. */
+  /** The visible entries. */
   readonly entries: Entries
-  /** Results of filters, and replies made from them: gone with the snapshot. */
+  /** Cached filter results and replies; dropped with the snapshot. */
   readonly selections: LRUCache<string, Selection>
   readonly replies: LRUCache<string, PreparedReply>
 }
 
-/** Makes a database of entries given one after the other, so that they need not be in memory all at once. */
+/** Builds a database from entries added one by one, so that they need not all be in memory. */
 export interface Builder<Entry, D> {
   add(entry: Entry): void
   finish(head: SnapshotHead): D
 }
 
-/** Largest size of one cache, in bytes. */
+/** Maximum size of one cache, bytes. */
 const maxSize = 16 * 1024 * 1024
-/** What an entry takes besides its key and value. */
+/** Estimated size of a cache entry without its key and value, bytes. */
 const overhead = 200
 
 const createCache = <V extends object>(sizeOf: (value: V) => number) =>
   new LRUCache<string, V>({
     maxSize,
-    // One value may not evict all others.
+    // A single value must not evict all others.
     maxEntrySize: maxSize / 2,
     sizeCalculation: (value, key) => sizeOf(value) + 2 * key.length + overhead,
   })
 
-/** With its compressed form, which takes at most about half as much again. */
+/** Including its compressed form, which takes about half as much again at most. */
 const replySize = ({ body, isCompressible }: PreparedReply): number => Math.ceil((isCompressible ? 1.5 : 1) * body.length)
 
-/** The cached value, else that of `make`, which is cached unless it is too large on its own. */
+/** Returns the cached value, or calls `make` and caches its result unless that is too large. */
 export function remember<V extends object>(cache: LRUCache<string, V>, key: string, make: () => V): V {
   const cached = cache.get(key)
   if (cached !== undefined) return cached
@@ -46,7 +46,7 @@ export function remember<V extends object>(cache: LRUCache<string, V>, key: stri
   return value
 }
 
-/** What every database has. */
+/** Creates the builder of the common part of every database. */
 export function baseBuilder<Entry extends object>(): {
   add(entry: Entry, shown: boolean): void
   finish(head: SnapshotHead): Database

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import type { Parameter } from '../http/parameters.ts'
 
-/** Milliseconds of a day: calendar days here are whole UTC days, so every day is as long. */
+/** Length of a day, milliseconds. Calendar days here are UTC days, which all have the same length. */
 const dayLength = 86_400_000
 
-/** Days of the 400 years after which the calendar repeats. */
+/** Days in the 400-year cycle of the calendar. */
 const cycle = 146_097
 
 /** Days since 1970-01-01 of a calendar date; undefined for anything else. Month and day may be unpadded: `2019-3-1`. */
@@ -13,17 +13,17 @@ export function parseDay(text: string): number | undefined {
   if (match === null) return undefined
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
   if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
-  // A cycle later, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  // One cycle later, because Date.UTC maps the years 0 to 99 to 1900 to 1999.
   return Date.UTC(year + 400, month - 1, day) / dayLength - cycle
 }
 
-/** A calendar date as given, and as the day since 1970-01-01. */
+/** A calendar date as given, and as days since 1970-01-01. */
 export interface GivenDate {
   readonly text: string
   readonly day: number
 }
 
-/** A calendar date; its value is the text with the day. */
+/** A parameter for a calendar date. */
 export const dateParameter = ({
   description,
   example,
@@ -38,7 +38,7 @@ export const dateParameter = ({
   },
   schema: Type.String({
     pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
-    description: `${description}: YYYY-MM-DD, a date of the calendar; month and day may have one digit`,
+    description: `${description}: YYYY-MM-DD; month and day may have one digit`,
     examples: [example],
   }),
 })

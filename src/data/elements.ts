@@ -1,13 +1,13 @@
-/** Elements that are parsed at once if the end of each has to be found, and UTF-16 units if an edge can be guessed. */
+/** Elements per batch if the end of each has to be found, and UTF-16 units per batch if an edge can be guessed. */
 const [batch, pieceSize] = [100, 24 * 1024]
 
 const [quote, backslash, comma, open, close] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d]
 
 /**
- * The elements of a JSON array, some at a time, so that parsing a large one does not hold up every request: `npm run bench -- data`
- * prints the longest pause beside that of JSON.parse on the whole text. JSON.parse parses each piece; this only finds where elements end.
- * @param size UTF-16 units of a piece, about
- * @throws SyntaxError if the text is not a JSON array; elements before the mistake have been yielded by then
+ * Parses a JSON array in batches, so that a large one does not block requests: `npm run bench -- data` compares the longest
+ * pause with that of JSON.parse on the whole text. JSON.parse parses each batch; this only finds where elements end.
+ * @param size approximate UTF-16 units per batch
+ * @throws SyntaxError if the text is not a JSON array, possibly after some elements have been yielded
  */
 export function* elementsOf(text: string, size = pieceSize): Generator<readonly unknown[]> {
   // JSON's white space, and a byte order mark.
@@ -54,8 +54,8 @@ export function* elementsOf(text: string, size = pieceSize): Generator<readonly 
 }
 
 /**
- * A comma between two objects, soon after a position. It may be inside an element: then the text before it is not a list of
- * elements, and parsing it fails. Checking every character for the ends of elements is slower than JSON.parse.
+ * Position of the first comma between two objects after `from`. It may be inside an element: then the text before it is not a list of
+ * elements, and parsing it fails. Scanning every character for the ends of elements is slower than JSON.parse.
  */
 function likelyEdge(text: string, from: number, size: number): number | undefined {
   const found = from < text.length ? /\}[ \t\r\n]*,(?=[ \t\r\n]*\{)/.exec(text.slice(from, from + size)) : null

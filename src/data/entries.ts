@@ -1,29 +1,29 @@
 import { type Selection, slice } from './selection.ts'
 
-/** The entries of a database as the bytes that replies are made of: serialised once, when the snapshot is loaded. */
+/** The entries of a database as JSON bytes, serialised once when the snapshot is loaded. */
 export interface Entries {
   readonly count: number
   /** Size of all entries in bytes. */
   readonly size: number
-  /** The entry page envelope of a part of a selection. */
+  /** The JSON of a page: some entries of a selection in their envelope. */
   page(selection: Selection, offset: number, limit: number): Buffer
 }
 
-/** The bytes of all entries in blocks, each entry with a comma behind it. */
+/** The bytes of all entries in blocks, each entry followed by a comma. */
 interface Bytes {
-  /** Of `blockSize` entries each, but for the last. Never joined: that would hold up the process, and take the memory twice. */
+  /** `blockSize` entries each, except the last. Never concatenated: that would block the process and double the memory. */
   readonly blocks: readonly Buffer[]
-  /** Where each entry starts if the blocks stood in a row, and where the last one ends. */
+  /** Start of each entry in the sequence of all blocks, and the end of the last entry. */
   readonly starts: Uint32Array
 }
 
 const head = Buffer.from('{"results":[')
-/** Entries that are serialised at once: a call for each of a million takes longer than the work itself. */
+/** Entries serialised per call: one call per entry costs more than the serialisation itself. */
 const blockSize = 256
 
 /**
- * Turns entries into bytes, one after the other. They all have the same first key, are left alone until finish(), and hold
- * no lists of objects.
+ * Serialises entries one by one. All must have the same first key, must not be modified until finish(), and must not contain
+ * arrays of objects.
  */
 export function entryWriter(): { add(entry: object): void; finish(): Entries } {
   const blocks: Buffer[] = []
@@ -35,7 +35,7 @@ export function entryWriter(): { add(entry: object): void; finish(): Entries } {
     if (entries.length === 0) return
     const json = JSON.stringify(entries)
     const bytes = Buffer.from(json)
-    // As many bytes as UTF-16 units: plain ASCII, as most entries are.
+    // As many bytes as UTF-16 units: ASCII, like most entries.
     const ascii = bytes.length === json.length
     let from = 1
     for (const to of ends(json, entries)) {
@@ -59,7 +59,7 @@ export function entryWriter(): { add(entry: object): void; finish(): Entries } {
   }
 }
 
-/** Apart from the writer, whose variables it would else keep alive. */
+/** A separate function, so that its closure does not keep the variables of the writer alive. */
 function entriesOf(bytes: Bytes): Entries {
   const count = bytes.starts.length - 1
   return {
@@ -70,7 +70,7 @@ function entriesOf(bytes: Bytes): Entries {
 }
 
 /**
- * Where each entry ends in the JSON of a list of them. A quote within a text has a backslash before it, so `{"` and a letter
+ * End of each entry in the JSON of an array of entries. Quotes within strings are escaped, so `{"` followed by a letter
  * can only be the start of an object.
  */
 function ends(json: string, entries: readonly object[]): number[] {
@@ -82,7 +82,7 @@ function ends(json: string, entries: readonly object[]): number[] {
   return found
 }
 
-/** The bytes of some entries in a row that stand in one block. */
+/** The bytes of consecutive entries of one block. */
 function part({ blocks, starts }: Bytes, from: number, to: number): Buffer {
   const number = Math.floor(from / blockSize)
   const start = starts[number * blockSize] ?? 0
@@ -100,7 +100,7 @@ function page(bytes: Bytes, { from, total, ids }: Selection): Buffer {
   } else {
     for (const id of ids) parts.push(part(bytes, id, id + 1))
   }
-  // The last comma is left out.
+  // Without the last comma.
   if (total > 0) {
     const last = parts.pop() ?? head
     parts.push(last.subarray(0, last.length - 1))

@@ -4,12 +4,12 @@ import { watchFolder } from '../files.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
-/** Local disks report changes at once, most network file systems never: hence the poll. Milliseconds. */
+/** Poll interval, for network file systems without change events. Milliseconds. */
 const pollIntervalMs = 2000
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown error'
 
-/** A file that is replaced or rewritten from time to time. */
+/** A file that may be replaced or rewritten at any time. */
 export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Origin {
   /** Time, size and inode of the file read last. */
   let seen: string | undefined
@@ -22,7 +22,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
       const identity = `${mtimeNs} ${size} ${ino}`
       if (identity === seen && !again) return undefined
       seen = identity
-      if (size > maxSnapshotBytes) throw new SnapshotError(`it has ${size} bytes, more than ${maxSnapshotBytes}`)
+      if (size > maxSnapshotBytes) throw new SnapshotError(`it has ${size} bytes; the maximum is ${maxSnapshotBytes}`)
       return await file.readFile('utf8')
     } finally {
       await file.close()

@@ -22,15 +22,15 @@ export interface DataServiceOptions {
   readonly config: Pick<Config, 'host' | 'data' | 'runs' | 'scripts'>
   readonly clock: Clock
   readonly log: Log
-  /** Default: every one. */
+  /** Default: all. */
   readonly databases?: readonly DatabaseDefinition[]
-  /** Default: every one. */
+  /** Default: all. */
   readonly scripts?: readonly Script[]
   /** False: another process runs the scripts by the schedule. Default: true. */
   readonly runsSchedule?: boolean
-  /** The token of the script-run routes now; default: that of the configuration. */
+  /** Returns the current token of the script-run routes; default: that of the configuration. */
   readonly runToken?: () => string | undefined
-  /** Of replicas that may run the scripts too. */
+  /** Locks shared with other replicas; undefined if there are none. */
   readonly sharedLocks?: SharedLocks | undefined
 }
 
@@ -42,7 +42,7 @@ export interface DataService {
   readonly scripts: readonly Script[]
   /** OpenAPI tags of the databases. */
   readonly tags: readonly DatabaseDefinition['tag'][]
-  /** Throws for a request that may not use the script-run routes. */
+  /** Throws for requests that must not use the script-run routes. */
   readonly protect: ReturnType<typeof createProtection>
   /** Stops the schedule and the runs, then the databases. */
   close(): Promise<void>
@@ -59,7 +59,7 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
   const runs = createRuns({
     ...{ scripts, values, dataDir, clock, log, sharedLocks },
     pauseMs: settings.runPause,
-    // The store notices the new file by itself, but a client that saw the run end may send a request at once.
+    // The store notices the new file by itself, but later than a client that reads right after the run.
     onEnd: async ({ database }) => {
       if (database !== undefined) await store.refresh(database)
     },
@@ -97,7 +97,7 @@ export function registerDataService(app: FastifyInstance, service: DataService):
   const schema = {
     tags: ['basic'],
     summary,
-    description: 'Where the snapshot of each comes from, whether it could be loaded, and what is served.',
+    description: 'For each database the source of its snapshot, whether it could be loaded, and what is served.',
     response: preparedReplies({ description: summary, content: json(DataStatus) }),
   }
   app.get('/v1/status', { schema }, (request, reply) => sendPrepared(request, reply, prepareJson({ databases: store.status() })))

@@ -1,17 +1,17 @@
 import { listed, range, type Selection } from './selection.ts'
 
-/** One whole number of every entry (a day, a time), or none. */
+/** An optional integer of every entry (a day, a time), for range queries. */
 export interface NumberColumn {
-  /** Entries whose number lies in [least, most]; those without one are in no range. */
-  between(least: number, most: number): Selection
+  /** Entries whose number is in [min, max]; those without a number never match. */
+  between(min: number, max: number): Selection
 }
 
 export function numberColumn(numbers: readonly (number | undefined)[]): NumberColumn {
-  // NaN is neither smaller nor larger than anything, so it is in no range and in no order.
+  // NaN compares false with everything, so it is never in a range, and the column is then not ascending.
   const column = new Float64Array(numbers.length)
   let ascending = true
   let before = Number.NEGATIVE_INFINITY
-  // A loop: a call for each of a million numbers takes longer than all else that is done when a load ends.
+  // A loop: a callback per number would take longer than all other work at the end of a load.
   for (let id = 0; id < numbers.length; id++) {
     const value = numbers[id] ?? Number.NaN
     column[id] = value
@@ -20,25 +20,25 @@ export function numberColumn(numbers: readonly (number | undefined)[]): NumberCo
   }
   if (ascending) {
     return {
-      between(least, most) {
-        const from = firstAbove(column, (value) => value >= least)
-        return range(from, Math.max(0, firstAbove(column, (value) => value > most) - from))
+      between(min, max) {
+        const from = firstAbove(column, (value) => value >= min)
+        return range(from, Math.max(0, firstAbove(column, (value) => value > max) - from))
       },
     }
   }
   return {
-    between(least, most) {
+    between(min, max) {
       const ids: number[] = []
       for (let id = 0; id < column.length; id++) {
         const value = column[id] ?? Number.NaN
-        if (value >= least && value <= most) ids.push(id)
+        if (value >= min && value <= max) ids.push(id)
       }
       return listed(ids)
     },
   }
 }
 
-/** Index of the first value of an ascending column that is above; its length where none is. */
+/** Index of the first value of an ascending column for which `above` is true; its length if there is none. */
 function firstAbove(column: Float64Array, above: (value: number) => boolean): number {
   let [low, high] = [0, column.length]
   while (low < high) {

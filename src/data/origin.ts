@@ -1,4 +1,4 @@
-/** Where a snapshot is read from: a file or a URL. */
+/** The source of a snapshot: a file or a URL. */
 export interface Origin {
   readonly kind: 'file' | 'url' | 'sample'
   /** For clients: the name of a file, or the host and the last segment of a URL. */
@@ -8,20 +8,20 @@ export interface Origin {
   /** Milliseconds between two reads. */
   readonly interval: number
   /**
-   * The text, or undefined if it is the one read last.
-   * @param again return it in any case
+   * Reads the text; undefined if it has not changed since the last read.
+   * @param again return it even if it has not changed
    * @throws SnapshotError if it cannot be read
    */
   read(again: boolean): Promise<SnapshotText | undefined>
-  /** A copy of the last good text, to start with until read() has resolved. */
+  /** Returns a copy of the last valid text, to serve until read() has resolved. */
   restore?(): Promise<SnapshotText | undefined>
-  /** Calls `changed` when the text has probably changed; the function returned stops that. */
+  /** Calls `changed` when the text may have changed. @returns a function that stops watching */
   watch?(changed: () => void): () => void
   close(): Promise<void>
 }
 
 export interface SnapshotText {
   readonly text: string
-  /** Call it once the text has turned out to be a snapshot. */
+  /** To be called when the text has proved to be a valid snapshot. */
   accept?(): Promise<void>
 }

@@ -23,24 +23,24 @@ const paging = {
   offset: integerParameter({ minimum: 0, maximum: 2_147_483_647, description: 'Number of matches to skip', example: 0 }),
 }
 
-/** What one request selects of a database. */
-export interface Ask<D> {
+/** The selection of one request. */
+export interface FilterQuery<D> {
   /** The parameters as given, apart from limit and offset. */
   readonly given: Readonly<Record<string, string>>
   select(db: D): Selection
 }
 
-/** A filter: which parameters it takes, and the entries it selects. */
+/** A filter: its parameters, and the entries that it selects. */
 export interface Filter<D, P extends Parameters = Parameters> {
   readonly parameters: P
-  /** @throws RequestError INVALID_PARAMETER where the values do not fit each other */
-  ask(values: ParameterValues<P>): Ask<D>
+  /** @throws RequestError INVALID_PARAMETER if the values contradict each other */
+  createQuery(values: ParameterValues<P>): FilterQuery<D>
 }
 
 /** Every entry. */
 export const everything: Filter<Database> = {
   parameters: {},
-  ask: () => ({ given: {}, select: ({ entries }) => range(0, entries.count) }),
+  createQuery: () => ({ given: {}, select: ({ entries }) => range(0, entries.count) }),
 }
 
 /** A filter by one text. */
@@ -53,7 +53,7 @@ export const byText = <D>(
   const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: textParameter({ description, example }) }
   return {
     parameters,
-    ask(values: ParameterValues<typeof parameters>) {
+    createQuery(values: ParameterValues<typeof parameters>) {
       const text = values[name] ?? ''
       return { given: { [name]: text }, select: (db) => select(db, text) }
     },
@@ -65,13 +65,13 @@ const dates = {
   end: dateParameter({ description: 'Last day, inclusive', example: '2026-12-31' }),
 }
 
-/** A filter by two dates, given as days since 1970-01-01, both inclusive. */
+/** A filter by a range of days since 1970-01-01, both inclusive. */
 export const byDates = <D>(select: (db: D, start: number, end: number) => Selection): Filter<D, typeof dates> => ({
   parameters: dates,
-  ask({ start, end }) {
+  createQuery({ start, end }) {
     if (start.day > end.day) {
       throw invalidParameter(
-        `Parameter "start" is "${start.text}", which is after "end" ("${end.text}"); expected a date up to it.`,
+        `Parameter "start" is "${start.text}", which is after "end" ("${end.text}"); expected a date that is not after it.`,
       )
     }
     return { given: { start: start.text, end: end.text }, select: (db) => select(db, start.day, end.day) }
@@ -80,20 +80,20 @@ export const byDates = <D>(select: (db: D, start: number, end: number) => Select
 
 const counted = (total: number) => ({ 'x-total-count': String(total) })
 
-/** A date of the snapshot as an HTTP date. */
+/** The date of the snapshot as a Last-Modified header. */
 const lastModified = ({ lastUpdate }: Database) => ({ 'last-modified': new Date(lastUpdate.time * 1000).toUTCString() })
 
-/** Longest `Link` header, in characters: proxies accept 8 KiB for a header or for all of them. */
+/** Maximum length of the `Link` header, in characters: some proxies limit all headers to 8 KiB. */
 const maxLink = 7 * 1024
 
 /**
- * Links to the other pages of a selection (RFC 8288); none for pages without entries, of which there would be no last one. Where
- * the parameters are so long that four links would be too many, only those to the next and previous page.
+ * Links to the other pages of a selection (RFC 8288); none with a limit of 0, which has no last page. If four links would be
+ * too long, only those to the next and previous page.
  * @param given the parameters besides limit and offset
  */
 function links(path: string, given: Readonly<Record<string, string>>, total: number, limit: number, offset: number) {
   if (limit === 0) return {}
-  // The page that following `next` ends at, so that it is the same on each of these pages, also from an offset between two pages.
+  // The page where following `next` ends, also for an offset that is not a multiple of the limit.
   const start = offset % limit
   const last = start < total ? start + Math.floor((total - 1 - start) / limit) * limit : 0
   const link = (relation: string, target: number) => {
@@ -113,11 +113,11 @@ function links(path: string, given: Readonly<Record<string, string>>, total: num
 export const wholePage = (db: Database, selection: Selection, headers: Readonly<Record<string, string>> = lastModified(db)) =>
   prepare(db.entries.page(selection, 0, selection.total), jsonType, { ...headers, ...counted(selection.total) })
 
-/** The reply to a request for a page: remembered, as is what the filter selects, for the life of the database. */
+/** The reply to a request for a page. The reply and the selection are cached with the database. */
 export function answerPage<D extends Database>(
   db: D,
   path: string,
-  { given, select }: Ask<D>,
+  { given, select }: FilterQuery<D>,
   limit: number,
   offset: number,
 ): PreparedReply {
@@ -132,17 +132,17 @@ export function answerPage<D extends Database>(
 
 const noHeaders = Object.freeze({})
 
-/** The same for each request. */
+/** A prepared reply without headers that change per request. */
 const unchanging = (prepared: PreparedReply | undefined) => prepared && { prepared, volatile: noHeaders }
 
-/** What the API description says of a route. */
+/** The OpenAPI texts of a route. */
 export interface RouteDocs {
   readonly path: string
   readonly summary: string
   readonly description: string
 }
 
-/** A filter with the last segment of its path, and what the API description says of it. */
+/** A filter with the last segment of its path and its OpenAPI texts. */
 export interface FilterRoute<D> {
   readonly name: string
   readonly summary: string
@@ -150,10 +150,10 @@ export interface FilterRoute<D> {
   readonly filter: Filter<D>
 }
 
-/** How texts are compared, for descriptions. */
-export const anyCase = 'Letter case does not count; spaces do.'
+/** How texts are compared, for OpenAPI. */
+export const anyCase = 'Case-insensitive; spaces are significant.'
 
-/** The routes `<root>/filter/<name>`, each of which answers with a page of the entries that its filter selects. */
+/** Registers the routes `<root>/filter/<name>`, each of which returns a page of the entries that its filter selects. */
 export function registerFilters<D extends Database>(
   routes: DatabaseRoutes<D>,
   root: string,
@@ -179,13 +179,13 @@ function registerFilter<D extends Database>(
   const schema = { tags: [tag], summary, description, querystring, response }
   app.withTypeProvider<TypeBoxTypeProvider>().get(path, { schema }, (request, reply) => {
     const { limit, offset, ...values } = request.query
-    const ask = filter.ask(values)
+    const selected = filter.createQuery(values)
     const db = current()
-    return sendPrepared(request, reply, answerPage(db, request.basePath + path, ask, limit, offset))
+    return sendPrepared(request, reply, answerPage(db, request.basePath + path, selected, limit, offset))
   })
 }
 
-/** A route without parameters whose reply changes with the snapshot only. */
+/** Registers a route without parameters whose reply depends on the snapshot only. */
 export function registerReply<D extends Database>(
   { app, current, tag }: DatabaseRoutes<D>,
   { path, summary, description }: RouteDocs,

@@ -5,15 +5,15 @@ import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 const recordOf = <T>(values: object, description: string) =>
   Type.Unsafe<Readonly<Record<string, T>>>({ type: 'object', additionalProperties: values, description })
 
-/** One project as it is served. */
+/** One project as served. */
 export const Project = Type.Object(
   {
     title: Type.String(),
     description: Type.String(),
-    status: Type.String({ description: 'Such as alpha, beta, release' }),
+    status: Type.String({ description: 'For example alpha, beta or release' }),
     statuscolor: Type.String(),
     categories: Type.Array(Type.String()),
-    languages: recordOf<number>(Type.Integer({ minimum: 0 }), 'Amount of code by language'),
+    languages: recordOf<number>(Type.Integer({ minimum: 0 }), 'Bytes of code by language'),
     gh_api: Type.String({ description: '<owner>/<repository>' }),
     version: Type.String(),
     backgroud: Type.String({ description: 'Path of the background image' }),
@@ -43,7 +43,7 @@ export const Project = Type.Object(
 )
 export type Project = Static<typeof Project>
 
-/** Some files have null for an empty text. */
+/** Some files have null instead of an empty text. */
 const text = (value: unknown): unknown => value ?? ''
 
 /** Some files have the amounts as strings. */
@@ -60,7 +60,7 @@ function links(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, link]) => link !== null))
 }
 
-/** projects.json. A project without a title is a blank template: it stays in the file and is never served. */
+/** projects.json. A project without a title is a blank template, which is never served. */
 export const projectFormat = createSnapshotFormat(Project, (element) => {
   const title = element.title === null ? '' : element.title
   return {

@@ -16,20 +16,20 @@ import { listed, union } from './selection.ts'
 
 const secondsOfDay = 86_400
 
-/** Where the routes are. */
+/** Path prefix of the routes. */
 const root = '/v1/projects'
 
 const filters: readonly FilterRoute<ProjectsDatabase>[] = [
   {
     name: 'getall',
     summary: 'All projects',
-    description: 'One page of all projects that are visible, in the order of the snapshot.',
+    description: 'One page of all visible projects, in the order of the snapshot.',
     filter: everything,
   },
   {
     name: 'lastupdaterange',
     summary: 'Projects by time of the last update',
-    description: 'Projects last updated within whole UTC days. A project without a known time is in no range.',
+    description: 'Projects last updated on these UTC days, inclusive. Projects whose time is unknown never match.',
     filter: byDates((db, start, end) => db.lastUpdated.between(start * secondsOfDay, (end + 1) * secondsOfDay - 1)),
   },
   {
@@ -55,25 +55,25 @@ const filters: readonly FilterRoute<ProjectsDatabase>[] = [
   {
     name: 'status',
     summary: 'Projects of a status',
-    description: `Projects with this status. ${anyCase} \`filter/getstatuses\` lists them.`,
+    description: `Projects with this status. ${anyCase} \`filter/getstatuses\` lists the statuses.`,
     filter: byText('status', 'The whole status', 'beta', (db, text) => listed(db.status.having(text))),
   },
   {
     name: 'statuscolor',
     summary: 'Projects of a status color',
-    description: `Projects whose status has this color. ${anyCase} \`filter/getcolors\` lists them.`,
+    description: `Projects whose status has this color. ${anyCase} \`filter/getcolors\` lists the colors.`,
     filter: byText('statuscolor', 'The whole color', 'orange', (db, text) => listed(db.statuscolor.having(text))),
   },
   {
     name: 'category',
     summary: 'Projects of a category',
-    description: 'Projects that have this category among theirs. `filter/getcategories` lists them.',
+    description: 'Projects with this category. `filter/getcategories` lists the categories.',
     filter: byText('category', 'The whole category', 'fabric', (db, text) => listed(db.categories.having(text))),
   },
   {
     name: 'language',
     summary: 'Projects written in a language',
-    description: 'Projects that have this language among theirs. `filter/getlangs` lists them.',
+    description: 'Projects with this language. `filter/getlangs` lists the languages.',
     filter: byText('language', 'The whole name of the language', 'Java', (db, text) => listed(db.languages.having(text))),
   },
 ]
@@ -90,7 +90,7 @@ export function registerProjectRoutes(routes: DatabaseRoutes<ProjectsDatabase>):
   const docs = (path: string, summary: string, description: string) => ({ path: `${root}/${path}`, summary, description })
   registerReply(
     routes,
-    docs('last_update', 'When the projects were updated', 'The time that the snapshot itself states.'),
+    docs('last_update', 'When the projects were updated', 'The time given in the snapshot.'),
     LastUpdateText,
     (db) => valueReply(db, db.lastUpdate.text),
   )

@@ -4,7 +4,7 @@ import type { Project } from './project-format.ts'
 import { fold, type TextColumn, textColumn } from './text-column.ts'
 import { type ValueIndex, valueIndex } from './value-index.ts'
 
-/** The visible projects with an index for each filter: hidden ones are in no reply and in no list of values. */
+/** The visible projects with an index for each filter. Hidden ones appear neither in replies nor in lists of values. */
 export interface ProjectsDatabase extends Database {
   readonly title: TextColumn
   readonly description: TextColumn

@@ -1,5 +1,5 @@
 /**
- * Reads a body to its end, or up to the limit: leaving the loop destroys the stream and its connection.
+ * Reads a body up to a limit. Beyond it, returning from the loop destroys the stream and its connection.
  * @returns undefined if there are more than `maxBytes`
  */
 export async function readBody(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {

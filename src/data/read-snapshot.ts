@@ -12,7 +12,7 @@ export interface LastUpdate {
 }
 
 export interface Rejected {
-  /** Place in the array of the file, where 0 is the element with `last_update`. */
+  /** Index in the array of the file; 0 is the element with `last_update`. */
   readonly position: number
   readonly reason: string
 }
@@ -20,35 +20,35 @@ export interface Rejected {
 /** The first element of a snapshot. */
 export interface SnapshotHead {
   readonly lastUpdate: LastUpdate
-  /** True for the invented data of the package. */
+  /** True for the invented sample data of the package. */
   readonly sample: boolean
 }
 
-/** A snapshot as it was read. */
+/** A parsed snapshot. */
 export interface LoadedSnapshot<Entry> extends SnapshotHead {
   readonly entries: readonly Entry[]
   readonly rejected: readonly Rejected[]
 }
 
-/** The text is not a snapshot; the message says why. */
+/** The text is not a valid snapshot; the message is the reason. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }
 
-/** Elements after which other work gets its turn. */
+/** Elements after which the parser yields to other work. */
 const yieldAfter = 100
 
-/** Largest snapshot, as a file and over HTTP: a string of V8 holds about twice as much. */
+/** Maximum size of a snapshot, in a file and over HTTP, about half of what a V8 string can hold. */
 export const maxSnapshotBytes = 256 * 1024 * 1024
 
-/** Why a text is not a JSON array. The message of JSON.parse quotes the text, which may be anything. */
+/** Why a text is not a JSON array. The message of JSON.parse is not used, because it quotes the text. */
 function reasonOf(text: string): string {
   if (text.trim() === '') return 'it is empty'
   try {
     JSON.parse(text)
     return 'it is not a JSON array'
   } catch {
-    return 'it is not valid JSON, or cut off'
+    return 'it is not valid JSON, or truncated'
   }
 }
 
@@ -62,8 +62,8 @@ function readHead(head: unknown): SnapshotHead {
 }
 
 /**
- * Reads a snapshot: a JSON array of `{"last_update": ...}` and entries. Other work of the process gets its turn in between.
- * @param add is called with each accepted entry in order, perhaps also before the text turns out not to be a snapshot
+ * Parses a snapshot: a JSON array of `{"last_update": ...}` and entries. Yields to other work regularly.
+ * @param add called with each valid entry in order, possibly before the text proves not to be a snapshot
  * @param today days since 1970-01-01 that the dates of sample data are relative to
  * @returns the head and the rejected elements
  * @throws SnapshotError if the text is not a snapshot
@@ -83,7 +83,7 @@ export async function readSnapshot<Entry>(
       const entry = format.read(elements[index], head.sample ? today : undefined)
       if (typeof entry === 'string') rejected.push({ position: position + index, reason: entry })
       else add(entry)
-      // A piece may hold thousands of tiny elements, and finding out why one does not fit takes long.
+      // A batch may contain thousands of tiny elements, and finding out why one is not valid takes long.
       if (index % yieldAfter === yieldAfter - 1) await yieldToOthers()
     }
     position += elements.length
@@ -92,7 +92,7 @@ export async function readSnapshot<Entry>(
   return { ...(head ?? readHead(undefined)), rejected }
 }
 
-/** As elementsOf(), with an error that says what is wrong. */
+/** elementsOf() with a SnapshotError that has the reason. */
 function* batches(text: string): Generator<readonly unknown[]> {
   try {
     yield* elementsOf(text)
@@ -101,7 +101,7 @@ function* batches(text: string): Generator<readonly unknown[]> {
   }
 }
 
-/** Reads a snapshot into a list, as scripts do before they publish one. */
+/** Parses a snapshot into an array, for scripts. */
 export async function loadSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,

@@ -10,14 +10,14 @@ import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
 import type { Schedule } from './runs/schedule.ts'
 import type { Script } from './scripts/script.ts'
 
-/** The path of the list of the scripts; below it, each has one. */
+/** Path of the list of scripts; that of each script is below it. */
 export const runPath = '/v1/run'
 
 export interface RunRoutesOptions {
   readonly scripts: readonly Script[]
   readonly runs: Pick<Runs, 'start' | 'status'>
   readonly schedule: Pick<Schedule, 'next'>
-  /** Throws for a request that is not allowed. */
+  /** Throws for requests that are not allowed. */
   readonly protect: (request: FastifyRequest) => void
 }
 
@@ -35,7 +35,7 @@ const scriptReply = (description: string, status: string, headers?: object) => (
 
 const scriptReplies = {
   200: scriptReply('The script has started, or is already running', 'udating...'),
-  429: scriptReply('The script ran a moment ago', 'ran 12 s ago, try again in 48 s', retryAfter),
+  429: scriptReply('The script ran recently', 'ran 12 s ago, try again in 48 s', retryAfter),
   500: scriptReply('The script could not be started', 'not started: unexpected error, see the log'),
   503: scriptReply('Settings of the script are missing', 'not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET'),
   ...problems(400, 401, 403),
@@ -50,28 +50,30 @@ const RunList = Type.Object(
           script: Type.String(),
           path: Type.String({ description: 'Route that starts it' }),
           state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
-          missing: Type.Array(Type.String(), { description: 'Settings without which it cannot run' }),
+          missing: Type.Array(Type.String(), { description: 'Required settings that are not set' }),
           next_run: Type.Optional(Time),
           last_success: Type.Optional(Time),
           authorisation_expires: Type.Optional(
-            Type.String({ format: 'date-time', description: 'When the access ends that tickwarden authorise obtained' }),
+            Type.String({ format: 'date-time', description: 'When the access obtained by tickwarden authorise expires' }),
           ),
           set_aside: Type.Optional(
             Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
           ),
-          last_start: Type.Optional(Type.String({ format: 'date-time', description: 'Of the run under way, else of the last' })),
+          last_start: Type.Optional(
+            Type.String({ format: 'date-time', description: 'Start of the run in progress, else of the last run' }),
+          ),
           last_end: Type.Optional(
             Type.String({
               format: 'date-time',
-              description: 'Of the last run that has ended, as all that follows; absent where its process was killed',
+              description: 'End of the last run, as the fields below; absent if its process was killed',
             }),
           ),
           duration: Type.Optional(Type.Number({ description: 'Seconds' })),
           trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
           outcome: Type.Optional(RunRecord.properties.outcome),
           counts: Type.Optional(Counts),
-          error: Type.Optional(Type.String({ description: 'The first' })),
-          errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and how many more there are' })),
+          error: Type.Optional(Type.String({ description: 'The first error' })),
+          errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and the number of others' })),
           retry_at: Type.Optional(Time),
         },
         { title: 'Script run' },
@@ -113,9 +115,9 @@ const endedReply = (last: RunRecord) => ({
   ...(last.retryAt !== undefined && { retry_at: last.retryAt }),
 })
 
-const interruption = 'interrupted: the process ended before the run did; what it has published is whole'
+const interruption = 'interrupted: the process ended during the run; published data is complete'
 
-/** When it ended, and what it has done by then, is unknown. */
+/** The end and the counts of an interrupted run are unknown. */
 const interruptedReply = ({ trigger }: StartedRun) => ({
   trigger,
   outcome: 'failed' as const,
@@ -180,7 +182,7 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
   const schema = {
     ...docs,
     summary,
-    description: 'For each script its state, its last run and its next one.',
+    description: 'The state, last run and next run of each script.',
     response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403) },
   }
   app.get(runPath, { ...common, schema }, async (request, reply) => {
@@ -188,14 +190,14 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
     return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
   })
   for (const { name, route, summary } of scripts) {
-    const description = 'Starts the script in the background and answers at once; `/v1/run` shows how it goes.'
+    const description = 'Starts the script in the background and replies immediately; `/v1/run` shows its progress.'
     const schema = { ...docs, summary, description, response: scriptReplies }
     app.get(route, { ...common, exposeHeadRoute: false, schema }, async (_request, reply) =>
       sendStart(reply, await runs.start(name, 'request')),
     )
-    // Whoever sends HEAD expects that nothing happens.
+    // HEAD must not have side effects.
     app.head(route, { config: common.config, schema: { hide: true } }, () => {
-      throw new RequestError(405, 'METHOD_NOT_ALLOWED', `HEAD is not possible on ${route}; use GET.`, { allow: 'GET' })
+      throw new RequestError(405, 'METHOD_NOT_ALLOWED', `HEAD is not allowed on ${route}; use GET.`, { allow: 'GET' })
     })
   }
 }

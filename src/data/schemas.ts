@@ -20,7 +20,7 @@ export const ComebackPage = pageOf(Comeback, 'Page of comebacks')
 
 export const ValueList = Type.Object(
   {
-    results: Type.Array(Type.String(), { description: 'Distinct values by code point' }),
+    results: Type.Array(Type.String(), { description: 'Distinct values, sorted by code point' }),
     total_results: Type.Integer({ minimum: 0 }),
   },
   { title: 'Value list', examples: [{ results: ['alpha', 'beta', 'release'], total_results: 3 }] },
@@ -30,8 +30,8 @@ export const ComebackInfo = Type.Object(
   {
     num_items: Type.Integer({ minimum: 0 }),
     num_artists: Type.Integer({ minimum: 0, description: 'Distinct artist texts' }),
-    start_date: Type.String({ description: 'Date of the first entry as written; empty where there is none' }),
-    end_date: Type.String({ description: 'Date of the last entry as written; empty where there is none' }),
+    start_date: Type.String({ description: 'Date of the first entry as written; empty if there is none' }),
+    end_date: Type.String({ description: 'Date of the last entry as written; empty if there is none' }),
   },
   { title: 'Comebacks info', examples: [{ num_items: 200, num_artists: 40, start_date: '2017-03-1', end_date: '2026-12-24' }] },
 )
@@ -48,14 +48,14 @@ const DatabaseStatus = Type.Object(
     kind: Type.String({ description: 'file, url or sample' }),
     source: Type.String({ description: 'File name, or URL without secrets' }),
     state: Type.String({
-      description: 'loading, ready, or failed: the snapshot could not be loaded, the one before stays in service',
+      description: 'loading, ready, or failed: the snapshot could not be loaded, and the previous one is still served',
     }),
-    entries: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries that fit, hidden ones included' })),
-    rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they do not fit' })),
+    entries: Type.Optional(Type.Integer({ minimum: 0, description: 'Valid entries, including hidden ones' })),
+    rejected: Type.Optional(Type.Integer({ minimum: 0, description: 'Entries left out because they are not valid' })),
     last_update: Type.Optional(Type.String()),
     loaded_at: Type.Optional(Type.String({ description: 'ISO 8601, UTC' })),
-    sample: Type.Optional(Type.Boolean({ description: 'Invented data that the package brings along' })),
-    error: Type.Optional(Type.String({ description: 'Why the snapshot could not be loaded the last time' })),
+    sample: Type.Optional(Type.Boolean({ description: 'Invented sample data of the package' })),
+    error: Type.Optional(Type.String({ description: 'Why the last attempt to load the snapshot failed' })),
   },
   { title: 'Database status' },
 )
@@ -84,10 +84,10 @@ export const DataStatus = Type.Object(
   },
 )
 
-/** The reply of a route that needs a snapshot while there is none. */
+/** The reply of a route that needs a snapshot while none is loaded. */
 export const snapshotReplies = problem(503, {
   code: 'SNAPSHOT_UNAVAILABLE',
-  detail: 'There is no snapshot of kcomebacks to answer from: it is being loaded.',
+  detail: 'No snapshot of kcomebacks is available: it is being loaded.',
 })
 
 export const pageHeaders: HeaderDocs = {

@@ -1,4 +1,4 @@
-/** Entries chosen by a filter, in snapshot order: the listed ids, or, without a list, `total` ids from `from` on. */
+/** Entries selected by a filter, in snapshot order: the ids in `ids`, or without it, `total` ids starting at `from`. */
 export interface Selection {
   readonly total: number
   readonly from: number
@@ -13,7 +13,7 @@ export const listed = (ids: readonly number[] | Uint32Array): Selection => ({
   ids: ids instanceof Uint32Array ? ids : new Uint32Array(ids),
 })
 
-/** The part of a selection that a page shows. */
+/** The part of a selection on a page. */
 export function slice({ from, total, ids }: Selection, offset: number, limit: number): Selection {
   const start = Math.min(offset, total)
   const end = Math.min(start + limit, total)

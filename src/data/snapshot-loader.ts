@@ -10,7 +10,7 @@ export interface SnapshotStatus {
   readonly database: string
   readonly kind: Origin['kind']
   readonly source: string
-  /** `failed`: the last read found no snapshot; the one loaded before stays in service. */
+  /** `failed`: the last read failed; the previous snapshot is still served. */
   readonly state: 'loading' | 'ready' | 'failed'
   readonly entries?: number
   readonly rejected?: number
@@ -25,9 +25,9 @@ export interface SnapshotLoader<D extends Database> {
   readonly current: D | undefined
   readonly rejected: number
   readonly status: SnapshotStatus
-  /** Resolves when the origin has been read once, successfully or not. Never rejects. */
+  /** Resolves after the first read, successful or not. Never rejects. */
   readonly firstRead: Promise<void>
-  /** Reads the snapshot now; resolves when it is in service or has failed. Never rejects. */
+  /** Reads the snapshot now; resolves when it is served or has failed. Never rejects. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -39,13 +39,13 @@ export interface SnapshotLoaderOptions<Entry extends object, D extends Database>
   readonly log: Log
 }
 
-/** Milliseconds without events before a changed file is read: writing a file in place makes many events. */
+/** Milliseconds without events before a changed file is read: a write in place causes many events. */
 const debounceMs = 20
-/** Longest time from a failure to the next attempt, milliseconds. */
+/** Maximum time from a failure to the next attempt, milliseconds. */
 const retryMs = 30_000
 const maxLoggedReasons = 20
 
-/** Loads a database and keeps it up to date. A file has been read when it resolves; a URL is read in the background. */
+/** Loads a database and keeps it up to date. Resolves when a file has been read; a URL is read in the background. */
 export async function createSnapshotLoader<Entry extends object, D extends Database>(
   options: SnapshotLoaderOptions<Entry, D>,
 ): Promise<SnapshotLoader<D>> {
@@ -58,7 +58,7 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
   let state: SnapshotStatus['state'] = 'loading'
   let error: string | undefined
   let closed = false
-  /** The text read last was not a snapshot: while it stays the same, so does the failure. */
+  /** The last text was not a valid snapshot: the state stays `failed` until the text changes. */
   let broken = false
 
   async function load({ text, accept }: SnapshotText): Promise<void> {
@@ -69,20 +69,20 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
     const next = finish(snapshot)
     if (closed) return
     broken = false
-    // New requests are answered from the new one; those under way finish with the old one.
+    // New requests use the new database; requests in progress finish with the old one.
     current = next
     rejected = snapshot.rejected.length
     loadedAt = clock.wall()
     loadedDay = day
     state = 'ready'
     error = undefined
-    // The packaged sample is of no interest to a user who only watches servers.
+    // The packaged sample does not matter to users who only watch servers.
     const level = origin.kind === 'sample' ? 'debug' : 'info'
     log[level]({ database, entries: next.accepted, rejected, lastUpdate: next.lastUpdate.text }, 'snapshot loaded')
     if (rejected > 0) {
       log.warn(
         { database, rejected, first: snapshot.rejected.slice(0, maxLoggedReasons) },
-        'entries of the snapshot are rejected',
+        'entries of the snapshot were rejected',
       )
     }
     await accept?.()
@@ -94,7 +94,7 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
     state = 'failed'
     if (reason === error) return
     error = reason
-    const consequence = current === undefined ? 'there is no snapshot to serve' : 'the previous one stays in service'
+    const consequence = current === undefined ? 'no snapshot is served' : 'the previous one is still served'
     log.warn({ database, source: origin.place, reason }, `snapshot not loaded; ${consequence}`)
   }
 
@@ -115,7 +115,7 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
 
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | undefined
-  /** One read at a time; calls that come while one is waiting share it. */
+  /** One read at a time; calls during a read share the next one. */
   function refresh(): Promise<void> {
     waiting ??= last.then(() => {
       waiting = undefined

@@ -20,11 +20,11 @@ export interface Store {
   /** Registers the routes of every database. */
   registerRoutes(app: FastifyInstance): void
   status(): readonly SnapshotStatus[]
-  /** One for each database, also without a snapshot. */
+  /** One per database, even without a snapshot. */
   metrics(): readonly SnapshotMetrics[]
   /**
-   * Unix milliseconds of `last_update` of a database, once its snapshot has been read for the first time: 0 without a snapshot
-   * or of the sample, undefined if a URL gave none, so that what it has by now is unknown. Never rejects.
+   * `last_update` of a database in Unix milliseconds; waits for the first read of its snapshot. 0 without a snapshot
+   * or for the sample, undefined if a URL could not be read, so that its current state is unknown. Never rejects.
    */
   lastUpdate(database: string): Promise<number | undefined>
   /** Reads a snapshot now, because it has just been written. Never rejects. */
@@ -46,7 +46,7 @@ function originOf({ name, file, sample, setting }: DatabaseDefinition, settings:
     return dataDir === undefined ? fileOrigin(sample, 'sample') : fileOrigin(resolve(dataDir, file))
   }
   if (!place.includes('://')) return fileOrigin(resolve(place))
-  // A folder that the user chose may well belong to another user, as a mounted volume does.
+  // A configured folder is trusted even if it belongs to another user, as mounted volumes often do.
   const cache =
     dataDir === undefined
       ? { cacheDir: join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`), distrusted: true }
@@ -54,7 +54,7 @@ function originOf({ name, file, sample, setting }: DatabaseDefinition, settings:
   return urlOrigin({ database: name, url: place, interval: settings.dataRefresh, ...cache, log })
 }
 
-/** Opens every database; files have been read when it resolves. */
+/** Opens every database. Resolves when files have been read; URLs are read in the background. */
 export async function openStore({ databases, settings, clock, log }: StoreOptions): Promise<Store> {
   const opened = await Promise.all(
     databases.map(async (definition) => {
@@ -88,7 +88,7 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       const loader = loaderOf(database)
       await loader.firstRead
       const { current, status } = loader
-      // A copy of an earlier download says nothing about what the URL has by now.
+      // The copy of an earlier download may be older than what the URL serves now.
       if (status.kind === 'url' && status.state !== 'ready') return undefined
       return current === undefined || current.sample ? 0 : current.lastUpdate.time * 1000
     },
@@ -103,5 +103,5 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
 function currentOf({ current, status }: SnapshotLoader<Database>): Database {
   if (current !== undefined) return current
   const { database, error = 'it is being loaded' } = status
-  throw unavailable('SNAPSHOT_UNAVAILABLE', `There is no snapshot of ${database}: ${error}.`, 5)
+  throw unavailable('SNAPSHOT_UNAVAILABLE', `No snapshot of ${database} is available: ${error}.`, 5)
 }

@@ -1,27 +1,27 @@
-/** Text as "contains" compares it: letter case and the way accents are composed make no difference. */
+/** Normalises a text for comparison: lower case, and combining characters composed (NFC). */
 export function fold(text: string): string {
   const lower = text.toLowerCase()
-  // Below U+0300 nothing is composed of anything; the look is much cheaper than normalize().
+  // Below U+0300 there is nothing to compose; this test is much cheaper than normalize().
   return /[\u0300-\uffff]/.test(lower) ? lower.normalize('NFC') : lower
 }
 
-/** One text of every entry, made to be searched. */
+/** One text of every entry, for substring search. */
 export interface TextColumn {
-  /** Ids of the entries whose text contains the query, ascending. An empty query is in every text. */
+  /** Ids of the entries whose text contains the query, ascending. An empty query matches every text. */
   find(query: string): Uint32Array
 }
 
 const separator = '\n'
 const blockSize = 64
-/** Where none of these is, folding neither composes anything nor changes the length: of all below U+0300 only U+0130 grows. */
+/** Without these, folding is plain lower-casing and keeps the length: below U+0300, only U+0130 becomes longer. */
 const special = /\u0130|[\u0300-\uffff]/
 
 /**
- * All texts stand in one string, so that a search is one native scan instead of a call for each entry.
- * A hit that reaches into the next text does not count, whatever characters texts and query hold.
+ * All texts are in one string, so that a search is one native scan instead of a call per entry.
+ * A hit that extends into the next text is ignored.
  */
 export function textColumn(): { add(text: string): void; finish(): TextColumn } {
-  // Joined in two steps: a million small strings that live until the end are what a garbage collector is slowest with.
+  // Joined in two steps: a million small strings that live until the end are expensive for the garbage collector.
   const blocks: string[] = []
   let texts: string[] = []
   /** Where each text starts; `starts[id + 1] - 1` is its end. */
@@ -35,7 +35,7 @@ export function textColumn(): { add(text: string): void; finish(): TextColumn } 
       texts = texts.map(fold)
       joined = texts.join(separator)
     } else {
-      // One call for all of them, most of the time.
+      // The common case: one call for all texts.
       joined = joined.toLowerCase()
     }
     for (const { length } of texts) {
@@ -58,7 +58,7 @@ export function textColumn(): { add(text: string): void; finish(): TextColumn } 
   }
 }
 
-/** Apart from the builder, whose variables it would else keep alive: they take more memory than the column. */
+/** A separate function, so that its closure does not keep the variables of the builder alive: they are larger than the column. */
 function columnOf(joined: string, starts: Uint32Array, longest: number): TextColumn {
   return {
     find(query) {
@@ -86,9 +86,9 @@ function find(joined: string, starts: Uint32Array, wanted: string): Uint32Array 
   return new Uint32Array(ids)
 }
 
-/** The id of the text that a position lies in, at or after `id`. */
+/** The id of the text at a position; it is at least `id`. */
 function textAt(starts: Uint32Array, position: number, id: number): number {
-  // Of a common query the next hit is near, of a rare one far.
+  // Frequent hits are close to each other, so try a few texts before the binary search.
   for (let low = id; low < id + 8; low++) if ((starts[low + 1] ?? Number.POSITIVE_INFINITY) > position) return low
   let [low, high] = [id + 8, starts.length - 2]
   while (low < high) {

@@ -14,18 +14,18 @@ export interface UrlOriginOptions {
   readonly url: string
   /** Milliseconds between two requests. */
   readonly interval: number
-  /** Folder for the last good copy. */
+  /** Folder for a copy of the last valid snapshot. */
   readonly cacheDir: string
-  /** The folder is in one that everyone can write to: a copy is only trusted if the folder belongs to this user. */
+  /** The folder is below a world-writable one: use a copy only if the folder belongs to this user. */
   readonly distrusted?: boolean
   readonly log: Log
-  /** Milliseconds that one download may take. */
+  /** Timeout of one download, milliseconds. */
   readonly timeoutMs?: number
-  /** Largest body, uncompressed. */
+  /** Maximum size of the body, uncompressed. */
   readonly maxBytes?: number
 }
 
-/** A URL that many replicas share. The last good text is copied to the disk, so that a start does not depend on the URL. */
+/** A URL, which several replicas may share. The last valid text is copied to the disk, so that a start does not depend on the URL. */
 export function urlOrigin({
   database,
   url,
@@ -54,13 +54,13 @@ export function urlOrigin({
       const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message
       log.warn(
         { database, folder: cacheDir, reason },
-        'the snapshot is served, but could not be copied to the disk, so the next start needs its URL. Set DATA_DIR to a folder that this user may write to',
+        'the snapshot is served, but could not be copied to the disk, so the next start depends on its URL. Set DATA_DIR to a writable folder',
       )
     }
   }
 
   const segments = target.pathname.split('/').filter((segment) => segment !== '')
-  // The path of a private URL may be all that protects it.
+  // The path of a URL may be secret.
   const name = `${target.host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
   return {
     kind: 'url',
@@ -76,7 +76,7 @@ export function urlOrigin({
         response = await fetch(target, {
           dispatcher: agent,
           signal,
-          // A redirect could lead to a place that the operator did not choose.
+          // A redirect could lead to a host that the operator did not configure.
           redirect: 'error',
           headers: {
             accept: 'application/json',
@@ -98,7 +98,7 @@ export function urlOrigin({
         const reason = signal.aborted ? `no complete reply within ${timeoutMs} ms` : fetchFailure(causeOf(error))
         throw new SnapshotError(reason, { cause: error })
       }
-      // Also of a text that turns out to be broken: there is no use in fetching the same text again.
+      // Also for a text that is not valid: fetching the same text again is useless.
       const tag = response.headers.get('etag') ?? undefined
       etag = tag
       return { text, accept: () => saveCopy(text, tag) }
@@ -133,13 +133,13 @@ function authorizationOf({ username, password }: URL): string | undefined {
   return `Basic ${Buffer.from(pair).toString('base64')}`
 }
 
-/** @throws Error if the folder is not this user's own: anybody may have put a copy there */
+/** @throws Error if the folder belongs to another user, who may have put the copy there */
 async function assertOwn(folder: string): Promise<void> {
   const { uid } = await stat(folder)
   if (process.getuid !== undefined && uid !== process.getuid()) throw new Error('it belongs to another user')
 }
 
-/** Codes for a certificate of a private authority. */
+/** Error codes for certificates of a private authority. */
 const untrustedCodes = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

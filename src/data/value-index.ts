@@ -1,4 +1,4 @@
-/** Which entries have a value, and which values there are. */
+/** An index from values to entries. */
 export interface ValueIndex {
   /** Ids of the entries with exactly this value (after `key`), ascending. */
   having(value: string): Uint32Array
@@ -11,7 +11,7 @@ const none = new Uint32Array()
 /** UTF-8 sorts by code point, UTF-16 does not. */
 const byCodePoint = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** @param key makes values that count as equal the same text */
+/** @param key maps values that are treated as equal to the same text */
 export function valueIndex(key: (value: string) => string = (value) => value): {
   add(id: number, values: readonly string[]): void
   finish(): ValueIndex
@@ -28,7 +28,7 @@ export function valueIndex(key: (value: string) => string = (value) => value): {
           seen.set(value, found)
           ids = found
         }
-        // An entry may name a value twice.
+        // An entry may contain a value twice.
         if (ids[ids.length - 1] !== id) ids.push(id)
       }
     },
@@ -40,7 +40,7 @@ export function valueIndex(key: (value: string) => string = (value) => value): {
   }
 }
 
-/** Apart from the builder, whose variables it would else keep alive. */
+/** A separate function, so that its closure does not keep the variables of the builder alive. */
 const indexOf = (
   index: ReadonlyMap<string, Uint32Array>,
   values: readonly string[],

@@ -10,18 +10,18 @@ import { activeProviders } from './settings.ts'
 import { type DiscoveryView, statusOf } from './status.ts'
 
 export interface DiscoveryOptions {
-  /** The values of the providers' settings. */
+  /** Values of the settings of all providers. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly configFile?: string
-  /** The servers of the configuration, read again. @throws DiscoveryError */
+  /** Reads the configuration again and returns its servers. @throws DiscoveryError */
   readonly readConfig: () => readonly ServerSettings[]
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Where the servers come from: all providers that are on. */
+/** The servers of all active providers. */
 export interface Discovery extends DiscoveryView {
-  /** All servers, in their order, each name once. */
+  /** All servers in order, with unique names. */
   servers(): readonly ServerSettings[]
   /** Calls the listener after each change of the servers or the status. */
   onChange(listener: () => void): void
@@ -32,7 +32,7 @@ export interface Discovery extends DiscoveryView {
   close(): void
 }
 
-/** More names or messages are only counted. */
+/** Maximum number of names or messages in a log line; others are counted. */
 const maxLogged = 5
 
 export function shorten(texts: readonly string[], separator: string): string {
@@ -40,18 +40,18 @@ export function shorten(texts: readonly string[], separator: string): string {
   return texts.slice(0, maxLogged).join(separator) + more
 }
 
-/** What has changed, for the log: `added a, b; removed c`. */
+/** Describes a change for the log: `added a, b; removed c`. */
 export const describeChange = ({ added, changed, removed }: FleetChange): string =>
   [['added', added] as const, ['changed', changed] as const, ['removed', removed] as const]
     .flatMap(([verb, names]) => (names.length === 0 ? [] : [`${verb} ${shorten(names, ', ')}`]))
     .join('; ')
 
-/** Starts the providers that are on. The caller closes it. */
+/** Starts the active providers. The caller must close the result. */
 export function createDiscovery({ settings, configFile, readConfig, clock, log }: DiscoveryOptions): Discovery {
   const listeners: (() => void)[] = []
   let merged: MergedServers | undefined
   let version = 0
-  /** What was logged of each list, so that it is not logged again. */
+  /** The last logged problem of each list, so that it is logged once. */
   const logged = new Map<string, string>()
 
   const providers = activeProviders(settings, configFile).map((descriptor) => {
@@ -78,18 +78,18 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
   function report({ provider, list }: ListOfProvider, refused: readonly string[]): void {
     const { place, error, readAt } = list
     const key = `${provider} ${place}`
-    const kept = readAt === undefined ? 'its servers are unknown' : 'the servers that it gave before are still watched'
+    const kept = readAt === undefined ? 'its servers are unknown' : 'its previous servers are still watched'
     const problem =
       error !== undefined
         ? `${place}: ${error}; ${kept}`
         : refused.length > 0
-          ? `${place}: entries are left out: ${shorten(refused, '; ')}`
+          ? `${place}: entries were ignored: ${shorten(refused, '; ')}`
           : undefined
     const before = logged.get(key)
     if (problem === before) return
     if (problem === undefined) {
       logged.delete(key)
-      log.info({ provider, list: place }, `${place}: is used again`)
+      log.info({ provider, list: place }, `${place}: read again without errors`)
     } else {
       logged.set(key, problem)
       log.warn({ provider, list: place }, problem)
@@ -101,8 +101,8 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
     version++
     const all = lists()
     for (const given of all) report(given, [...given.list.refused, ...refusedOf(given.list)])
-    const known = new Set(all.map(({ provider, list }) => `${provider} ${list.place}`))
-    for (const key of logged.keys()) if (!known.has(key)) logged.delete(key)
+    const currentKeys = new Set(all.map(({ provider, list }) => `${provider} ${list.place}`))
+    for (const key of logged.keys()) if (!currentKeys.has(key)) logged.delete(key)
     for (const listener of listeners) listener()
   }
 

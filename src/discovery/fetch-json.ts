@@ -6,10 +6,10 @@ import { DiscoveryError } from './provider.ts'
 const maxBytes = 32 * 1024 * 1024
 const maxRedirects = 5
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** What Prometheus takes too. */
+/** The content types that Prometheus accepts. */
 const jsonType = /^application\/json\s*(;\s*charset=("utf-8"|utf-8)\s*)?$/i
 
-/** A URL, and what its server is shown; nobody else is. */
+/** A URL and its Authorization header, which is sent to its origin only. */
 export interface Target {
   /** Without user name and password. */
   readonly url: URL
@@ -23,13 +23,13 @@ export interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** For clients: the host and the last segment. The path of a private URL may be all that protects it. */
+/** The name shown to clients: host and last segment, because the path of a URL may be secret. */
 export function nameOf({ host, pathname }: URL): string {
   const segments = pathname.split('/').filter((segment) => segment !== '')
   return `${host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
 }
 
-/** @param token used where the URL has no user name and password */
+/** @param token used if the URL has no user name and password */
 export function toTarget(text: string, token: string | undefined): Target {
   const url = new URL(text)
   const { username, password } = url
@@ -40,7 +40,7 @@ export function toTarget(text: string, token: string | undefined): Target {
   return { url, authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** The reply to a request, after the redirects that lead no credentials to another origin. */
+/** Sends a request and follows redirects, but not to another origin if the request has credentials. */
 async function follow({ url, authorization }: Target, { agent, headers }: FetchOptions, signal: AbortSignal): Promise<Response> {
   let at = url
   for (let count = 0; count <= maxRedirects; count++) {
@@ -58,11 +58,11 @@ async function follow({ url, authorization }: Target, { agent, headers }: FetchO
     const location = response.headers.get('location')
     if (!redirects.has(response.status) || location === null) return response
     await response.body?.cancel()
-    if (!URL.canParse(location, at)) throw new DiscoveryError('it redirects to what is not a URL')
+    if (!URL.canParse(location, at)) throw new DiscoveryError('it redirects to an invalid URL')
     const next = new URL(location, at)
     if (!['http:', 'https:'].includes(next.protocol) || (authorization !== undefined && next.origin !== url.origin))
       throw new DiscoveryError(
-        `it redirects to ${next.host}, which is not followed, because a password or token would be sent there`,
+        `it redirects to ${next.host}, which is not followed, because the password or token would be sent there`,
       )
     at = next
   }
@@ -78,7 +78,7 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * The text of a reply with status 200 and the type of JSON.
+ * Fetches a JSON document; requires status 200 and a JSON content type.
  * @throws DiscoveryError
  */
 export async function fetchJson(target: Target, options: FetchOptions): Promise<string> {
@@ -88,7 +88,7 @@ export async function fetchJson(target: Target, options: FetchOptions): Promise<
     const type = response.headers.get('content-type')
     const problem =
       response.status !== 200
-        ? `the server answered with status ${response.status}; expected 200`
+        ? `the server returned status ${response.status}; expected 200`
         : jsonType.test(type ?? '')
           ? undefined
           : `the reply has the type ${JSON.stringify(type)}; expected application/json`

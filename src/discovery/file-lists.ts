@@ -4,30 +4,30 @@ import type { Clock } from '../clock.ts'
 import { watchFolder } from '../files.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ServerList } from './provider.ts'
 
-/** Local disks report changes at once, most network file systems and bind mounts of a single file never: hence the poll. */
+/** Poll interval, for network file systems and bind mounts of single files, which do not report changes. */
 const pollIntervalMs = 1_000
-/** The pause between two polls is at least so many times as long as a poll: there may be thousands of files. */
+/** Minimum pause between two polls as a multiple of the duration of a poll: there may be thousands of files. */
 const restFactor = 20
-/** Milliseconds without events before files are read: writing a file in place makes many events. */
+/** Milliseconds without events before files are read: a write in place causes many events. */
 const debounceMs = 50
 const maxBytes = 32 * 1024 * 1024
 
 export interface FileListsOptions {
-  /** Paths; the last part of one may have `*` in it, which stands for any characters. */
+  /** Paths; the last segment may contain `*`, which matches any characters. */
   readonly patterns: readonly string[]
   /**
    * @param path of the file
-   * @param name its name alone, for messages
-   * @throws DiscoveryError where it cannot be used
+   * @param name of the file, for messages
+   * @throws DiscoveryError if it is not valid
    */
   readonly parse: (text: string, path: string, name: string) => ParsedList
   readonly clock: Clock
   readonly changed: () => void
 }
 
-interface KnownFile {
+interface TrackedFile {
   readonly pattern: string
-  /** Times, size and inode of what was read; undefined where it could not be read. */
+  /** Times, size and inode at the last read; undefined if it failed. */
   readonly identity: string | undefined
   readonly list: ServerList
 }
@@ -40,7 +40,7 @@ function reasonOf(error: unknown): string {
   return code === 'ENOENT' ? 'it does not exist' : code === undefined ? message : `it cannot be read (${code})`
 }
 
-/** The files of a pattern that are there, in the order of their names; of a path without `*` the path itself. */
+/** The existing files of a pattern, sorted by name; a path without `*` is returned as it is. */
 async function expand(pattern: string): Promise<readonly string[]> {
   const [folder, name] = [dirname(pattern), basename(pattern)]
   if (!name.includes('*')) return [pattern]
@@ -54,18 +54,18 @@ async function expand(pattern: string): Promise<readonly string[]> {
 }
 
 /**
- * Reads lists of servers from files, and again whenever these change: written in place, replaced by a rename or by another symbolic
- * link. A file that cannot be used keeps its servers of before; one that no longer matches its pattern has none.
+ * Reads lists of servers from files, and again when they change: by a write in place, a rename or a changed symbolic link. If a
+ * file is no longer valid, its previous servers stay; those of a file that no longer matches its pattern are removed.
  */
 export function createFileLists({ patterns, parse, clock, changed }: FileListsOptions): Provider {
-  let files: ReadonlyMap<string, KnownFile> = new Map()
-  /** By pattern: why its folder cannot be listed. */
+  let files: ReadonlyMap<string, TrackedFile> = new Map()
+  /** Patterns whose folder cannot be listed. */
   const failures = new Map<string, ServerList>()
   let isClosed = false
-  /** Milliseconds that the last poll took. */
-  let tookMs = 0
+  /** Duration of the last poll, milliseconds. */
+  let durationMs = 0
 
-  async function readOne(path: string, pattern: string, again: boolean): Promise<KnownFile> {
+  async function readOne(path: string, pattern: string, again: boolean): Promise<TrackedFile> {
     const before = files.get(path)
     const name = basename(path)
     try {
@@ -74,9 +74,9 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
       const { mtimeNs, ctimeNs, size, ino } = stats
       const identity = `${mtimeNs} ${ctimeNs} ${size} ${ino}`
       if (before?.identity === identity && !again) return before
-      // A pipe or device may never end, and with it no read of any list.
+      // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
-      if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes, more than ${maxBytes}`)
+      if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes; the maximum is ${maxBytes}`)
       const text = await readFile(path, 'utf8')
       try {
         return { pattern, identity, list: { name, place: path, ...parse(text, path, name), readAt: clock.wall() } }
@@ -90,7 +90,7 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     }
   }
 
-  const failed = (before: KnownFile | undefined, name: string, place: string, error: unknown): ServerList => ({
+  const failed = (before: TrackedFile | undefined, name: string, place: string, error: unknown): ServerList => ({
     ...(before?.list ?? { ...empty, name, place }),
     error: reasonOf(error),
   })
@@ -111,17 +111,17 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
   async function readAll(again: boolean): Promise<void> {
     if (isClosed) return
     const failing = [...failures.values()]
-    const next = new Map<string, KnownFile>()
+    const next = new Map<string, TrackedFile>()
     for (const pattern of patterns) {
       for (const path of await pathsOf(pattern)) {
         if (!next.has(path)) next.set(path, await readOne(path, pattern, again))
       }
     }
     const before = [...files.values()]
-    const [known, nowFailing] = [[...next.values()], [...failures.values()]]
+    const [after, nowFailing] = [[...next.values()], [...failures.values()]]
     const isSame = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((item, index) => item === b[index])
     files = next
-    if (!isClosed && !(isSame(before, known) && isSame(failing, nowFailing))) changed()
+    if (!isClosed && !(isSame(before, after) && isSame(failing, nowFailing))) changed()
   }
 
   let last: Promise<void> = Promise.resolve()
@@ -145,10 +145,10 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
   let cancelPoll = () => {}
   const poll = () => {
     if (isClosed) return
-    cancelPoll = clock.after(Math.max(pollIntervalMs, restFactor * tookMs), async () => {
+    cancelPoll = clock.after(Math.max(pollIntervalMs, restFactor * durationMs), async () => {
       const started = clock.now()
       await read()
-      tookMs = clock.now() - started
+      durationMs = clock.now() - started
       poll()
     })
   }
@@ -157,7 +157,7 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     cancelDebounce()
     cancelDebounce = clock.after(debounceMs, () => void read())
   }
-  // Any event of the folder: a file may be a symbolic link to one beside it, whose own name is not in the event.
+  // Any event of the folder: the event of a symbolic link's target has the name of the target.
   const watchers = [...new Set(patterns.map((pattern) => dirname(pattern)))].map((folder) => watchFolder(folder, readSoon))
   const firstRead = read()
   firstRead.then(poll)

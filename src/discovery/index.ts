@@ -6,5 +6,5 @@ import { httpSd } from './providers/http-sd.ts'
 import { mcRouter } from './providers/mc-router.ts'
 import { velocity } from './providers/velocity.ts'
 
-/** Every provider of servers, in the order in which their servers are listed; of two servers with the same name the first one counts. */
+/** Every provider, in the order of their servers. If two servers have the same name, the first one is watched. */
 export const providers = [configFile, folder, fileSd, httpSd, velocity, bungeecord, mcRouter] as const

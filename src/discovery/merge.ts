@@ -8,13 +8,13 @@ export interface ListOfProvider {
 
 export interface MergedServers {
   readonly servers: readonly ServerSettings[]
-  /** By list: why servers of it are not watched although they fit. */
+  /** Reasons why valid servers of a list are not watched. */
   readonly refused: ReadonlyMap<ServerList, readonly string[]>
 }
 
 const placeOf = ({ provider, list }: ListOfProvider): string => `${provider} (${list.name})`
 
-/** All servers in their order. Of two with the same name the first one is watched. */
+/** Merges lists in order. If two servers have the same name, the first one is watched. */
 export function mergeServers(lists: readonly ListOfProvider[]): MergedServers {
   const owners = new Map<string, ListOfProvider>()
   const servers: ServerSettings[] = []
@@ -30,7 +30,7 @@ export function mergeServers(lists: readonly ListOfProvider[]): MergedServers {
       const messages = refused.get(given.list) ?? []
       refused.set(given.list, messages)
       messages.push(
-        `${JSON.stringify(server.name)} of ${placeOf(given)} is refused: ${placeOf(owner)} has a server of that name; every server needs one of its own`,
+        `${JSON.stringify(server.name)} of ${placeOf(given)} is ignored: ${placeOf(owner)} has a server with that name; names must be unique`,
       )
     }
   }

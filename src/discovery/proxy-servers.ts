@@ -2,7 +2,7 @@ import { text } from '../config/kinds.ts'
 import { createFileLists } from './file-lists.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
 
-/** A server behind a proxy, as the proxy's settings name it. */
+/** A server in the settings of a proxy. */
 export interface ProxiedServer {
   readonly name: string
   readonly address: unknown
@@ -13,7 +13,7 @@ export interface ProxiedServer {
 /** The kind of a path; the file need not exist yet. */
 export const path = { ...text, example: '/srv/proxy/config', expected: 'the path of a file' }
 
-/** Each server that fits; one that does not is left out. */
+/** Parses the servers; those that are not valid are ignored. */
 function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<ProviderContext, 'readServer'>): ParsedList {
   const results = entries.map(({ name, address, more = {} }) => {
     const place = `server ${JSON.stringify(name)}`
@@ -31,7 +31,7 @@ function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<Provi
   }
 }
 
-/** Reads the servers of a proxy from its settings file. @param parse throws DiscoveryError where the file cannot be used */
+/** Reads the servers of a proxy from its settings file. @param parse throws DiscoveryError if the file is not valid */
 export function readProxyFile(
   file: string | undefined,
   { clock, changed, readServer }: ProviderContext,

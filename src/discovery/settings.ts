@@ -14,7 +14,7 @@ export const discoverySettings = Object.assign({}, ...descriptors.map(({ setting
 
 const mainOf = (settings: SettingTable): string | undefined => Object.keys(settings)[0]
 
-/** The providers that are on. */
+/** The active providers. */
 export const activeProviders = (
   values: Readonly<Record<string, unknown>>,
   configFile: string | undefined,
@@ -24,6 +24,6 @@ export const activeProviders = (
     return (main !== undefined && values[main] !== undefined) || provider.isFound?.(configFile)
   })
 
-/** Whether servers come from anywhere else than the configuration itself: then it need not list any. */
+/** Whether a provider other than the configuration is active, so that the configuration need not list servers. */
 export const isDiscoveryOn = (values: Readonly<Record<string, unknown>>, configFile: string | undefined): boolean =>
   activeProviders(values, configFile).some(({ name }) => name !== 'config')

@@ -11,7 +11,7 @@ interface TargetGroup {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Labels that name the server, best first; the last one is what Tickwarden's own /sd says. */
+/** Labels with the name of the server, by precedence; the last one is that of Tickwarden's own /sd. */
 const nameLabels = ['name', 'server', '__meta_tickwarden_name'] as const
 /** `__tickwarden_rcon_password` is the setting `rcon.password` of the server. */
 const settingPrefix = '__tickwarden_'
@@ -31,7 +31,7 @@ function toGroup(value: unknown, index: number): TargetGroup {
   return { targets, labels: labels as TargetGroup['labels'] }
 }
 
-/** Where the server is: what Tickwarden's own /sd says, whose targets may be names, else the target. */
+/** The address of the server: from the labels of Tickwarden's own /sd, whose targets may be names, else from the target. */
 function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress | undefined {
   const { __meta_tickwarden_edition: edition, __meta_tickwarden_host: host, __meta_tickwarden_port: port } = labels
   if (edition === undefined || host === undefined) return parseServerAddress(target)
@@ -39,13 +39,13 @@ function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress
 }
 
 /**
- * Makes servers of target groups. What it has made of a target it makes again as the same object, so that only targets that have
- * changed cost anything.
+ * Creates a function that parses target groups. Unchanged targets keep their object, so that only changed targets
+ * are parsed again.
  */
 export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
   /** What a server has of which nothing but name and address is set. */
   const plain = readServer(new Map(Object.entries({ name: 'plain', address: 'plain.test' })), 'target')
-  let known = new Map<string, ServerSettings | DiscoveryError>()
+  let previous = new Map<string, ServerSettings | DiscoveryError>()
 
   function toServer(target: string, { targets, labels }: TargetGroup): ServerSettings {
     const address = addressOf(target, labels)
@@ -78,8 +78,8 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
   }
 
   /**
-   * @param groups as they were parsed from JSON or YAML
-   * @throws DiscoveryError where they are no target groups; a target that does not fit is left out
+   * @param groups parsed from JSON or YAML
+   * @throws DiscoveryError if they are not target groups; single targets that are not valid are ignored
    */
   return (groups: unknown): ParsedList => {
     if (!Array.isArray(groups)) throw new DiscoveryError('expected a list of target groups: [{"targets": ["host:port"]}]')
@@ -93,19 +93,19 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
       const suffix = JSON.stringify([group.targets.length, group.labels])
       for (const target of group.targets) {
         const key = `${target} ${suffix}`
-        const made = next.get(key) ?? known.get(key) ?? attempt(target, group)
+        const made = next.get(key) ?? previous.get(key) ?? attempt(target, group)
         next.set(key, made)
         if (made instanceof DiscoveryError) refused.push(made.message)
         else servers.push(made)
       }
     }
-    known = next
+    previous = next
     return { servers, refused }
   }
 }
 
 /**
- * The JSON of a text.
+ * Parses JSON.
  * @throws DiscoveryError
  */
 export function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import type { Given } from '../config/file.ts'
 import { readSettings } from '../config/read.ts'
-import { findMisfits, readServer, toServer } from '../config/server.ts'
+import { findConflicts, readServer, toServer } from '../config/server.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { PollSettings, ServerSettings } from '../game/server.ts'
@@ -94,7 +94,7 @@ export function parseWatchOptions({ interval, timeout, staleAfter, ...options }:
 } {
   const problems: string[] = []
   const read = readServer({ flags: {}, env: {}, file: flatten({ ...options }, problems) }, problems)
-  problems.push(...findMisfits(read, 'watch()'))
+  problems.push(...findConflicts(read, 'watch()'))
   const poll = parsePoll({ interval, timeout, staleAfter }, problems)
   const server = toServer(read, true)
   if (problems.length > 0 || server === undefined || poll === undefined) throw new TypeError(problems.join('\n'))

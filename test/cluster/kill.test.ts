@@ -125,8 +125,8 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     const back = await pollers(servers)
     for (const [server, by] of four) expect(back.get(server)).toBe(by)
     for (const { output } of all) {
-      expect(output().match(/cannot be used: connection refused/g)).toHaveLength(1)
-      expect(output()).toContain('can be used again')
+      expect(output().match(/is unavailable: connection refused/g)).toHaveLength(1)
+      expect(output()).toContain('is available again')
     }
 
     // One is stopped for a while.

@@ -147,7 +147,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     await confirm?.()
     redis.cli('del', keys.lock('run:kcomebacks'))
     await (await openLocks(redis)).take('run:kcomebacks')
-    await expect(confirm?.()).rejects.toThrow('another replica has taken the run over')
+    await expect(confirm?.()).rejects.toThrow('another replica has taken over the run')
     await until(() => isStopped)
   })
 

@@ -70,16 +70,16 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     await until(() => (first?.log.lines.length ?? 0) > 0)
     await new Promise((resolve) => setTimeout(resolve, 1.6 * heartbeatMs))
     await redis.restart()
-    await until(() => members.every((one) => one.log.lines.at(-1)?.includes('can be used again')))
+    await until(() => members.every((one) => one.log.lines.at(-1)?.includes('is available again')))
     await new Promise((resolve) => setTimeout(resolve, 1.6 * heartbeatMs))
     for (const [index, { log, changes: after, members: now }] of members.entries()) {
       expect(now()).toBe('a,b,c')
       expect(after.length).toBe(changes[index])
       const refused = log.lines.filter((line) =>
-        /^warn: .* at redis:\/\/127.0.0.1:\d+ cannot be used: connection refused/.test(line),
+        /^warn: .* at redis:\/\/127.0.0.1:\d+ is unavailable: connection refused/.test(line),
       )
       expect(refused).toHaveLength(1)
-      expect(log.lines.at(-1)).toMatch(/^info: .* can be used again/)
+      expect(log.lines.at(-1)).toMatch(/^info: .* is available again/)
     }
   })
 
@@ -93,7 +93,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     await until(() => a.changes.includes(''))
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     expect(a.membership.token).not.toBe(before)
-    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat .* joins anew/)])
+    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat .* rejoins now/)])
   })
 })
 
@@ -118,7 +118,7 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
     await until(() => log.lines.length > 0)
     redis.process.kill('SIGCONT')
     await until(() => log.lines.length > 1)
-    expect(log.lines).toEqual([expect.stringContaining('does not reply in time'), expect.stringContaining('can be used again')])
+    expect(log.lines).toEqual([expect.stringContaining('does not reply in time'), expect.stringContaining('is available again')])
   })
 
   it('says once that the server is a replica, and keeps the members', async () => {
@@ -130,6 +130,6 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
     expect(members()).toBe('a')
     redis.cli('replicaof', 'no', 'one')
     await until(() => log.lines.length > 1)
-    expect(log.lines).toEqual([expect.stringContaining('read-only replica'), expect.stringContaining('can be used again')])
+    expect(log.lines).toEqual([expect.stringContaining('read-only replica'), expect.stringContaining('is available again')])
   })
 })

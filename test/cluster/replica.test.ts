@@ -130,8 +130,8 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     demo.world.join('WhileFull')
     await until(async () => (await other.text('/api/v1/playernames')).includes('WhileFull'))
     redis.cli('config', 'set', 'maxmemory', '0')
-    await until(() => owner.lines.some((line) => line.includes('can be used again')))
-    expect(owner.lines.filter((line) => line.includes('cannot be used: it is full'))).toHaveLength(1)
+    await until(() => owner.lines.some((line) => line.includes('is available again')))
+    expect(owner.lines.filter((line) => line.includes('is unavailable: it is full'))).toHaveLength(1)
   })
 
   it('uses no other database than its own, and says once that there is none', async () => {

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => music.close())
 
 interface Person {
-  /** What to do when a line is asked for; undefined: nothing is ever typed. */
+  /** Called when a line is requested; undefined: no input. */
   readonly types?: () => string
   readonly sees?: (line: string) => void
 }
@@ -39,12 +39,12 @@ function authorise(
       printed += `${line}\n`
       sees?.(line)
     },
-    ask(question, asked) {
+    readLine(question, signal) {
       questions.push(question)
       if (types) return Promise.resolve(types())
       return new Promise((_, reject) => {
-        if (asked.aborted) reject(asked.reason)
-        asked.addEventListener('abort', () => reject(asked.reason), { once: true })
+        if (signal.aborted) reject(signal.reason)
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       })
     },
   })
@@ -110,8 +110,8 @@ describe('authorise spotify', () => {
   })
 
   it.each([
-    ['http://127.0.0.1/callback?code=the-code&state=other', /state differs/],
-    ['wrong', /does not accept this code: it was used before or is too old; start again/],
+    ['http://127.0.0.1/callback?code=the-code&state=other', /another state/],
+    ['wrong', /rejected the code: it is expired or was already used; start again/],
   ])('fails on %s without writing', async (pasted, message) => {
     expect(await authorise('spotify', { types: () => pasted })).toBe(1)
     expect(printed).toMatch(message)
@@ -122,7 +122,7 @@ describe('authorise spotify', () => {
     expect(
       await runAuthorise('spotify', loadConfig({ env: {} }), {
         print: (line) => (printed += line),
-        ask: async () => '',
+        readLine: async () => '',
         signal: new AbortController().signal,
       }),
     ).toBe(4)
@@ -135,7 +135,7 @@ describe('authorise spotify', () => {
 })
 
 describe('authorise lastfm', () => {
-  it('asks for a session key until the person has agreed, and writes it to a file of its owner', async () => {
+  it('asks for a session key until the person has accepted, and writes it to a file of its owner', async () => {
     const key = 'secret-new-session-key'
     let tries = 0
     music.intercept = (path, response, form) => {
@@ -149,7 +149,7 @@ describe('authorise lastfm', () => {
     }
     expect(await authorise('lastfm', { types: () => '' })).toBe(0)
     expect(printed).toContain('https://www.last.fm/api/auth/?')
-    expect(printed).toContain('not agreed yet')
+    expect(printed).toContain('not accepted on the Last.fm page yet')
     expect(questions).toEqual(Array(2).fill('Then press Enter here: '))
     expect(printed).not.toContain(secrets.LASTFM_API_SECRET)
     await expectFile('lastfm-session-key', key)
@@ -157,7 +157,7 @@ describe('authorise lastfm', () => {
 
   it('fails with the error of Last.fm', async () => {
     expect(await authorise('lastfm', { types: () => '' }, { LASTFM_API_SECRET: 'wrong' })).toBe(1)
-    expect(printed).toContain('auth.getToken: the signature is wrong; compare LASTFM_API_KEY and LASTFM_API_SECRET')
+    expect(printed).toContain('auth.getToken: the signature is not valid; compare LASTFM_API_KEY and LASTFM_API_SECRET')
     expect(await readdir(dataDir)).toEqual([])
   })
 })
@@ -191,7 +191,7 @@ describe('the command', () => {
 
   it.each(['spotify', 'lastfm'] as const)('says that the input has ended: %s', async (service) => {
     expect(await command(service, '')).toBe(1)
-    expect(printed).toContain('The input has ended before there was an answer. Run the command in a terminal.\n')
+    expect(printed).toContain('The input ended before an answer. Run the command in a terminal.\n')
     expect(await readdir(dataDir)).toEqual([])
   })
 

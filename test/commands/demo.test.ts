@@ -36,7 +36,7 @@ describe('tickwarden demo', () => {
 
   it('says what an old release lacks', async () => {
     await during({ era: '1.12.2', scenario: 'lagging' }, (text) => {
-      expect(text).toContain('  management  none in 1.12.2\n')
+      expect(text).toContain('  management  not in 1.12.2\n')
       expect(text).not.toContain('MC_MANAGEMENT')
       expect(text).toContain('about 12.5 ticks per second')
     })
@@ -49,7 +49,9 @@ describe('tickwarden demo', () => {
       const reply = await fetch(`http://127.0.0.1:${port}/v1/join`)
       expect(await reply.json()).toMatchObject({ players: 3, gameType: 0 })
     })
-    expect(() => toDemoOptions({ edition: 'bedrock', era: '1.21.11' })).toThrow(new UsageError('--era is for the Java edition'))
+    expect(() => toDemoOptions({ edition: 'bedrock', era: '1.21.11' })).toThrow(
+      new UsageError('--era applies to the Java edition only'),
+    )
     expect(() => toDemoOptions({ edition: 'pocket' })).toThrow('expected java, bedrock')
   })
 

@@ -9,7 +9,7 @@ it('says once what is watched, and every address', () => {
   expect(line('http://127.0.0.1:8080')).toBe(
     'Tickwarden listens on http://127.0.0.1:8080 and watches a (a:25565), local (from its directory)',
   )
-  expect(line('http://192.0.2.7:8080')).toBe('It also listens on http://192.0.2.7:8080')
+  expect(line('http://192.0.2.7:8080')).toBe('Tickwarden also listens on http://192.0.2.7:8080')
 })
 
 it('counts the servers beyond five', () => {

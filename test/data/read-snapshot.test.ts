@@ -101,8 +101,8 @@ describe('what is no snapshot', () => {
   it.each([
     ['', 'it is empty'],
     [' \n', 'it is empty'],
-    ['<html>', 'it is not valid JSON, or cut off'],
-    [snapshot([comeback()]).slice(0, -1), 'it is not valid JSON, or cut off'],
+    ['<html>', 'it is not valid JSON, or truncated'],
+    [snapshot([comeback()]).slice(0, -1), 'it is not valid JSON, or truncated'],
     ['{}', 'it is not a JSON array'],
     ['null', 'it is not a JSON array'],
     ['[]', head],

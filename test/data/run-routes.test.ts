@@ -139,7 +139,7 @@ describe('the script-run routes', () => {
       trigger: 'request',
       outcome: 'done',
       counts: { read: 5, added: 2, changed: 0, unchanged: 0, rejected: 3 },
-      error: 'upcoming-releases/2024/february, line 6: "30th" is no day of the month',
+      error: 'upcoming-releases/2024/february, line 6: "30th" is not a day of the month',
     })
     expect(lines.join('')).toContain('kcomebacks: upcoming-releases/2024/february: 1 row of soundtracks left out')
     expect(await read('/v1/kcomebacks/filter/getall?limit=50&offset=0')).toEqual({
@@ -247,7 +247,7 @@ describe('the script-run routes', () => {
     held.release()
 
     const restarted = await start({ RUN_PAUSE: '1h' })
-    const error = expect.stringMatching(/^interrupted: the process ended before the run did/)
+    const error = expect.stringMatching(/^interrupted: the process ended during the run/)
     const killed = await restarted.script('kcomebacks')
     expect(killed).toEqual({
       ...{ script: 'kcomebacks', path: '/v1/run/kcomebacks', state: 'failed', missing: [], trigger: 'command' },
@@ -349,7 +349,7 @@ describe('the script-run routes', () => {
     await get('/v1/run/kcomebacks')
     await until(async () => (await script('kcomebacks'))?.state === 'failed')
     const shown = await (await get('/v1/run')).text()
-    expect(shown).toContain('Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (401)')
+    expect(shown).toContain('Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (401)')
     for (const text of [shown, lines.join(''), readFileSync(join(folder, 'runs.json'), 'utf8'), process.title]) {
       expect(text).not.toMatch(/hunter/)
     }

@@ -70,7 +70,7 @@ describe('a snapshot file', () => {
       { database: 'projects', up: true, entries: 1, rejected: 1, lastUpdate: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 },
       { database: 'kcomebacks', up: false },
     ])
-    expect(() => opened.current('kcomebacks')).toThrow('There is no snapshot of kcomebacks: the file does not exist.')
+    expect(() => opened.current('kcomebacks')).toThrow('No snapshot of kcomebacks is available: the file does not exist.')
     const rejected = warnings().find(({ fields }) => fields.rejected === 1)
     expect(rejected?.fields.first).toEqual([{ position: 3, reason: 'title must be string' }])
   })
@@ -125,7 +125,7 @@ describe('a snapshot file', () => {
   })
 
   it.each([
-    ['cut off', one('b').slice(0, -3), 'it is not valid JSON, or cut off'],
+    ['cut off', one('b').slice(0, -3), 'it is not valid JSON, or truncated'],
     ['empty', '', 'it is empty'],
     ['of another form', '{"a":1}', 'it is not a JSON array'],
     ['missing', undefined, 'the file does not exist'],
@@ -143,7 +143,7 @@ describe('a snapshot file', () => {
     ])
     const said = warnings().filter(({ fields }) => fields.database === 'kcomebacks')
     expect(said.map(({ fields, message }) => [fields.reason, message])).toEqual([
-      [error, 'snapshot not loaded; the previous one stays in service'],
+      [error, 'snapshot not loaded; the previous one is still served'],
     ])
     // In the log with the folder: which one is looked in is what a wrong DATA_DIR leaves open.
     expect(said[0]?.fields.source).toBe(file('kcomebacks'))
@@ -159,7 +159,7 @@ describe('a snapshot file', () => {
     const opened = await open()
     await truncate(file('kcomebacks'), 256 * 1024 * 1024 + 1)
     await opened.refresh('kcomebacks')
-    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 268435457 bytes, more than 268435456' })
+    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 268435457 bytes; the maximum is 268435456' })
     expect(firstTitle(opened)).toBe('a')
   })
 

@@ -121,7 +121,7 @@ it('keeps the last good copy, which a start without the server is served from', 
   await until(() => statusOf(store)?.state === 'ready')
   answer = serve('broken', '"2"')
   await store.refresh('kcomebacks')
-  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or cut off', entries: 1 })
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or truncated', entries: 1 })
   await store.close()
 
   answer = (_request, reply) => reply.writeHead(503).end()
@@ -145,7 +145,7 @@ it('does not lend the name of a broken text to the good one before', async () =>
   await store.refresh('kcomebacks')
   await store.refresh('kcomebacks')
   expect(asked.at(-1)?.headers['if-none-match']).toBe('"2"')
-  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or cut off' })
+  expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or truncated' })
 })
 
 it('is not trusted when its copy on disk is broken', async () => {

@@ -29,7 +29,7 @@ describe('METRICS_LISTEN', () => {
       const elsewhere = await fetch(service.url + path)
       expect(elsewhere.status).toBe(404)
       expect(await elsewhere.json()).toMatchObject({
-        detail: expect.stringMatching(/^There is nothing at \/\w+; METRICS_LISTEN serves it on an address of its own\.$/),
+        detail: expect.stringMatching(/^There is nothing at \/\w+; it is served on the address in METRICS_LISTEN\.$/),
       })
       expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200)
     }
@@ -55,7 +55,7 @@ describe('METRICS_LISTEN', () => {
     const { port } = taken.address() as AddressInfo
     const config = loadConfig({ env: { PORT: '0', METRICS_LISTEN: `127.0.0.1:${port}` } })
     await expect(serve(config, silent)).rejects.toThrow(
-      `127.0.0.1:${port} is taken by another program. Stop that one, or choose another port: METRICS_LISTEN=127.0.0.1:${port + 1}`,
+      `127.0.0.1:${port} is already in use by another program. Stop that program, or choose another port: METRICS_LISTEN=127.0.0.1:${port + 1}`,
     )
     await new Promise((resolve) => taken.close(resolve))
   })
@@ -63,7 +63,7 @@ describe('METRICS_LISTEN', () => {
   it('fails the start if this machine has no such address', async () => {
     const config = loadConfig({ env: { PORT: '0', METRICS_LISTEN: '192.0.2.1:9150' } })
     await expect(serve(config, silent)).rejects.toThrow(
-      'This machine has no address 192.0.2.1. Set the host of METRICS_LISTEN to one that it has, or to 0.0.0.0 for all.',
+      '192.0.2.1 is not an address of this machine. Set the host of METRICS_LISTEN to one of its addresses, or to 0.0.0.0 for all.',
     )
   })
 

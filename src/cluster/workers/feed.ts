@@ -7,19 +7,19 @@ import type { Icons } from '../icons.ts'
 import { createSnapshotCodec } from '../snapshot-codec.ts'
 import type { PrimaryMessage } from './messages.ts'
 
-/** Sends one worker the snapshots of all servers. */
+/** Sends the snapshots of all servers to one worker. */
 export interface Feed {
-  /** @param text of the snapshot */
+  /** @param text the encoded snapshot */
   add(snapshot: ServerSnapshot, text: string): void
-  /** Sends the newest snapshot of a server again, with its icon, which the worker has not kept. */
+  /** Sends the newest snapshot of a server again, with its icon, which the worker no longer has. */
   repeat(server: string): void
   close(): void
 }
 
-type Send = (message: PrimaryMessage, onTaken: () => void) => void
+type Send = (message: PrimaryMessage, onSent: () => void) => void
 
 function createFeed(send: Send, icons: Icons): Omit<Feed, 'repeat'> & { forgetIcon(hash: string): void } {
-  /** Hashes of the icons that were sent. */
+  /** Hashes of sent icons. */
   const sentIcons = new Set<string>()
   let isClosed = false
 
@@ -50,13 +50,13 @@ export interface FeedsOptions {
   readonly fleet: Fleet
   readonly icons: Icons
   readonly clock: Clock
-  /** Milliseconds after which a worker takes a server for unknown of which it has heard nothing. */
+  /** Milliseconds after which a worker treats a server without new snapshots as unknown. */
   readonly staleAfter: number
 }
 
-/** Sends all workers the snapshots of a fleet, each encoded once. */
+/** Sends the snapshots of a fleet to all workers; each is encoded once. */
 export interface Feeds {
-  /** Begins with the newest snapshot of every server. */
+  /** Opens the feed of one worker, starting with the newest snapshot of every server. */
   open(send: Send): Feed
   close(): void
 }
@@ -74,7 +74,7 @@ export function createFeeds({ fleet, icons, clock, staleAfter }: FeedsOptions): 
     for (const feed of feeds) feed.add(snapshot, text)
   }
 
-  /** Also if nothing has changed: silence means that nobody polls. */
+  /** Sends unchanged snapshots too: silence would mean that the server is not polled. */
   function sweep(): void {
     const now = clock.now()
     for (const watcher of fleet.watchers) {

@@ -10,20 +10,20 @@ import type { PrimaryMessage, WorkerMessage } from './messages.ts'
 
 export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
 
-/** The connection of a worker to the process that polls. */
+/** The connection of a worker to the primary process. */
 export interface Link {
-  /** What the worker is to serve. */
+  /** The message with configuration and servers. */
   readonly started: Promise<StartMessage>
   /** Where the servers come from, once it has started; undefined: the demo server is watched. */
   readonly discovery: DiscoveryView | undefined
   send(message: WorkerMessage): void
-  /** What another process has recorded of a server. */
+  /** Requests the recorded history of a server from the primary process. */
   loadHistory(server: string): Promise<Buffer | undefined>
-  /** Follows the servers; before, snapshots wait. @returns ends that */
+  /** Applies messages with servers and snapshots to the fleet, including those received before. @returns a function that stops it */
   follow(fleet: Fleet, watchers: SharedWatchers, log: Log): () => void
 }
 
-/** The watchers of a fleet of which this process polls no server. */
+/** The watchers of a fleet whose servers this process does not poll. */
 export interface SharedWatchers {
   readonly share: NonNullable<FleetOptions['share']>
   get(server: string): SharedWatcher | undefined
@@ -49,11 +49,11 @@ export function createSharedWatchers(settings: PollSettings, clock: Clock, log: 
   }
 }
 
-/** Icons beyond this many per server are forgotten, if no server shows them. */
+/** Unused icons are removed if there are more than this many per server. */
 const maxIconsPerServer = 2
 const sweepMs = 1_000
 
-/** @param clock the same one as that of the process that polls, as far as two processes can have one */
+/** @param clock comparable with that of the primary process: see sharedClock */
 export function createLink(clock: Clock): Link {
   const icons = createIcons()
   const codec = createSnapshotCodec(icons)
@@ -115,7 +115,7 @@ export function createLink(clock: Clock): Link {
           try {
             take(text)
           } catch (error) {
-            log.error({ err: error }, 'a snapshot of the process that polls cannot be read')
+            log.error({ err: error }, 'a snapshot of the primary process is not valid')
           }
         }
         if (iconCount <= maxIconsPerServer * (fleet.servers.length + 50)) return

@@ -3,15 +3,15 @@ import type { ListStatus } from '../../discovery/status.ts'
 import type { ServerSettings } from '../../game/server.ts'
 import type { CountedRequests } from '../../histogram.ts'
 
-/** What the process that polls tells the workers. */
+/** Messages from the primary process to the workers. */
 export type PrimaryMessage =
   | {
       readonly type: 'start'
       readonly config: Config
       readonly servers: readonly ServerSettings[]
-      /** Absent: the demo server is watched, which is in no list. */
+      /** Absent if the demo server is watched, which is in no list. */
       readonly lists: readonly ListStatus[] | undefined
-      /** Path of the socket on which the process that polls answers what only it can. */
+      /** Path of the socket for requests that only the primary process can answer. */
       readonly socketPath: string
     }
   | { readonly type: 'servers'; readonly servers: readonly ServerSettings[] }
@@ -25,15 +25,15 @@ export type PrimaryMessage =
     }
   | { readonly type: 'history'; readonly server: string; readonly image: Buffer | undefined }
 
-/** What a worker tells the process that polls. */
+/** Messages from a worker to the primary process. */
 export type WorkerMessage =
-  /** It waits for `start`. */
+  /** The worker waits for `start`. */
   | { readonly type: 'ready' }
   | { readonly type: 'listening'; readonly url: string }
   /** @see ListenError */
   | { readonly type: 'failed'; readonly message: string; readonly isListenError: boolean }
   | { readonly type: 'history'; readonly server: string }
-  /** It lacks the icon of this server. */
+  /** The worker does not have the icon of this server. */
   | { readonly type: 'repeat'; readonly server: string }
   | {
       readonly type: 'metrics'

@@ -11,17 +11,17 @@ import { createFeeds, type Feed } from './feed.ts'
 import type { PrimaryMessage, WorkerMessage } from './messages.ts'
 import { workerCommand } from './worker-command.ts'
 
-/** The processes that answer requests, while this one polls the servers. */
+/** The workers, which answer requests while the primary process polls the servers. */
 export interface Workers {
   /**
-   * Starts them.
-   * @returns the URL that they listen on, once all do
-   * @throws WorkerFailure where one cannot
+   * Starts the workers.
+   * @returns their URL, when all of them listen
+   * @throws WorkerFailure if one cannot start
    */
   start(): Promise<string>
-  /** Of their event streams. */
+  /** Metrics of the event streams of all workers. */
   eventMetrics(): { readonly clients: number; readonly dropped: number }
-  /** Ends them; replies under way are finished. */
+  /** Stops the workers; replies in progress are finished. */
   close(): Promise<void>
 }
 
@@ -29,9 +29,9 @@ export interface WorkersOptions {
   readonly count: number
   readonly config: Config
   readonly fleet: Fleet
-  /** Where the servers come from; absent: the demo server is watched. */
+  /** State of discovery; absent if the demo server is watched. */
   readonly discovery?: Pick<Discovery, 'status' | 'onChange'>
-  /** What is recorded of each server, which a worker loads when it starts. */
+  /** The recorded history, which a worker loads when it starts. */
   readonly history: { image(server: string): Buffer | undefined }
   readonly requests: RequestCounts
   readonly socketPath: string
@@ -50,9 +50,9 @@ export class WorkerFailure extends Error {
   }
 }
 
-/** Milliseconds before a worker is started in place of one that has ended soon after its start. */
+/** Minimum time from the start of a worker to that of its replacement, milliseconds. */
 const restartPauseMs = 1_000
-/** Milliseconds until workers that do not end are killed. */
+/** Milliseconds after which workers that do not stop are killed. */
 const graceMs = 4_000
 
 interface Running {
@@ -70,9 +70,9 @@ export function createWorkers(options: WorkersOptions): Workers {
   let hasStarted = false
   let isClosed = false
 
-  function send({ worker }: Running, message: PrimaryMessage, onTaken: () => void = () => {}): void {
-    // One that is about to end takes nothing more; its exit is what counts.
-    if (worker.isConnected()) worker.send(message, onTaken)
+  function send({ worker }: Running, message: PrimaryMessage, onSent: () => void = () => {}): void {
+    // A worker that is about to exit accepts no messages.
+    if (worker.isConnected()) worker.send(message, onSent)
   }
 
   const unfollow = fleet.onChange(() => {
@@ -84,7 +84,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     for (const one of running) send(one, { type: 'lists', lists })
   })
 
-  /** @param onStarted called once, with its URL or the reason why it does not listen */
+  /** @param onStarted called with the URL, or with the reason why the worker does not listen */
   function fork(onStarted: (result: string | WorkerFailure) => void): void {
     const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0 }
     const { worker } = one
@@ -92,12 +92,12 @@ export function createWorkers(options: WorkersOptions): Workers {
     worker.on('message', (message: WorkerMessage) => {
       if (message.type === 'ready') {
         send(one, { type: 'start', config, servers: fleet.servers, lists: discovery?.status(), socketPath })
-        one.feed = feeds.open((batch, onTaken) => send(one, batch, onTaken))
+        one.feed = feeds.open((batch, onSent) => send(one, batch, onSent))
       } else if (message.type === 'listening') onStarted(message.url)
       else if (message.type === 'failed') {
         onStarted(new WorkerFailure(message.message, message.isListenError))
         if (!hasStarted) return
-        log.error(`A worker process could not start: ${message.message}`)
+        log.error(`A worker could not start: ${message.message}`)
         worker.process.kill('SIGKILL')
       }
       if (message.type === 'history') send(one, { ...message, image: history.image(message.server) })
@@ -108,13 +108,13 @@ export function createWorkers(options: WorkersOptions): Workers {
         dropped += message.dropped
       }
     })
-    worker.on('error', (error) => log.error({ err: error }, 'a message to a worker process could not be sent'))
+    worker.on('error', (error) => log.error({ err: error }, 'a message to a worker could not be sent'))
     worker.once('exit', (code, signal) => {
       running.delete(one)
       one.feed?.close()
-      onStarted(new WorkerFailure(`a worker process has ended (${signal ?? `exit code ${code}`})`, false))
+      onStarted(new WorkerFailure(`a worker exited (${signal ?? `exit code ${code}`})`, false))
       if (isClosed) return
-      log.warn({ worker: worker.process.pid, code, signal }, 'A worker process has ended; another one is started.')
+      log.warn({ worker: worker.process.pid, code, signal }, 'A worker exited; starting another one.')
       const pause = Math.max(0, restartPauseMs - (clock.now() - one.startedAt))
       clock.after(pause, () => {
         if (!isClosed) fork(() => {})

@@ -1,2 +1,2 @@
-/** The command of the command line that runs a worker; only the process that polls uses it. */
+/** The hidden command that runs a worker; used by the primary process only. */
 export const workerCommand = 'worker'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { ListedPlayer } from '../../game/protocol/player-list.ts'
 
-/** What must not be in a recording. */
+/** Texts that must not be in a recording. */
 export interface Identifying {
   readonly players: readonly ListedPlayer[]
   /** Names and addresses of the server itself. */
@@ -14,8 +14,8 @@ const word = /[\p{L}\p{N}_]+/gu
 const isWord = (text: string): boolean => /^[\p{L}\p{N}_]+$/u.test(text)
 
 /**
- * Calls `found` for each of the texts that is not part of a longer word, whatever its case, and puts what it returns in its place.
- * Single words are looked up, so that ten thousand names take no longer than ten.
+ * Replaces each occurrence of the texts that is not part of a longer word, ignoring case, by the result of `found`. Single words are
+ * looked up in a set, so that ten thousand names take no longer than ten.
  */
 function createFinder(texts: readonly string[]): (text: string, found: (match: string) => string) => string {
   const given = [...new Set(texts)].filter((text) => text !== '')
@@ -36,11 +36,11 @@ const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/g
 const ipv6 = /(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])/gi
 const domain = /(?<![\w.-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?![\w-])/gi
 
-/** Names in the reserved domain and loopback addresses identify nobody. */
+/** Whether a text is not identifying: a reserved example name, a loopback address or the nil UUID. */
 const isHarmless = (text: string): boolean =>
   /(^|\.)example\.(org|com|net)$/i.test(text) || ['127.0.0.1', '0.0.0.0', '::1', '::', nilUuid].includes(text)
 
-/** Numbers what it is given in order of appearance: the same recording is always replaced in the same way. */
+/** Replaces texts by numbered ones in order of appearance, so that the result is reproducible. */
 function numbered(format: (number: number) => string): (text: string) => string {
   const given = new Map<string, string>()
   return (text) => {
@@ -54,18 +54,18 @@ function numbered(format: (number: number) => string): (text: string) => string 
   }
 }
 
-/** What a server writes for a player who hides. */
+/** The name that a server sends for hidden players. */
 const anonymous = 'Anonymous Player'
 
-/** Host names that say where the server is; its addresses are found by their form. */
+/** Host names of the server. Without its IP addresses, which are found by their form. */
 const ownNames = (hosts: readonly string[]): readonly string[] =>
   hosts.filter((host) => isIP(host) === 0 && !isHarmless(host) && host !== 'localhost')
 
 const padded = (number: number): string => String(number).padStart(12, '0')
 
 /**
- * Replaces names of players, UUIDs, host names, IP addresses and secrets in a text, the same one always by the same. A favicon is
- * left as it is.
+ * Replaces player names, UUIDs, host names, IP addresses and secrets in a text, consistently across texts. Favicons are
+ * not changed.
  */
 export function createAnonymiser({ players, hosts, secrets }: Identifying): (text: string) => string {
   const names = [...new Set(players.map(({ name }) => name))].filter((name) => name !== anonymous).toSorted()
@@ -95,7 +95,7 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
   }
 }
 
-/** The same for each text in a JSON document; the bytes of what is not replaced stay as they are. */
+/** Replaces each string of a JSON document; all other bytes stay the same. */
 export const replaceInJson = (json: string, replace: (text: string) => string): string =>
   json.replaceAll(/"(?:\\.|[^"\\])*"/g, (literal) => {
     const text = JSON.parse(literal) as string
@@ -104,12 +104,12 @@ export const replaceInJson = (json: string, replace: (text: string) => string): 
   })
 
 /**
- * Finds what is left in bytes that are to be written, in each encoding that servers use.
+ * Finds identifying texts that remain in bytes, in each encoding that servers use.
  * @returns a function that lists the secrets, hosts and names in them
  */
 export function createLeakFinder({ players, hosts, secrets }: Identifying): (bytes: Buffer) => readonly string[] {
   const ids = players.flatMap(({ id }) => (id === undefined || id === nilUuid ? [] : [id, id.replaceAll('-', '')]))
-  // A name of one or two letters is also found in other words' place.
+  // Without names of one or two letters, which also match ordinary words.
   const names = players.map(({ name }) => name).filter((name) => name !== anonymous && name.length > 2)
   const addresses = hosts.filter((host) => isIP(host) !== 0 && !isHarmless(host))
   const find = createFinder([...secrets, ...ids, ...names, ...ownNames(hosts), ...addresses])

@@ -13,7 +13,7 @@ import type { Exchange, RawRecording } from './recording.ts'
 
 const maxMessage = 4 * 1024 * 1024
 
-/** Every object in a message that is a player: it has a name and a UUID. */
+/** Every player in a message: objects with a name and a UUID. */
 function playersIn(value: unknown): readonly ListedPlayer[] {
   if (Array.isArray(value)) return value.flatMap(playersIn)
   if (!isRecord(value)) return []
@@ -28,7 +28,7 @@ function idOf(message: string): unknown {
 }
 
 /**
- * Calls each reading method once. The secret is in a header, which is not recorded.
+ * Calls each method without side effects once. The secret is in a header, which is not recorded.
  * @throws SourceError, SyntaxError, or the signal's reason
  */
 export async function recordManagement(
@@ -66,7 +66,7 @@ export async function recordManagement(
         ? signal.reason
         : new SourceError(
             isRefused ? 'auth' : 'closed',
-            `${host}: ${isRefused ? 'the management secret is not accepted' : error.message}`,
+            `${host}: ${isRefused ? 'the management secret is wrong' : error.message}`,
           )
     })
     for (const { text } of requests) ws.send(text)
@@ -83,7 +83,7 @@ export async function recordManagement(
     text,
     replies: messages.filter((message) => idOf(message) === id),
   }))
-  const unasked = messages.filter((message) => idOf(message) === undefined)
+  const notificationTexts = messages.filter((message) => idOf(message) === undefined)
   return {
     protocol: 'management',
     players: messages.flatMap((message) => playersIn(JSON.parse(message))),
@@ -94,7 +94,7 @@ export async function recordManagement(
         sent: Buffer.from(text),
         received: replies.map(toBytes),
       }))
-      const notifications = unasked.map((message) => ({
+      const notifications = notificationTexts.map((message) => ({
         request: 'notification',
         sent: Buffer.alloc(0),
         received: [toBytes(message)],

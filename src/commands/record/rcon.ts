@@ -10,7 +10,7 @@ import {
 import type { Exchange, RawRecording } from './recording.ts'
 import type { Tapped } from './tap.ts'
 
-interface Answered {
+interface RconExchange {
   readonly sent: RconPacket
   readonly received: readonly RconPacket[]
 }
@@ -20,8 +20,8 @@ function packetsIn(chunks: readonly Buffer[]): readonly RconPacket[] {
   return chunks.flatMap((chunk) => [...decoder.push(chunk)])
 }
 
-/** Each packet that was sent, with those that answer it: they have its id, or -1 for a refused login. */
-function answersIn({ sent, received }: Tapped): readonly Answered[] {
+/** Each request with its replies: packets with the same id, or -1 for a refused login. */
+function exchangesIn({ sent, received }: Tapped): readonly RconExchange[] {
   const replies = packetsIn(received)
   return packetsIn(sent).map((packet) => ({
     sent: packet,
@@ -29,10 +29,10 @@ function answersIn({ sent, received }: Tapped): readonly Answered[] {
   }))
 }
 
-const textOf = ({ received }: Answered): string => received.map(({ body }) => body).join('')
-const isList = ({ sent }: Answered): boolean => /^(?:minecraft:)?list\b/.test(sent.body)
-/** A reply that may hold names which cannot be told from other words. */
-const isUnclear = (answer: Answered): boolean => {
+const textOf = ({ received }: RconExchange): string => received.map(({ body }) => body).join('')
+const isList = ({ sent }: RconExchange): boolean => /^(?:minecraft:)?list\b/.test(sent.body)
+/** Whether a reply may contain player names that cannot be distinguished from other words. */
+const isUnclear = (answer: RconExchange): boolean => {
   const list = parsePlayerList(textOf(answer))
   return isList(answer) && (list === undefined ? /online|players/i.test(textOf(answer)) : list.players === undefined)
 }
@@ -40,7 +40,7 @@ const isUnclear = (answer: Answered): boolean => {
 const requestOf = ({ type, body }: RconPacket): string =>
   type === rconType.login ? 'login' : type === rconType.endMark ? 'end mark' : body
 
-/** The game cuts what is longer than a piece; a shorter text may have been several packets for another reason. */
+/** Splits a text as the game does; a text shorter than one piece may have been split for another reason. */
 function inPieces(text: string, before: readonly RconPacket[]): readonly string[] {
   if (before.length < 2) return before.map(() => text)
   const pieces = Math.max(1, Math.ceil(text.length / fullPiece))
@@ -50,11 +50,11 @@ function inPieces(text: string, before: readonly RconPacket[]): readonly string[
 const encode = (packet: RconPacket): Buffer => encodeRconPacket(packet, maxPacketLength)
 
 /**
- * The commands of RCON and their replies from the bytes of its connections. The password is replaced.
+ * Extracts RCON commands and replies from the bytes of connections. The password is replaced.
  * @throws ProtocolError
  */
 export function readRconRecording(connections: readonly Tapped[]): RawRecording {
-  const all = connections.flatMap(answersIn)
+  const all = connections.flatMap(exchangesIn)
   const unclear = all.filter(isUnclear)
   const clear = all.filter((answer) => !unclear.includes(answer))
   return {
@@ -71,7 +71,7 @@ export function readRconRecording(connections: readonly Tapped[]): RawRecording 
           received: pieces.map((body) => encode({ id: first.id, type: first.type, body })),
         }
       })
-      const omitted = unclear.map(({ sent }) => `${sent.body}: the names in its reply cannot be told from other words`)
+      const omitted = unclear.map(({ sent }) => `${sent.body}: names in the reply cannot be distinguished from other words`)
       return { protocol: 'rcon', exchanges, omitted: [...new Set(omitted)] }
     },
   }

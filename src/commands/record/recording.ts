@@ -1,32 +1,32 @@
 import type { ListedPlayer } from '../../game/protocol/player-list.ts'
 
-/** One request and what the server sent back. */
+/** One request and its replies. */
 export interface Exchange {
-  /** `status`, `ping`, an RCON command, a method: what a test finds the exchange by. */
+  /** Key of the exchange, for tests: `status`, `ping`, an RCON command or a method. */
   readonly request: string
   readonly sent: Buffer
   /** Packets, datagrams or messages, in the order of their arrival. */
   readonly received: readonly Buffer[]
 }
 
-/** What one protocol of a server said, ready to be published. */
+/** The recording of one protocol, ready to be published. */
 export interface Recording {
   readonly protocol: 'status' | 'rcon' | 'query' | 'management'
   readonly exchanges: readonly Exchange[]
-  /** What was left out, and why. */
+  /** Omitted exchanges and the reasons. */
   readonly omitted?: readonly string[]
 }
 
-/** What one protocol said, with its secrets and names. */
+/** The recording of one protocol, with secrets and names. */
 export interface RawRecording {
   readonly protocol: Recording['protocol']
-  /** Everybody who is named in it. */
+  /** Every player named in it. */
   readonly players: readonly ListedPlayer[]
-  /** The same with every text replaced. */
+  /** Returns the recording with every text replaced. */
   anonymise(replace: (text: string) => string): Recording
 }
 
-/** A recording as the text of a fixture file. */
+/** Formats a recording as a fixture file. */
 export function formatRecording({ protocol, exchanges, omitted }: Recording): string {
   const encoding = protocol === 'management' ? 'utf8' : 'hex'
   const shown = exchanges.map(({ request, sent, received }) => ({

@@ -24,7 +24,7 @@ function framesIn(bytes: Buffer): readonly Frame[] {
   return frames
 }
 
-/** The sample of a status reply. */
+/** The players in the sample of a status reply. */
 function playersIn(json: string): readonly ListedPlayer[] {
   const status: unknown = JSON.parse(json)
   const players = isRecord(status) ? status.players : undefined
@@ -47,7 +47,7 @@ const decodeKick = (bytes: Buffer): string => {
 }
 
 /**
- * The status of a Java server from the bytes of its connections: the request is written anew, because it holds the address.
+ * Extracts the status of a Java server from the bytes of its connections. The request is rewritten, because it contains the address.
  * @throws ProtocolError, SyntaxError
  */
 export function readStatusRecording(connections: readonly Tapped[]): RawRecording {
@@ -65,7 +65,7 @@ export function readStatusRecording(connections: readonly Tapped[]): RawRecordin
           const reply = encodeFrame(packetIds.status, encodeString(replaceInJson(json, replace)))
           return { request: 'status', sent: hello, received: [reply] }
         }),
-        // A pong repeats the ping.
+        // A pong has the same bytes as the ping.
         ...pongs.map((pong) => ({ request: 'ping', sent: pong, received: [pong] })),
         ...kicks.map((text) => {
           const fields = text.split('\0').map((field) => field.split('§').map(replace).join('§'))

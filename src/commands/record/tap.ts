@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import type { Network } from '../../game/network.ts'
 
-/** What went over one connection. */
+/** The bytes of one connection. */
 export interface Tapped {
   readonly sent: Buffer[]
   readonly received: Buffer[]
-  /** The address that was connected to; undefined before that. */
+  /** The remote address; undefined until connected. */
   address?: string
 }
 
-/** A network that keeps a copy of all bytes of its connections. */
+/** Wraps a network: copies all bytes of its connections. */
 export function tapNetwork(network: Network): { readonly network: Network; readonly connections: readonly Tapped[] } {
   const connections: Tapped[] = []
 
@@ -21,7 +21,7 @@ export function tapNetwork(network: Network): { readonly network: Network; reado
       if (socket.remoteAddress !== undefined) tapped.address = socket.remoteAddress
     })
     const { push } = socket
-    // What arrives, before any listener: a listener of our own would start the flow too early.
+    // Intercepts push(), because a `data` listener would switch the stream to flowing mode too early.
     socket.push = (chunk: unknown, encoding?: BufferEncoding) => {
       if (chunk instanceof Uint8Array) tapped.received.push(Buffer.from(chunk))
       return push.call(socket, chunk, encoding)

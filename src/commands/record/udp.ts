@@ -14,12 +14,12 @@ import { encodeUnconnectedPing } from '../../game/protocol/unconnected-ping.ts'
 import { exchange, withUdpSocket } from '../../game/sources/udp.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 
-/** Type and session. */
+/** Length of type and session. */
 const headBytes = 5
 
 const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
 
-/** Replaces in each text between two NULs, in the encoding of the text. */
+/** Applies `replace` to each NUL-separated text, in its own encoding. */
 function replaceBetweenNuls(bytes: Buffer, replace: (text: string) => string): Buffer {
   const texts = bytes.toString('latin1').split('\0')
   const replaced = texts.map((text) => {
@@ -31,7 +31,7 @@ function replaceBetweenNuls(bytes: Buffer, replace: (text: string) => string): B
 }
 
 /**
- * Sends a challenge and a full stat.
+ * Sends a challenge and a full stat request.
  * @throws SourceError, ProtocolError, the error of the system, or the signal's reason
  */
 export async function recordQuery({ host, port }: HostPort, network: Network, signal: AbortSignal): Promise<RawRecording> {
@@ -64,12 +64,12 @@ export async function recordQuery({ host, port }: HostPort, network: Network, si
   })
 }
 
-/** Of a pong: packet id and time; GUID; magic; length of the text. */
+/** Offsets in a pong. */
 const pong = { guid: 9, magic: 17, length: 33, text: 35 } as const
 const serverId = 6
 
 /**
- * The status of a Bedrock server by RakNet. Its identifier is replaced too.
+ * Records the status of a Bedrock server by RakNet. Its identifier is replaced too.
  * @throws the error of the system, or the signal's reason
  */
 export async function recordRakNet({ host, port }: HostPort, network: Network, signal: AbortSignal): Promise<RawRecording> {

@@ -21,12 +21,12 @@ import { hideFolders } from './paths.ts'
 import { createRedactor, redactedLog } from './redact.ts'
 import { type SharedLock, type SharedLocks, takeTurn } from './shared-lock.ts'
 
-/** Longest run, milliseconds. */
+/** Maximum duration of a run, milliseconds. */
 const maxRunMs = 30 * 60_000
-/** Time that a script gets to end after its signal was aborted, milliseconds: less than the service has to close. */
+/** Time for a script to end after its signal is aborted, milliseconds. Shorter than the shutdown timeout of the service. */
 const graceMs = 3000
 
-export interface RunOrder {
+export interface RunRequest {
   readonly script: Script
   readonly values: ScriptSettings
   /** Absolute. */
@@ -40,13 +40,13 @@ export interface RunOrder {
   readonly full: boolean
   readonly dryRun: boolean
   readonly force: boolean
-  /** Of replicas that may run the script too. */
+  /** Locks shared with other replicas; undefined if there are none. */
   readonly sharedLocks?: SharedLocks | undefined
-  /** Unix milliseconds for which the run is scheduled; undefined where it is asked for. */
+  /** Scheduled time, Unix milliseconds; undefined if the run was requested. */
   readonly due?: number | undefined
 }
 
-/** A run under way. */
+/** A run in progress. */
 export interface Run {
   /** ISO 8601. */
   readonly started: string
@@ -54,13 +54,13 @@ export interface Run {
   readonly ended: Promise<RunRecord>
 }
 
-/** The environment names of what must be set before the script can run. Empty: it can run. */
+/** Environment names of the settings that the script requires and that are not set. Empty: it can run. */
 export const missingSettings = (script: Script, values: ScriptSettings, dataDir: string | undefined): readonly string[] => [
   ...(dataDir === undefined ? [settings.dataDir.env] : []),
   ...script.missingSettings(values).map((name) => settings[name].env),
 ]
 
-// The counts are copied: a script that was abandoned may still change them.
+// A copy: an abandoned script may still change its counts.
 const failure = (error: string, reached: Counts): RunResult => ({ outcome: 'failed', counts: { ...reached }, errors: [error] })
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -71,23 +71,24 @@ function resultOf(error: unknown, reached: Counts): RunResult {
   return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
 }
 
-/** How a run ended. */
+/** How a run ended, and whether the script is still running. */
 interface End {
   readonly result: RunResult
-  /** If the script heeded neither its limit nor the abort: resolves when it does end. Never rejects. */
-  readonly lingers?: Promise<unknown>
+  /** Set if the script ignored the abort: resolves when it does end. Never rejects. */
+  readonly stillRunning?: Promise<unknown>
 }
 
-/** Runs the script to its end, its limit or the abort, whichever comes first. Never rejects. */
-async function runScript(order: RunOrder, log: Log): Promise<End> {
+/** Runs the script until it ends, exceeds the time limit or is aborted. Never rejects. */
+async function runScript(order: RunRequest, log: Log): Promise<End> {
   const { script, clock, signal } = order
   const limit = new AbortController()
   const cancelLimit = clock.after(maxRunMs, () => limit.abort())
   const stop = AbortSignal.any([signal, limit.signal])
   const counts = { ...noCounts }
-  const stopped = () => failure(limit.signal.aborted ? `stopped at its limit of ${maxRunMs / 60_000} minutes` : 'stopped', counts)
+  const stopped = () =>
+    failure(limit.signal.aborted ? `stopped at the time limit of ${maxRunMs / 60_000} minutes` : 'stopped', counts)
 
-  // In a function of its own, which turns a throw into a rejection.
+  // Async, so that a synchronous throw becomes a rejection.
   const start = async () => script.run({ ...order, signal: stop, log, counts })
   const over = start().catch((error: unknown) => {
     if (stop.aborted) return stopped()
@@ -97,7 +98,7 @@ async function runScript(order: RunOrder, log: Log): Promise<End> {
   let cancelGrace = () => {}
   const abandoned = new Promise<End>((resolve) => {
     const begin = () => {
-      cancelGrace = clock.after(graceMs, () => resolve({ result: stopped(), lingers: over }))
+      cancelGrace = clock.after(graceMs, () => resolve({ result: stopped(), stillRunning: over }))
     }
     if (stop.aborted) begin()
     else stop.addEventListener('abort', begin, { once: true })
@@ -110,10 +111,10 @@ async function runScript(order: RunOrder, log: Log): Promise<End> {
   }
 }
 
-/** A dry run neither creates a folder nor needs a lock in one that it cannot write to: no other run can either. */
+/** A dry run on a folder that is missing or read-only needs no lock: no other run can write there either. */
 const noLock: RunLock = { async release() {} }
 
-/** Why a run does not start; `already done`: another replica has run what was due. */
+/** Why a run does not start. `already done`: another replica has done the scheduled run. */
 export type Refusal = 'already running' | 'already done'
 
 interface Turn {
@@ -121,8 +122,8 @@ interface Turn {
   readonly limits: Pick<RunContext, 'signal' | 'confirm'>
 }
 
-/** The turn among all replicas; undefined where there is only this one. @throws SharedLockError */
-async function takeSharedTurn(order: RunOrder, now: number, lock: RunLock): Promise<Turn | Refusal | undefined> {
+/** Takes the lock shared by all replicas; undefined if there are none. @throws SharedLockError */
+async function takeSharedTurn(order: RunRequest, now: number, lock: RunLock): Promise<Turn | Refusal | undefined> {
   const { sharedLocks, script, due, signal, dryRun } = order
   if (sharedLocks === undefined || dryRun) return undefined
   try {
@@ -138,11 +139,11 @@ async function takeSharedTurn(order: RunOrder, now: number, lock: RunLock): Prom
 }
 
 /**
- * Starts a run, unless one of the same script is under way, in this process or another one on the same folder.
+ * Starts a run, unless the same script is already running, in this process or another one that uses the folder.
  * @throws DataDirError if the folder cannot be created or written to
- * @throws SharedLockError if the state that replicas share cannot be used
+ * @throws SharedLockError if the shared state of the replicas is unavailable
  */
-export async function startRun(order: RunOrder): Promise<Run | Refusal> {
+export async function startRun(order: RunRequest): Promise<Run | Refusal> {
   const { script, dataDir, trigger, clock, dryRun } = order
   const { name } = script
   const isWritable = await openFolder(dataDir, dryRun)
@@ -157,7 +158,7 @@ export async function startRun(order: RunOrder): Promise<Run | Refusal> {
   const redact = createRedactor(order.values)
   const log = redactedLog(order.log, redact)
   log.info({ script: name, trigger }, `${name}: started`)
-  // After the lock was taken: only its holder changes what is recorded of the script.
+  // Only the holder of the lock changes the records of the script.
   if (!dryRun) await addStart(dataDir, { script: name, trigger, started }, log)
 
   function recordOf({ outcome, counts, errors, retryAt }: RunResult): RunRecord {
@@ -175,25 +176,25 @@ export async function startRun(order: RunOrder): Promise<Run | Refusal> {
     })
   }
   async function run(): Promise<RunRecord> {
-    const { result, lingers } = await runScript(turn === undefined ? order : { ...order, ...turn.limits }, log)
+    const { result, stillRunning } = await runScript(turn === undefined ? order : { ...order, ...turn.limits }, log)
     let record: RunRecord
     try {
       record = recordOf(result)
     } catch (error) {
-      // A script that returns something else than a result must not end the service.
-      log.error({ err: error, script: name }, `${name}: its result cannot be recorded`)
+      // A script that returns an invalid result must not crash the service.
+      log.error({ err: error, script: name }, `${name}: the result cannot be recorded`)
       record = recordOf(failure(`the result of the run cannot be recorded: ${messageOf(error)}`, noCounts))
     }
     const level = record.outcome === 'done' ? 'info' : 'warn'
     log[level]({ script: name, outcome: record.outcome, ...record.counts, error: record.errors[0] }, `${name}: ended`)
-    // Before the lock is released: whoever finds it free finds the record.
+    // Before the lock is released, so that the next holder finds the record.
     if (!dryRun) await addRun(dataDir, record, log)
     const release = async () => {
       await turn?.lock.release()
       await lock.release()
     }
-    if (lingers === undefined) await release()
-    else void lingers.then(release)
+    if (stillRunning === undefined) await release()
+    else void stillRunning.then(release)
     return record
   }
   return { started, ended: run() }

@@ -2,10 +2,10 @@ import { access, constants, mkdir, mkdtemp, rmdir, stat } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import { settings } from '../../config/settings.ts'
 
-/** DATA_DIR cannot be used. The message names the folder: it is for the log and the terminal. */
+/** DATA_DIR cannot be used. The message contains the path: it is for the log and the terminal. */
 export class DataDirError extends Error {
   override readonly name = 'DataDirError'
-  /** The message without the folder, for replies. */
+  /** The message without the path, for HTTP replies. */
   readonly publicMessage: string
 
   constructor(dataDir: string, problem: string, cause: unknown) {
@@ -23,7 +23,7 @@ const exists = (path: string): Promise<boolean> =>
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
   )
 
-/** Creates a folder and those above it, one at a time: a recursive mkdir of Node.js does not end below /proc. */
+/** Creates a folder and its parents one by one: Node's recursive mkdir never returns below /proc. */
 async function createFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
@@ -37,15 +37,15 @@ async function createFolder(path: string): Promise<void> {
   }
 }
 
-/** Some file systems, such as /proc and /sys, allow root to write and then refuse it. */
+/** Creates a temporary folder to be sure: on /proc and /sys, access() reports that root may write, but writing fails. */
 async function checkWritable(path: string): Promise<void> {
   await access(path, constants.W_OK)
   await rmdir(await mkdtemp(join(path, '.probe-')))
 }
 
 /**
- * Creates the data folder, unless nothing may be changed.
- * @returns whether it can be written to: false only in a dry run
+ * Creates the data folder, except in a dry run.
+ * @returns whether it is writable; false only in a dry run
  * @throws DataDirError if it cannot be created or written to
  */
 export async function openFolder(dataDir: string, dryRun: boolean): Promise<boolean> {

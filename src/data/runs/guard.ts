@@ -2,12 +2,12 @@ import fs, { type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { lock } from 'proper-lockfile'
 
-/** A guard that has not changed for this long was left by a process that was killed. Milliseconds. */
+/** A guard that has not changed for this long belongs to a process that was killed. Milliseconds. */
 const staleMs = 5000
 
 /**
- * The file system for one attempt to take a guard. The library compares the time of another one's guard with the clock of this
- * machine, which may be an hour off: it gets the time for which the guard has not changed, as this process has seen it.
+ * The `fs` option for one attempt to take a guard. The library compares the mtime of the guard with the local clock, but the
+ * guard may be from a machine with another time. Here stat() reports how long this process has seen the guard unchanged.
  */
 function fileSystemOf(): object {
   let isHeld = false
@@ -35,19 +35,19 @@ function fileSystemOf(): object {
 }
 
 /**
- * Runs a short action that no other process on the folder runs at the same time, waiting for its turn. A process that was killed
- * in the middle delays the others by five seconds, whatever the clocks of their machines say.
- * @throws Error if the turn does not come within about ten seconds
+ * Runs a short action while no other process that uses the folder runs it; waits for them. A process that was killed during it
+ * delays the others by five seconds, even if the clocks of their machines differ.
+ * @throws Error if the guard is not free within about ten seconds
  */
 export async function withGuard<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
   const guard = join(folder, `.${name}.guard`)
-  // The library identifies what it holds by its first argument, so two guards need different ones.
+  // The library identifies a lock by its first argument, so each guard needs a different one.
   const release = await lock(guard, {
     lockfilePath: guard,
     realpath: false,
     stale: staleMs,
     fs: fileSystemOf(),
-    // After a suspend, or if somebody removed the guard. release() reports it too, and a throw from a timer ends the process.
+    // After a suspend, or if the guard was removed. release() reports it too; throwing from a timer would end the process.
     onCompromised: () => undefined,
     retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
   })
@@ -55,7 +55,7 @@ export async function withGuard<T>(folder: string, name: string, action: () => P
     return await action()
   } finally {
     await release().catch((error: NodeJS.ErrnoException) => {
-      // Somebody else took it: there is nothing to release.
+      // Another process has taken it: nothing to release.
       if (error.code !== 'ERELEASED') throw error
     })
   }

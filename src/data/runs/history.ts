@@ -14,7 +14,7 @@ export type Trigger = (typeof triggers)[number]
 const Count = Type.Integer({ minimum: 0 })
 export const Counts = Type.Object(
   { read: Count, added: Count, changed: Count, unchanged: Count, rejected: Count },
-  { description: 'Of the rows, projects or songs. Of a run that ended early: up to its end' },
+  { description: 'Number of rows, projects or songs; of an aborted run, those processed before it ended' },
 )
 
 /** A run that has ended. Times are ISO 8601, UTC. */
@@ -27,30 +27,32 @@ export const RunRecord = Type.Object({
   outcome: Type.Enum(outcomes),
   counts: Counts,
   errors: Type.Array(Type.String()),
-  retryAt: Type.Optional(Type.String({ description: 'If rate_limited: the time from which another run makes sense' })),
+  retryAt: Type.Optional(
+    Type.String({ description: 'If rate_limited: the time after which the upstream accepts requests again' }),
+  ),
 })
 export type RunRecord = Static<typeof RunRecord>
 
-/** A run that has started and of which no end is recorded. */
+/** A run whose start is recorded, but not its end. */
 export const StartedRun = Type.Pick(RunRecord, ['script', 'trigger', 'started'])
 export type StartedRun = Static<typeof StartedRun>
 
-/** True for a run that published what it found. */
+/** Whether a run published its results. */
 export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
 
-/** Errors that the record of a run holds; the log has all of them. */
+/** Maximum number of errors in the record of a run; the log contains all of them. */
 const maxErrors = 20
 
-/** The first errors, and how many more there are. */
+/** The first errors, and a line with the number of the others. */
 export const firstErrors = (errors: readonly string[]): readonly string[] =>
   errors.length <= maxErrors ? errors : [...errors.slice(0, maxErrors), `and ${errors.length - maxErrors} more, see the log`]
 
 const History = Type.Object({
   /** The last {@link maxRuns}, the newest last. */
   runs: Type.Array(RunRecord),
-  /** When each script last succeeded, by script: it may be longer ago than the runs go back. */
+  /** Time of the last success by script; it may be older than all of `runs`. */
   lastSuccess: Type.Record(Type.String(), Type.String()),
-  /** The runs under way, and those whose process was killed, until the next run of the same script. Absent in older files. */
+  /** Runs in progress, and runs whose process was killed, until the next run of the script. Absent in older files. */
   started: Type.Optional(Type.Array(StartedRun)),
 })
 export type History = Static<typeof History>
@@ -74,8 +76,8 @@ export async function readHistory(dataDir: string): Promise<History> {
 const textOf = (history: History): string => `${JSON.stringify(history, null, 1)}\n`
 
 /**
- * Writes the newest run into the room that the file has on a full disk, older runs giving way to it. Not atomic: half a file is
- * no history, which claims less than an old one does.
+ * On a full disk, overwrites the file in place with as many of the newest runs as fit into its present size. Not atomic: a
+ * truncated file reads as no history, which is better than one that lacks the newest run.
  */
 async function overwrite(path: string, { runs, ...others }: History): Promise<void> {
   const file = await open(path, 'r+')
@@ -93,13 +95,13 @@ async function overwrite(path: string, { runs, ...others }: History): Promise<vo
   }
 }
 
-/** Without room for the newest run, nothing must say that the last one succeeded. */
+/** If the newest run does not fit, the file is removed: it must not report the run before as the last one. */
 const overwriteOrRemove = (path: string, history: History): Promise<void> =>
   overwrite(path, history).catch(() => rm(path, { force: true }))
 
 /**
- * Changes the file. A failure is logged: the run itself goes on, or has ended.
- * @param onFull called where there is no room for the whole
+ * Updates the file. A failure is only logged, because it does not affect the run itself.
+ * @param onFull called if the file cannot be replaced
  */
 async function update(
   { dataDir, script, log }: { readonly dataDir: string; readonly script: string; readonly log: Log },
@@ -115,18 +117,18 @@ async function update(
       })
     })
   } catch (error) {
-    log.error({ script, err: error }, 'runs.json could not be written as a whole')
+    log.error({ script, err: error }, 'runs.json could not be written completely')
   }
 }
 
 const startedWithout = ({ started = [] }: History, name: string) => started.filter(({ script }) => script !== name)
 
-/** Adds a run that begins, so that it is on record even if its process is killed. */
+/** Adds a run that starts, so that it is recorded even if its process is killed. */
 export const addStart = (dataDir: string, { script, trigger, started }: StartedRun, log: Log): Promise<void> =>
   update(
     { dataDir, script, log },
     (history) => ({ ...history, started: [...startedWithout(history, script), { script, trigger, started }] }),
-    // The runs before are worth more than the start of this one.
+    // Keep the records of earlier runs rather than the start of this one.
     async () => {},
   )
 

@@ -21,9 +21,9 @@ import { SharedLockError, type SharedLocks } from './shared-lock.ts'
 export type StartReply =
   | { readonly state: 'started' | Refusal }
   | { readonly state: 'not configured'; readonly missing: readonly string[] }
-  /** Without a path of this machine: the log has it. */
+  /** The reason contains no path; the log does. */
   | { readonly state: 'no folder'; readonly reason: string }
-  /** Other replicas may run it: nothing is known of them. */
+  /** Unknown whether another replica runs it. */
   | { readonly state: 'no shared state'; readonly reason: string }
   | { readonly state: 'stopping' | 'error' }
   /** Whole seconds. */
@@ -34,29 +34,29 @@ export interface ScriptStatus {
   /** Route that starts it. */
   readonly route: string
   readonly state: 'idle' | 'running' | 'succeeded' | 'failed'
-  /** When the run under way started, if that is known. ISO 8601. */
+  /** Start of the run in progress, if known. ISO 8601. */
   readonly runningSince: string | undefined
-  /** What must be set before it can run. */
+  /** Environment names of required settings that are not set. */
   readonly missing: readonly string[]
   /** The last run that has ended. */
   readonly last: RunRecord | undefined
-  /** A run after that one whose process was killed, so that nothing is known of it but its start. */
+  /** A later run whose process was killed; only its start is known. */
   readonly interrupted: StartedRun | undefined
   readonly lastSuccess: string | undefined
-  /** Undefined where the script has none, or it could not be read. */
+  /** Undefined if the script has no state, or it could not be read. */
   readonly own: ScriptState | undefined
 }
 
-/** The update scripts of this service: each idle, running, succeeded or failed, and never running twice. */
+/** Runs the update scripts, each at most once at a time, and reports their state. */
 export interface Runs {
   /**
    * Never rejects.
-   * @param due Unix milliseconds for which the run is scheduled; undefined where it is asked for
+   * @param due scheduled time, Unix milliseconds; undefined if the run was requested
    */
   start(name: string, trigger: Trigger, due?: number): Promise<StartReply>
   status(): Promise<readonly ScriptStatus[]>
   metrics(): readonly ScriptMetrics[]
-  /** Stops what is running and waits for its end. */
+  /** Aborts the runs in progress and waits for them. */
   close(): Promise<void>
 }
 
@@ -65,13 +65,13 @@ export interface RunsOptions {
   readonly values: ScriptSettings
   /** Absolute; undefined if DATA_DIR is not set. */
   readonly dataDir: string | undefined
-  /** Least time between two runs of a script, milliseconds. */
+  /** Minimum time between two runs of a script, milliseconds. */
   readonly pauseMs: number
   readonly clock: Clock
   readonly log: Log
-  /** Called when a run has ended, while it still counts as running. */
+  /** Called when a run has ended, before its state changes from `running`. */
   readonly onEnd?: (script: Script) => Promise<void>
-  /** Of replicas that may run the scripts too. */
+  /** Locks shared with other replicas; undefined if there are none. */
   readonly sharedLocks?: SharedLocks | undefined
 }
 
@@ -84,7 +84,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   const stop = new AbortController()
   /** The runs of this process. */
   const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
-  /** Who held the lock when it was last read: another process on the folder, or a run here that outlasts its end. */
+  /** Lock holders at the last read: other processes that use the folder, or a script of this process that ignored its abort. */
   const holders = new Map<string, Partial<Holder>>()
   const last = new Map<string, RunRecord>()
   const interrupted = new Map<string, StartedRun>()
@@ -94,9 +94,9 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     scripts.map(({ name }) => [name, new Map(outcomes.map((outcome) => [outcome, 0]))]),
   )
 
-  /** Other processes on the folder run scripts too. */
+  /** Reads the lock files and records: other processes that use the folder run scripts too. */
   async function readState(folder: string): Promise<void> {
-    // First: the record of a run is written before its lock is released.
+    // Locks before records: a run is recorded before its lock is released.
     for (const { name } of scripts) {
       const holder = await holderOf({ folder, name, clock })
       if (holder === undefined) holders.delete(name)
@@ -117,7 +117,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     for (const script of scripts) await readOwnState(script, folder)
   }
 
-  /** The run that is recorded as started and of which no process holds the lock. */
+  /** The run that is recorded as started, but whose lock no process holds. */
   async function findInterrupted(
     folder: string,
     name: string,
@@ -125,7 +125,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   ): Promise<StartedRun | undefined> {
     const run = started.find(({ script }) => script === name)
     if (run === undefined || holders.has(name) || (await holderOf({ folder, name, clock })) !== undefined) return undefined
-    // It may have ended after the file was read, and released the lock: it was recorded before that.
+    // Read again: the run may have been recorded and its lock released since the file was read.
     const { started: now = [] } = await readHistory(folder)
     return now.find((one) => one.script === name && one.started === run.started)
   }
@@ -136,7 +136,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       if (state !== undefined) states.set(script.name, state)
     } catch (error) {
       states.delete(script.name)
-      log.warn({ script: script.name, err: error }, `${script.name}: its state cannot be read`)
+      log.warn({ script: script.name, err: error }, `${script.name}: the state cannot be read`)
     }
   }
   let reading: Promise<void> | undefined
@@ -149,7 +149,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   }
   void refresh()
 
-  function putOnRecord(record: RunRecord): void {
+  function recordEnd(record: RunRecord): void {
     const { script: name } = record
     last.set(name, record)
     if (isSuccess(record)) lastSuccess.set(name, record.ended)
@@ -159,8 +159,8 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
 
   async function follow(script: Script, run: Run): Promise<void> {
     const { name } = script
-    putOnRecord(await run.ended)
-    await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: after its end`))
+    recordEnd(await run.ended)
+    await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: error after the run`))
     holders.delete(name)
     void refresh()
   }
@@ -171,10 +171,10 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     const lastTime = killed?.started ?? record?.ended
     if (lastTime === undefined) return undefined
     const [now, before] = [clock.wall(), Date.parse(lastTime)]
-    // Files may be edited by hand, and were perhaps written by an older version.
+    // Clamped: the file may be edited by hand or written by an older version.
     const retryAt = record?.retryAt === undefined ? before : clampRetryAt(Date.parse(record.retryAt), before)
     const until = Math.max(before + pauseMs, retryAt)
-    // A clock that was set back must not make anybody wait.
+    // Do not wait if the clock was set back.
     if (!(now >= before && now < until)) return undefined
     return { state: 'too soon', since: Math.floor((now - before) / 1000), wait: Math.ceil((until - now) / 1000) }
   }
@@ -194,15 +194,15 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     return { state: 'started' }
   }
 
-  /** Why a run did not start, on record as a failed one: a full disk, for example. */
+  /** Records a run that could not start, for example on a full disk, as failed. */
   async function recordFailure(name: string, trigger: Trigger, reason: string, cause: unknown): Promise<void> {
     const now = new Date(clock.wall()).toISOString()
     const record: RunRecord = {
       ...{ script: name, trigger, started: now, ended: now, duration: 0, outcome: 'failed', counts: noCounts },
       errors: [`not started: ${reason}`],
     }
-    putOnRecord(record)
-    // In a folder that cannot be written to at all it would be tried for long, in vain.
+    recordEnd(record)
+    // Only on a full disk: in a read-only folder this would retry for seconds in vain.
     if (dataDir !== undefined && isDiskFull(cause)) await addRun(dataDir, record, log)
   }
 
@@ -257,7 +257,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       })
     },
     metrics() {
-      // For the next scrape: this one does not wait for a file.
+      // For the next scrape: this one must not wait for files.
       void refresh()
       return scripts.map(({ name }) => {
         const [record, success] = [last.get(name), lastSuccess.get(name)]

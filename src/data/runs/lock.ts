@@ -8,7 +8,7 @@ import { DataDirError } from './folder.ts'
 import { withGuard } from './guard.ts'
 import { machine, processExists, startTimeOf } from './process-identity.ts'
 
-/** Who holds a lock. */
+/** The process that holds a lock. */
 const Holder = Type.Object({
   /** See {@link machine}. */
   machine: Type.String(),
@@ -25,26 +25,26 @@ export interface RunLock {
   release(): Promise<void>
 }
 
-/** A holder changes the time of its lock file this often, milliseconds. */
+/** Interval at which a holder updates the mtime of its lock file, milliseconds. */
 const heartbeatMs = 10_000
-/** A holder whose process cannot be checked counts as dead after this time without a heartbeat, milliseconds. */
+/** A holder whose process cannot be checked is treated as dead after this time without a heartbeat, milliseconds. */
 export const maxSilenceMs = 60_000
 
 const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
 /**
- * The lock files of this process that it still holds. A lock file that names this process and is not among them was left by a
+ * The lock files that this process holds. A lock file that names this process but is not among them was left behind by a
  * release that failed.
  */
 const held = new Set<string>()
 
-/** What a lock file looked like, and since when. `since` is on the clock of this process: clocks of two machines differ. */
+/** The last observed state of each lock file, and since when it is unchanged by the clock of this process. */
 const observed = new Map<string, { readonly state: string; readonly since: number }>()
 
-/** Milliseconds for which a lock file has not changed, as far as this process has seen. */
+/** Milliseconds for which this process has seen the lock file unchanged. */
 function silenceOf(path: string, state: string, clock: Pick<Clock, 'now'>): number {
-  const known = observed.get(path)
-  if (known?.state === state) return clock.now() - known.since
+  const before = observed.get(path)
+  if (before?.state === state) return clock.now() - before.since
   observed.set(path, { state, since: clock.now() })
   return 0
 }
@@ -56,12 +56,12 @@ function stateOf({ machine: where, pid, since }: Holder, path: string): HolderSt
   if (pid === process.pid && since === startTimeOf(pid)) return held.has(path) ? 'alive' : 'dead'
   if (!processExists(pid)) return 'dead'
   const started = startTimeOf(pid)
-  // Under hidepid nothing is known of a process of another user but that the id is in use.
+  // With the mount option hidepid, the start time of another user's process cannot be read.
   if (started === '' || since === '') return 'unknown'
   return started === since ? 'alive' : 'dead'
 }
 
-/** A lock file as it is now. */
+/** The current content and state of a lock file. */
 interface LockFile {
   /** Undefined if this user may not read it. */
   readonly text: string | undefined
@@ -83,7 +83,7 @@ async function inspect(path: string, clock: Pick<Clock, 'now'>): Promise<LockFil
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : undefined))
   if (text === null) return undefined
   const holder = text === undefined ? undefined : parseHolder(text)
-  // Lock files appear whole, so one that can be read and names no holder is nobody's.
+  // Lock files are created atomically: one without a valid holder is not in use.
   if (text !== undefined && holder === undefined) return { text, holder, state: 'dead' }
   const state = holder === undefined ? 'unknown' : stateOf(holder, path)
   if (state !== 'unknown') return { text, holder, state }
@@ -100,15 +100,15 @@ export interface LockOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
-/** The process that holds a lock and is alive or may be, this one included; `{}` if its file may not be read. */
+/** The holder of a lock, this process included, unless it is known to be dead; `{}` if its file cannot be read. */
 export async function holderOf({ folder, name, clock }: LockOptions): Promise<Partial<Holder> | undefined> {
   const found = await inspect(pathOf(folder, name), clock)
   return found === undefined || found.state === 'dead' ? undefined : (found.holder ?? {})
 }
 
 /**
- * Waits until it is certain whether a lock is held, at most {@link maxSilenceMs}: for a process that runs only once, and so has
- * not watched the lock before.
+ * Waits until it is certain whether a lock is held, at most {@link maxSilenceMs}: for a short-lived process, which has not
+ * observed the lock before.
  * @returns true if it is free to be taken
  */
 export async function waitForCertainty({ folder, name, clock }: LockOptions, signal: AbortSignal): Promise<boolean> {
@@ -123,7 +123,7 @@ export async function waitForCertainty({ folder, name, clock }: LockOptions, sig
   }
 }
 
-/** Creates the lock file with its whole content, unless there is one. */
+/** Creates the lock file atomically; undefined if it exists. */
 async function create(path: string, text: string): Promise<FileHandle | undefined> {
   const draft = `${path}.${process.pid}.new`
   await writeFile(draft, text)
@@ -132,7 +132,7 @@ async function create(path: string, text: string): Promise<FileHandle | undefine
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EEXIST') return undefined
-    // A file system without hard links; the guard keeps others away meanwhile.
+    // A file system without hard links: the guard keeps other processes out.
     await writeFile(path, text, { flag: 'wx' })
   } finally {
     await rm(draft, { force: true })
@@ -140,7 +140,7 @@ async function create(path: string, text: string): Promise<FileHandle | undefine
   return open(path, 'r+')
 }
 
-/** Removes the lock of a dead holder. @returns false if meanwhile it was that of somebody else, which is put back */
+/** Removes the lock of a dead holder. @returns false if it has a new holder by now; it is then restored */
 async function removeDead(path: string, { text }: LockFile): Promise<boolean> {
   const removed = `${path}.${process.pid}.dead`
   await rename(path, removed)
@@ -154,10 +154,10 @@ async function removeDead(path: string, { text }: LockFile): Promise<boolean> {
 }
 
 /**
- * Takes the lock of a script in a folder, against every process that uses the folder. The lock of a process of this machine that
- * has ended is taken over at once. One whose process cannot be checked (on another machine or in another container, or of another
- * user under hidepid) is taken over when its file has not changed for a minute while this process was watching: file times are
- * only compared with each other, so that it does not matter what the clocks of two machines say.
+ * Takes the lock of a script against all processes that use the folder. The lock of a process of this machine that has ended is
+ * taken over immediately. If the process cannot be checked (on another machine, in another container, or of another user with
+ * hidepid), its lock is taken over after this process has seen the file unchanged for a minute. File times are only compared
+ * with each other, so the clocks of the machines may differ.
  * @returns undefined if another run holds it
  * @throws DataDirError if the lock of a dead holder cannot be removed or none can be created
  */
@@ -179,7 +179,7 @@ export async function takeLock({
   try {
     file = await withGuard(folder, name, async () => {
       const found = await inspect(path, clock)
-      // Checked again after the guard: a process that was suspended for longer may believe that it still has it.
+      // removeDead() checks again: a process that was suspended may wrongly believe that it still holds the guard.
       if (found !== undefined && (found.state !== 'dead' || !(await removeDead(path, found)))) return undefined
       return create(path, text)
     })
@@ -192,7 +192,7 @@ export async function takeLock({
   const lockFile = file
   const heartbeat = setInterval(() => {
     const now = new Date()
-    // Of the open file: at the path there may be the lock of somebody else, after it was removed by hand.
+    // By file handle: after a manual removal, the path may be the lock of another process.
     lockFile.utimes(now, now).catch(() => undefined)
   }, heartbeatMs)
   heartbeat.unref()
@@ -204,10 +204,10 @@ export async function takeLock({
   return {
     async release() {
       clearInterval(heartbeat)
-      // First: if the file cannot be removed, it counts as left behind.
+      // First, so that a file that cannot be removed is treated as left behind.
       held.delete(path)
       await lockFile.close().catch(() => undefined)
-      // Where the folder has gone, the guard would be tried for ten seconds.
+      // If the folder was removed, do not wait ten seconds for the guard.
       if (await isOwn()) await withGuard(folder, name, remove).catch(() => remove().catch(() => undefined))
     },
   }

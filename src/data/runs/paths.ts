@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
 
-/** Replies name files, not the folders of this machine: of each quoted absolute path, as in the errors of the file system, only the file is left. */
+/** Reduces each quoted absolute path, as in file system errors, to its file name, because replies must not expose local folders. */
 export const hideFolders = (text: string): string =>
   text.replaceAll(/'((?:\/|[A-Za-z]:\\)[^']*)'/g, (_match, path: string) => `'${basename(path.replaceAll('\\', '/'))}'`)

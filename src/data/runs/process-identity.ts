@@ -5,12 +5,12 @@ function readOrEmpty(read: () => string): string {
   try {
     return read()
   } catch {
-    // Not on this system, or not for this user.
+    // Not available on this system or to this user.
     return ''
   }
 }
 
-/** The machine, its boot and the namespace that process ids are of: a container counts as a machine of its own. */
+/** Identifies the machine, its boot and the PID namespace, so that each container counts as a separate machine. */
 export const machine: string = [
   hostname(),
   readOrEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
@@ -18,9 +18,9 @@ export const machine: string = [
 ].join(' ')
 
 /**
- * When a process of this machine started, in the kernel's clock ticks: a process id is used again, the pair is not. Field 22 of
- * /proc/<pid>/stat; the name before it may contain spaces and brackets.
- * @returns `''` if it is unknown: another system, no such process, or one of another user under hidepid
+ * Start time of a process of this machine in kernel clock ticks. Process ids are reused, pairs of id and start time are not. Field 22 of
+ * /proc/<pid>/stat; the process name before it may contain spaces and parentheses.
+ * @returns `''` if unknown: not Linux, no such process, or another user's process with hidepid
  */
 export const startTimeOf = (pid: number): string =>
   readOrEmpty(
@@ -30,7 +30,7 @@ export const startTimeOf = (pid: number): string =>
         .split(' ')[19] ?? '',
   )
 
-/** Whether a process exists on this machine, also one of another user. */
+/** Whether a process of any user exists on this machine. */
 export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -5,11 +5,11 @@ import { RequestError } from '../../errors.ts'
 import { parseHostPort } from '../../game/protocol/address.ts'
 import { createBearerCheck } from '../../http/bearer.ts'
 
-/** True for a name or address that only this machine can reach. */
+/** Whether a host name or address is reachable from this machine only. */
 const isLoopback = (host: string): boolean =>
   /^localhost\.?$/i.test(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 
-/** What proxies add: the request may come from anywhere. */
+/** Headers that proxies add: the request may come from any machine. */
 const proxyHeaders = [
   'forwarded',
   'via',
@@ -20,7 +20,7 @@ const proxyHeaders = [
   'x-real-ip',
 ] as const
 
-/** Why a request is not one that a person or program on this machine made itself; undefined if it is. */
+/** Why a request is not a plain local one; undefined if it is. */
 function foreignPart({ headers }: FastifyRequest): string | undefined {
   const { host = '', origin, 'sec-fetch-site': fetchSite } = headers
   const name = parseHostPort(host, 80)?.host
@@ -42,9 +42,9 @@ export interface ProtectionOptions {
 }
 
 /**
- * Decides who may use the script-run routes. With RUN_TOKEN, requests that carry it. Without, plain local requests: a GET has
- * side effects here, and any web page that is open on this machine, or a name that resolves to it, can make one.
- * @returns throws for every other request
+ * Creates the check that protects the script-run routes. With RUN_TOKEN, requests need the token. Without it, only plain local
+ * requests are allowed: GET has side effects here, and any web page or DNS rebinding attack could send one from a browser.
+ * @returns a function that throws for every other request
  * @throws RequestError PROTECTED_MODE (403), UNAUTHORIZED (401)
  */
 export function createProtection({ host, token }: ProtectionOptions): (request: FastifyRequest) => void {

@@ -4,10 +4,10 @@ import { escapeControls, escapeControlsInLines } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
 import type { ScriptSettings } from '../scripts/script.ts'
 
-/** A shorter one may as well be ordinary text. */
+/** Shorter secrets are not hidden: they may be ordinary text. Characters. */
 const minSecretLength = 6
 
-/** Hides the values of the secret settings in a text. Scripts put none there; this is for upstream texts that they quote. */
+/** Hides the values of secret settings in a text, in case an upstream repeats one in a message that a script quotes. */
 export function createRedactor(values: ScriptSettings): (text: string) => string {
   const names = Object.keys(values) as readonly (keyof ScriptSettings & SettingName)[]
   const secrets = names
@@ -18,7 +18,7 @@ export function createRedactor(values: ScriptSettings): (text: string) => string
   return (text) => forms.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
 }
 
-/** A log that hides secrets anywhere in a line, and shows control characters from outside escaped. */
+/** Wraps a log: hides secrets in every part of a line, and escapes control characters. */
 export function redactedLog(log: Log, redact: (text: string) => string): Log {
   const clean = (value: unknown, depth: number): unknown => {
     if (typeof value === 'string') return escapeControls(redact(value))

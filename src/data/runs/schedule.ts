@@ -28,19 +28,19 @@ export interface ScheduleOptions {
 }
 
 const daily = '0 3 * * *'
-/** Largest delay of a run that UPDATE_SCHEDULE does not time: services must not all call the upstreams in the same minute. Milliseconds. */
+/** Maximum random delay of runs without UPDATE_SCHEDULE, so that not all services call the upstreams in the same minute. Milliseconds. */
 const jitterMs = 15 * 60_000
-/** Data older than this are caught up on, milliseconds. */
+/** Data older than this cause a catch-up run at the start. Milliseconds. */
 const maxAgeMs = 25 * 3_600_000
-/** Least time from a run to a catch-up: a restart after a failure is no reason to try again at once. Milliseconds. */
+/** Minimum time from a run to a catch-up run, so that restarts do not retry a failed run each time. Milliseconds. */
 const minCatchUpPauseMs = 3_600_000
-/** Longest delay of a timer, milliseconds. */
+/** Maximum delay of one timer, milliseconds. */
 const maxTimerMs = 24 * 3_600_000
 
 const nextTime = (cron: string, after: number): number | undefined =>
   new Cron(cron, { paused: true, timezone: 'UTC' }).nextRun(new Date(after))?.getTime()
 
-/** Runs each script by UPDATE_SCHEDULE, and starts a run that was missed while the service was down. */
+/** Runs each script by UPDATE_SCHEDULE. A run missed while the service was down starts when the service starts. */
 export function startSchedule(options: ScheduleOptions): Schedule {
   const { runs, scripts, values, dataDir, clock, log, store } = options
   const planned = new Map<string, number>()
@@ -48,7 +48,7 @@ export function startSchedule(options: ScheduleOptions): Schedule {
   const catchUps = new Map<string, () => void>()
   let stopped = false
 
-  /** @param due Unix milliseconds without the random delay: of all replicas that run by the same schedule, one runs it */
+  /** @param due Unix milliseconds without the random delay: the same on all replicas, so that only one of them runs it */
   async function start(name: string, trigger: 'schedule' | 'catch-up', due: number): Promise<StartReply['state']> {
     const { state } = await runs.start(name, trigger, due)
     if (state !== 'started') log.info({ script: name, state }, `${name}: not started by the ${trigger}: ${state}`)
@@ -57,10 +57,10 @@ export function startSchedule(options: ScheduleOptions): Schedule {
 
   function wait(name: string, at: number, then: () => void): void {
     if (stopped) return
-    const left = at - clock.wall()
+    const delay = at - clock.wall()
     cancels.set(
       name,
-      left <= maxTimerMs ? clock.after(Math.max(0, left), then) : clock.after(maxTimerMs, () => wait(name, at, then)),
+      delay <= maxTimerMs ? clock.after(Math.max(0, delay), then) : clock.after(maxTimerMs, () => wait(name, at, then)),
     )
   }
 
@@ -104,9 +104,9 @@ export function startSchedule(options: ScheduleOptions): Schedule {
     if (stopped || (lastTime !== undefined && now - Date.parse(lastTime) < minCatchUpPauseMs)) return false
     const state = await start(name, 'catch-up', missed)
     if (state === 'started') {
-      log.info({ script: name }, `${name}: its data are older than 25 hours, so the run that was missed starts now`)
+      log.info({ script: name }, `${name}: the data is older than 25 hours; starting the missed run`)
     }
-    // The lock may have been left behind on the machine where the service ran before.
+    // The lock may be a stale one of another machine where the service ran before.
     return state === 'already running' || state === 'no shared state'
   }
 
@@ -120,7 +120,9 @@ export function startSchedule(options: ScheduleOptions): Schedule {
 
   function beginCatchUp(script: Script, cron: string): void {
     const { name } = script
-    repeatCatchUp(script, cron).catch((error: unknown) => log.error({ err: error, script: name }, `${name}: no catch-up`))
+    repeatCatchUp(script, cron).catch((error: unknown) =>
+      log.error({ err: error, script: name }, `${name}: the catch-up run could not be started`),
+    )
   }
 
   for (const script of scripts) {

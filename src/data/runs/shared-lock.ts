@@ -1,38 +1,38 @@
-/** Locks that replicas on several machines have in common. */
+/** Locks shared by replicas on several machines. */
 export interface SharedLocks {
-  /** Takes a lock; undefined where it is held. Rejects where it is unknown whether it is. */
+  /** Takes a lock; undefined if another replica holds it. Rejects if that is unknown. */
   take(name: string): Promise<SharedLock | undefined>
-  /** What was stored under the lock. */
+  /** The value stored with the lock. */
   value(name: string): Promise<string | undefined>
 }
 
 export interface SharedLock {
   /** Aborted when another replica has, or may have, taken the lock. */
   readonly lost: AbortSignal
-  /** Whether no other replica has taken it since. */
+  /** Whether this replica still holds it. */
   isHeld(): Promise<boolean>
-  /** @returns false where another replica has taken the lock since */
+  /** Stores a value with the lock. @returns false if another replica has taken the lock since */
   set(value: string): Promise<boolean>
   /** Never rejects. */
   release(): Promise<void>
 }
 
-/** The replicas have no state in common at the moment: whether one of them runs the script is unknown. */
+/** The shared state is unavailable, so it is unknown whether another replica runs the script. */
 export class SharedLockError extends Error {
   override readonly name = 'SharedLockError'
 }
 
 export interface SharedTurn {
   readonly lock: SharedLock
-  /** Before each effect. @throws SharedLockError where another replica may have one too */
+  /** To be called before each side effect. @throws SharedLockError if another replica may have taken over the run */
   confirm(): Promise<void>
 }
 
 /**
- * Takes the turn to run a script, against all replicas.
- * @param due Unix milliseconds for which the run is scheduled, by which all replicas would run it; undefined: whenever it is asked for
+ * Takes the right to run a script, against all replicas.
+ * @param due scheduled time, Unix milliseconds, the same on all replicas; undefined if the run was requested
  * @param now Unix milliseconds
- * @returns where it may not run: whether another replica runs it, or has run it at that time or later
+ * @returns the turn, or why the script must not run: another replica runs it, or has already done the scheduled run
  * @throws SharedLockError
  */
 export async function takeTurn(
@@ -47,7 +47,7 @@ export async function takeTurn(
     lock = await locks.take(name)
     if (lock === undefined) return 'already running'
     const last = Number((await locks.value(name)) ?? Number.NEGATIVE_INFINITY)
-    // Before the run: one that is cut off must not have its effects twice.
+    // Stored before the run, so that an interrupted run is not repeated.
     if ((due === undefined || last < due) && (await lock.set(String(due ?? now)))) return { lock, confirm: createConfirm(lock) }
     await lock.release()
     return 'already done'
@@ -58,11 +58,11 @@ export async function takeTurn(
 }
 
 const unavailable = (error: unknown): SharedLockError =>
-  new SharedLockError(`the shared state (STATE_URL) cannot be used: ${(error as Error).message}`, { cause: error })
+  new SharedLockError(`the shared state (STATE_URL) is unavailable: ${(error as Error).message}`, { cause: error })
 
 const createConfirm = (lock: SharedLock) => async (): Promise<void> => {
   const isHeld = await lock.isHeld().catch((error: unknown) => {
     throw unavailable(error)
   })
-  if (!isHeld) throw new SharedLockError('another replica has taken the run over')
+  if (!isHeld) throw new SharedLockError('another replica has taken over the run')
 }

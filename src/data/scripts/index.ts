@@ -3,5 +3,5 @@ import { likedSongs } from './liked-songs/index.ts'
 import { projects } from './projects/index.ts'
 import type { Script } from './script.ts'
 
-/** Every update script. What a script needs to run is loaded when it runs. */
+/** Every update script. Its implementation is loaded when it runs. */
 export const scripts: readonly Script[] = [kcomebacks, projects, likedSongs]

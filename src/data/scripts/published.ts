@@ -8,7 +8,7 @@ import type { SnapshotFormat } from '../snapshot-format.ts'
 /** Number of previous snapshots that are kept, as `.1` (the newest), `.2` and so on. */
 export const keptSnapshots = 3
 
-/** The text as the service reads a snapshot; undefined if it is not one. */
+/** Parses a snapshot as the service does; undefined if it is not valid. */
 export async function parseSnapshot<Entry>(
   text: string,
   format: SnapshotFormat<Entry>,
@@ -20,27 +20,27 @@ export async function parseSnapshot<Entry>(
 }
 
 /**
- * The snapshot published last: the file in place, or if that is broken, the newest good one of those before it. Undefined if
- * there is no file in place: a user who removes it wants to start from nothing.
- * @param log gets a warning about a broken file in place
+ * The snapshot published last: the current file, or if that is broken, the newest valid one of the previous files. Undefined if
+ * the current file does not exist: a user who removes it wants to start from nothing.
+ * @param log receives a warning about a broken file
  */
 export async function readPublished<Entry extends object>(
   path: string,
   { name, format }: Pick<DatabaseDefinition<Entry>, 'name' | 'format'>,
   log?: Log,
 ): Promise<LoadedSnapshot<Entry> | undefined> {
-  // The previous ones are beside the file itself, not beside a link to it.
+  // The previous files are next to the file itself, not next to a symbolic link to it.
   const target = await resolveLinks(path)
-  const broken = (what: string) => log?.warn(`${name}: ${basename(path)} is not a snapshot; ${what}`)
+  const broken = (what: string) => log?.warn(`${name}: ${basename(path)} is not a valid snapshot; ${what}`)
   for (let number = 0; number <= keptSnapshots; number++) {
     const file = number === 0 ? target : `${target}.${number}`
     const text = await readFileIfExists(file)
     if (text === undefined && number === 0) return undefined
     const snapshot = text === undefined ? undefined : await parseSnapshot(text, format)
     if (snapshot === undefined) continue
-    if (number > 0) broken(`${basename(file)} is used as the previous one`)
+    if (number > 0) broken(`${basename(file)} is used instead`)
     return snapshot
   }
-  broken('nor is any of those before it, so the run starts from nothing')
+  broken('none of the previous ones is valid either, so the run starts from nothing')
   return undefined
 }

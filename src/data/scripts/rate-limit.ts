@@ -3,13 +3,13 @@ import { clampWait } from './waits.ts'
 /** Response headers by their name in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What a reply says about the rate limit of its upstream. */
+/** The rate limit of an upstream, read from a reply. */
 export interface RateLimit {
   /** The request was refused because of the limit. */
   readonly isExceeded: boolean
-  /** Milliseconds after which the next request makes sense, where no request is left; undefined: now, or it does not say. */
+  /** Milliseconds until the limit is reset, if no request remains; undefined if some remain or the time is unknown. */
   readonly resetMs: number | undefined
-  /** The same of a refused request: by Retry-After, else until the reset; undefined where neither says anything of use. */
+  /** Milliseconds before a retry: from Retry-After, else until the reset; undefined if neither is valid. */
   readonly retryMs: number | undefined
 }
 
@@ -22,10 +22,10 @@ export function headerOf(headers: ResponseHeaders, name: string): string | undef
 const decimal = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,300}(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
 
-/** Whether an HTTP date could be meant: Date.parse() takes `-5` for a month. */
+/** Whether a text has the form of an HTTP date: Date.parse() accepts `-5` as a month. */
 const isDate = (text: string): boolean => /^[A-Z][a-z]{2,8},? /.test(text.trim())
 
-/** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it says nothing of use, as a date in the past. */
+/** Milliseconds to wait by `Retry-After`: seconds or an HTTP date. Undefined if it is missing, not valid or in the past. */
 function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefined {
   const text = headerOf(headers, 'retry-after')
   const seconds = decimal(text)
@@ -34,11 +34,11 @@ function readRetryAfter(headers: ResponseHeaders, wall: number): number | undefi
   return waitMs > 0 ? clampWait(waitMs) : undefined
 }
 
-/** Milliseconds until the limit is reset; undefined if the header says nothing of use, as a time in the past. */
+/** Milliseconds until the limit is reset; undefined if the header is missing, not valid or in the past. */
 function readReset(headers: ResponseHeaders, wall: number): number | undefined {
   const reset = decimal(headerOf(headers, 'x-ratelimit-reset'))
   if (reset === undefined) return undefined
-  // Reddit gives seconds from now, GitHub Unix seconds, others Unix milliseconds.
+  // Reddit sends seconds from now, GitHub Unix seconds, others Unix milliseconds.
   const waitMs = reset < 1e9 ? reset * 1000 : (reset < 1e11 ? reset * 1000 : reset) - wall
   return waitMs > 0 ? clampWait(waitMs) : undefined
 }

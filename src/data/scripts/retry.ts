@@ -4,17 +4,17 @@ import { pause } from './pause.ts'
 export interface RetryOptions {
   readonly clock: Pick<Clock, 'after'>
   readonly signal: AbortSignal
-  /** Further attempts after the first one. */
+  /** Attempts after the first one. */
   readonly maxRetries: number
   /**
-   * Milliseconds to wait before the next attempt; undefined: there is none.
+   * Milliseconds to wait before the next attempt; undefined: give up.
    * @param failures attempts that have failed so far, at least 1
    */
   readonly pauseMs: (error: unknown, failures: number) => number | undefined
 }
 
 /**
- * Makes attempts until one succeeds.
+ * Retries an operation until it succeeds.
  * @throws what the last attempt threw, or the signal's reason as soon as it is aborted during a pause
  */
 export async function retry<T>(attempt: () => Promise<T>, { clock, signal, maxRetries, pauseMs }: RetryOptions): Promise<T> {

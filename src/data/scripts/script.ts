@@ -3,11 +3,11 @@ import type { SettingName } from '../../config/settings.ts'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../log.ts'
 
-/** How a run ended. `reauthorise` and `rate_limited` are failures that say what helps. */
+/** How a run ended. `reauthorise` and `rate_limited` are failures with a known remedy. */
 export const outcomes = ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** Of the script's items (wiki rows, projects, songs): what was looked at and what became of it. */
+/** Number of items (wiki rows, projects, songs) that a run read, and what it did with them. */
 export interface Counts {
   readonly read: number
   readonly added: number
@@ -16,7 +16,7 @@ export interface Counts {
   readonly rejected: number
 }
 
-/** Counts of a run that goes on. */
+/** Counts of a run in progress. */
 export type Tally = { -readonly [Name in keyof Counts]: Counts[Name] }
 
 export const noCounts: Counts = { read: 0, added: 0, changed: 0, unchanged: 0, rejected: 0 }
@@ -24,17 +24,17 @@ export const noCounts: Counts = { read: 0, added: 0, changed: 0, unchanged: 0, r
 export interface RunResult {
   readonly outcome: Outcome
   readonly counts: Counts
-  /** All, one sentence each, with the place (page and row, repository, song). The script has logged them. No secret. */
+  /** All errors, one sentence each, with the location (page and row, repository, song). Already logged. No secrets. */
   readonly errors: readonly string[]
-  /** Unix milliseconds from which another run makes sense, of `rate_limited`. */
+  /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds. */
   readonly retryAt?: number
 }
 
-/** What the person at the terminal sees of a run. Parts are the script's own: months, repositories, songs. */
+/** Progress of a run, shown in the terminal. It is counted in parts: months, repositories or songs. */
 export interface Progress {
-  /** How many parts there are, as soon as it is known; may be called again when more turn up. */
+  /** Sets the number of parts; may be called again if there are more. */
   total(parts: number): void
-  /** One part is dealt with. `label` names it: `2024-02`. */
+  /** One part is done. `label` names it: `2024-02`. */
   step(label: string): void
   /** The run waits for a rate limit of an upstream to end. */
   wait(upstream: string, milliseconds: number): void
@@ -42,75 +42,75 @@ export interface Progress {
 
 export const noProgress: Progress = { total() {}, step() {}, wait() {} }
 
-/** The settings that scripts may read: their own, and where the snapshots are. */
+/** The settings that scripts may read: their own, and the locations of the snapshots. */
 export type ScriptSettings = Config['scripts'] & Config['data']
 
 export const scriptSettings = ({ scripts, data }: Pick<Config, 'scripts' | 'data'>): ScriptSettings => ({ ...data, ...scripts })
 
 export interface RunContext {
   readonly values: ScriptSettings
-  /** Absolute; exists and is this script's alone to write in for the time of the run (its own files). */
+  /** Absolute; exists. Only this run writes the files of its script there. */
   readonly dataDir: string
-  /** Aborted at the time limit and when the service stops. A script then rejects soon, having kept what it can. */
+  /** Aborted at the time limit and when the service stops. The script must then save its progress and reject promptly. */
   readonly signal: AbortSignal
   readonly log: Log
   readonly clock: Clock
   readonly progress: Progress
-  /** All zero at first. Counted up as the run goes on, so that one that ends early is on record with what it reached. */
+  /** Zero at the start, updated by the script during the run, so that an aborted run is recorded with its counts so far. */
   readonly counts: Tally
-  /** Read everything again, not only what may have changed. */
+  /** Read everything again, not only changes. */
   readonly full: boolean
-  /** Ask the upstreams, but change nothing: no file, no upstream. */
+  /** Read from the upstreams, but change nothing: neither files nor upstreams. */
   readonly dryRun: boolean
   /** Publish a snapshot that looks broken. */
   readonly force: boolean
-  /** To be called before each effect; rejects where another replica may have it too. Absent: there is none. */
+  /** To be called before each side effect; rejects if another replica may have taken over the run. Absent without replicas. */
   readonly confirm?: (() => Promise<void>) | undefined
 }
 
-/** How new the data of a script are. Unix milliseconds. */
+/** Age of the data of a script. Unix milliseconds. */
 export interface DataAge {
-  /** `last_update` of the database that the script writes; 0 without a snapshot, undefined if that is unknown for now. */
+  /** `last_update` of the database that the script writes; 0 without a snapshot, undefined if unknown at the moment. */
   lastUpdate(): Promise<number | undefined>
   /** When a run last succeeded; 0 if none has. */
   lastSuccess(): Promise<number>
 }
 
-/** What a script has in store between its runs. */
+/** State of a script between its runs. */
 export interface ScriptState {
-  /** Items that it tries only now and then because they keep failing, one sentence each. */
+  /** Items that it retries less often because they keep failing, one sentence each. */
   readonly setAside: readonly string[]
-  /** When the access that a person gave it ends, Unix milliseconds; undefined where that is unknown. */
+  /** When the user's authorisation expires, Unix milliseconds; undefined if unknown. */
   readonly authorisationExpires: number | undefined
 }
 
-/** One update script. The run routes, the schedule, the metrics and the command line are made from the list of these. */
+/** One update script. The run routes, schedule, metrics and commands are created from the list of scripts. */
 export interface Script {
   readonly name: string
   /** Path of the route that starts it. */
   readonly route: string
-  /** Of the route, for OpenAPI. */
+  /** Summary of the route, for OpenAPI. */
   readonly summary: string
-  /** What its parts are called: `months`. */
+  /** Unit of its progress: `months`. */
   readonly parts: string
   /** Name of the database whose snapshot it writes; absent: none. */
   readonly database?: string
-  /** Cron expression (UTC) that it runs by without UPDATE_SCHEDULE, with a random delay; default: daily at 03:00. */
+  /** Cron expression (UTC) used without UPDATE_SCHEDULE, with a random delay; default: daily at 03:00. */
   readonly schedule?: string
-  /** The settings without which it cannot run, of those that are not set. Empty: it can run. */
+  /** Required settings that are not set. Empty: it can run. */
   missingSettings(settings: ScriptSettings): readonly SettingName[]
   /**
-   * Whether a user has set it up; only then it runs without UPDATE_SCHEDULE.
+   * Whether the user has configured it; only then it runs without UPDATE_SCHEDULE.
    * @param dataDir absolute
    */
   isConfigured(settings: ScriptSettings, dataDir: string): boolean
-  /** Unix milliseconds of the newest data that it has brought, 0: none; undefined: unknown for now. */
+  /** Time of its newest data, Unix milliseconds; 0: none; undefined: unknown at the moment. */
   newest(age: DataAge): Promise<number | undefined>
   /**
-   * Its state, for `/v1/run` and the metrics; absent: it has none.
+   * Reads its state, for `/v1/run` and the metrics; absent: it has none.
    * @param dataDir absolute
    */
   readState?(settings: ScriptSettings, dataDir: string): Promise<ScriptState>
-  /** @throws anything; the runner makes it a `failed` result, of an UpstreamError with `retryAt` a `rate_limited` one */
+  /** @throws any error, which becomes a `failed` result; an UpstreamError with `retryAt` becomes `rate_limited` */
   run(context: RunContext): Promise<RunResult>
 }

@@ -17,9 +17,9 @@ export class UpstreamError extends Error {
   readonly kind: UpstreamFailure
   /** Of `status`, `malformed` and `rate_limited`: the HTTP status. */
   readonly status: number | undefined
-  /** Of `rate_limited`: Unix milliseconds from which another request makes sense, at most a day ahead. */
+  /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds, at most a day ahead. */
   readonly retryAt: number | undefined
-  /** Of `status`: the body where it is JSON, for upstreams that put their error codes there. Untrusted. */
+  /** Of `status`: the body if it is JSON, which may contain an error code. Untrusted. */
   readonly body: unknown
   /** Of `status` 300 to 399: the absolute URL of the Location header. Untrusted. */
   readonly location: URL | undefined
@@ -41,7 +41,7 @@ export class UpstreamError extends Error {
 export interface UpstreamOptions {
   /** For messages: `Reddit`. */
   readonly name: string
-  /** Paths are appended to it, so it may have one of its own. */
+  /** May have a path, to which those of requests are appended. */
   readonly baseUrl: string
   readonly signal: AbortSignal
   readonly clock: Clock
@@ -49,25 +49,25 @@ export interface UpstreamOptions {
   readonly userAgent?: string
   /** Milliseconds for one attempt, from the first byte sent to the last received. */
   readonly timeout?: number
-  /** Largest body, bytes. */
+  /** Maximum size of a body, bytes. */
   readonly maxBytes?: number
-  /** Further attempts after a 5xx, a cut connection or a timeout. */
+  /** Retries after a 5xx, a connection error or a timeout. */
   readonly retries?: number
-  /** Milliseconds before the first of them; the pause doubles with each one more. */
+  /** Milliseconds before the first retry, doubled each time. */
   readonly retryPauseMs?: number
-  /** Longest wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
+  /** Maximum wait for a rate limit, milliseconds; a longer one is a `rate_limited` error. */
   readonly maxWait?: number
   /** Called when a request waits for a rate limit to end. */
   readonly onWait?: (name: string, milliseconds: number) => void
-  /** Wait for a rate limit if the upstream does not say how long it lasts, milliseconds. */
+  /** Wait for a rate limit whose duration the upstream does not send, milliseconds. */
   readonly limitPause?: number
-  /** True for a body that says that the rate limit is used up, whatever the status. */
+  /** Whether a body reports an exceeded rate limit, for any status. */
   readonly isRateLimited?: (body: unknown) => boolean
 }
 
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST'
-  /** Starts with a slash, already percent-encoded. It is shown in messages, so it contains no secret. */
+  /** Starts with a slash, already percent-encoded. Shown in messages, so it must not contain secrets. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
@@ -83,10 +83,10 @@ export interface UpstreamReply {
   readonly json: unknown
 }
 
-/** A client of one HTTP API that speaks JSON, with bounded time, size and retries. */
+/** Client of a JSON API with bounded time, size and retries. */
 export interface Upstream {
   /**
-   * Waits for rate limits up to `maxWait`, retries after transient failures, follows no redirect.
+   * Waits for rate limits up to `maxWait`, retries after transient failures, does not follow redirects.
    * @throws UpstreamError
    */
   request(request: UpstreamRequest): Promise<UpstreamReply>
@@ -102,7 +102,7 @@ function parseJson(type: string | undefined, body: Buffer): unknown {
   }
 }
 
-/** Whether the same request may well succeed a little later: the network failed, or the upstream has a problem of its own. */
+/** Whether a retry may succeed: a network error, a timeout or a 5xx. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof UpstreamError &&
   (error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500))
@@ -115,22 +115,22 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // Its own limits are off: one timeout below covers connecting, headers and body.
+  // No timeouts of its own: the one below covers connecting, headers and body.
   const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
   let blockedUntil = 0
 
-  /** Waits until the rate limit lets another request through. @throws UpstreamError where that takes longer than `maxWait` */
+  /** Waits until the rate limit allows another request. @throws UpstreamError if that takes longer than `maxWait` */
   async function waitForLimit(place: string): Promise<void> {
     const blocked = blockedUntil - clock.wall()
     if (blocked <= 0) return
     if (blocked > maxWait) {
-      throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is used up`, { retryAt: blockedUntil })
+      throw new UpstreamError('rate_limited', `${place} not sent: the rate limit is exceeded`, { retryAt: blockedUntil })
     }
     options.onWait?.(name, blocked)
     await pause(clock, blocked, signal)
   }
 
-  /** Milliseconds before the next attempt; a rate limit is waited for before the request is sent. */
+  /** Milliseconds before the next attempt; 0 for a rate limit, because waitForLimit() waits for it. */
   function pauseMs(error: unknown, failures: number): number | undefined {
     if (error instanceof UpstreamError && error.kind === 'rate_limited') {
       return blockedUntil - clock.wall() > maxWait ? undefined : 0
@@ -165,7 +165,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         signal: stop,
       })
       const body = await readBody(reply.body as AsyncIterable<Uint8Array>, maxBytes)
-      if (body === undefined) throw new UpstreamError('too_large', `${place} answered more than ${maxBytes} bytes`)
+      if (body === undefined) throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
       const status = reply.statusCode
       const json = parseJson(headerOf(reply.headers, 'content-type'), body)
       const wall = clock.wall()
@@ -174,7 +174,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (limit.isExceeded || options.isRateLimited?.(json) === true) {
         const retryAt = wall + (limit.retryMs ?? limitPause)
         blockedUntil = Math.max(blockedUntil, retryAt)
-        const message = `${place} answered ${status}: its rate limit is used up`
+        const message = `${place} answered ${status}: the rate limit is exceeded`
         throw new UpstreamError('rate_limited', message, { status, retryAt, body: json })
       }
       if (status !== 304 && (status < 200 || status > 299)) {
@@ -183,7 +183,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         throw new UpstreamError('status', `${place} answered ${status}`, { status, body: json, location })
       }
       if (json === undefined && body.length > 0) {
-        throw new UpstreamError('malformed', `${place} answered something that is not JSON`, { status })
+        throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })
       }
       return { status, headers: reply.headers, json }
     } catch (error) {
@@ -193,7 +193,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         throw new UpstreamError('timeout', `${place} did not answer within ${timeout / 1000} s`, { cause: error })
       const code = (error as { code?: unknown }).code
       const reason = typeof code === 'string' ? code : 'connection failed'
-      throw new UpstreamError('network', `${place} could not be reached (${reason})`, { cause: error })
+      throw new UpstreamError('network', `${place} is unreachable (${reason})`, { cause: error })
     } finally {
       cancel()
     }
@@ -209,7 +209,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       try {
         return await retry(send, { clock, signal, maxRetries: retries, pauseMs })
       } catch (error) {
-        // In a pause.
+        // Aborted between two attempts.
         if (signal.aborted && !(error instanceof UpstreamError)) throw abortedError(name)
         throw error
       }

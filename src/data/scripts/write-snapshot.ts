@@ -8,10 +8,10 @@ import type { ScriptSettings } from './script.ts'
 
 export interface SnapshotWrite {
   readonly database: Pick<DatabaseDefinition, 'name' | 'format'>
-  /** The file in place; see {@link snapshotPath}. */
+  /** The current file; see {@link snapshotPath}. */
   readonly path: string
   readonly entries: readonly object[]
-  /** Unix milliseconds: the `last_update` of the snapshot, up to which its entries are known to be right. */
+  /** `last_update` of the snapshot, Unix milliseconds: the time up to which its entries are known to be current. */
   readonly wall: number
   /** Publish it even if it looks broken. */
   readonly force: boolean
@@ -24,10 +24,10 @@ export interface SnapshotWrite {
 
 export type SnapshotWritten = { readonly written: true } | { readonly written: false; readonly reason: string }
 
-/** Share of the previous number of entries that new ones must at least have. */
+/** Minimum number of new entries, as a fraction of the previous number. */
 export const minShare = 0.8
 
-/** The file that a script writes: the one that the service reads, or if it reads a URL, the one in the data folder. */
+/** The file that a script writes: the one that the service reads, or if that is a URL, the one in the data folder. */
 export function snapshotPath(
   { file, setting }: Pick<DatabaseDefinition, 'file' | 'setting'>,
   settings: ScriptSettings,
@@ -40,11 +40,11 @@ export function snapshotPath(
 /** `YYYY-MM-DD HH:MM:SS UTC` */
 const lastUpdate = (wall: number): string => `${new Date(wall).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
-/** The text of the file: a JSON array with one element per line, so that two snapshots can be compared by line. */
+/** The text of the file: a JSON array with one element per line, so that snapshots can be compared with line-based tools. */
 export const snapshotText = (entries: readonly object[], wall: number): string =>
   `[\n${[{ last_update: lastUpdate(wall) }, ...entries].map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 
-/** Writes a file that takes the place of another one, with the mode and, if this user may set it, the owner of that one. */
+/** Writes and flushes a file that will replace another one, with its mode and, if this user may set it, its owner. */
 async function writeDurably(path: string, text: string, inPlace: string): Promise<void> {
   const previous = await stat(inPlace).catch(() => undefined)
   const file = await open(path, 'w', 0o644)
@@ -69,10 +69,10 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The text without its date. */
+/** The text without its first element, which has the date. */
 const withoutDate = (text: string): string => text.slice(text.indexOf('\n', 2))
 
-/** The file in place becomes `.1`, that `.2`, that `.3`; the file in place stays there all the time. */
+/** Rotates the previous files: `.2` becomes `.3`, `.1` becomes `.2`, and `.1` a copy of the current file, which stays in place. */
 async function keepPrevious(path: string): Promise<void> {
   for (let number = keptSnapshots; number > 1; number--) {
     await rename(`${path}.${number - 1}`, `${path}.${number}`).catch((error: NodeJS.ErrnoException) => {
@@ -86,16 +86,16 @@ async function keepPrevious(path: string): Promise<void> {
 /** Why a new snapshot looks broken. */
 function objectionTo(entries: number, previous: number): string | undefined {
   if (entries === 0) return 'it has no entries'
-  if (entries < minShare * previous) return `it has ${entries} entries where there were ${previous}`
+  if (entries < minShare * previous) return `it has ${entries} entries, the current one has ${previous}`
   return undefined
 }
 
 /**
- * Replaces the snapshot in place, so that there is a whole one at every moment: the new one is written beside it, flushed to
- * the disk, read back with the loader of the service and renamed. A symbolic link stays one; the file keeps its mode. A new
- * snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller holds the lock of the script.
- * @returns of a dry run, whether it would have been published
- * @throws Error if the disk refuses it
+ * Replaces the snapshot atomically: the new one is written next to it, flushed to the disk, read back with the loader of the
+ * service and renamed. A symbolic link stays a link; the file keeps its mode. A new snapshot that looks broken is kept as
+ * `.rejected` instead, unless forced. The caller must hold the lock of the script.
+ * @returns whether it was published; in a dry run, whether it would have been
+ * @throws Error if it cannot be written
  */
 export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritten> {
   const path = await resolveLinks(write.path)
@@ -103,7 +103,7 @@ export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritt
   try {
     return await publish(write, path, fresh)
   } catch (error) {
-    // On a full disk an unfinished file would take the room that the next run needs.
+    // On a full disk an unfinished file would take the space that the next run needs.
     if (!write.dryRun) await rm(fresh, { force: true }).catch(() => undefined)
     throw error
   }
@@ -115,13 +115,13 @@ async function publish(write: SnapshotWrite, path: string, fresh: string): Promi
   if (!dryRun) await writeDurably(fresh, made, path)
   const text = dryRun ? made : await readFile(fresh, 'utf8')
   const previous = await readFileIfExists(path)
-  // Entries are counted as the service counts them. A broken file in place must not let a broken one follow it.
+  // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
   const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0
   const before = (await readPublished(path, database))?.entries.length ?? 0
 
   const objection = objectionTo(count, before)
   if (objection !== undefined && !force) {
-    const reason = `the new snapshot is refused: ${objection}`
+    const reason = `the new snapshot is rejected: ${objection}`
     const kept = dryRun ? '' : `it is kept as ${basename(path)}.rejected; `
     if (!dryRun) await rename(fresh, `${path}.rejected`)
     const { name } = database
@@ -130,7 +130,7 @@ async function publish(write: SnapshotWrite, path: string, fresh: string): Promi
   }
   if (dryRun) return { written: true }
   await write.confirm?.()
-  // A run without changes renews the date only: it must not push the last real change out of the kept ones.
+  // A run without changes only renews the date: it must not rotate out the last real change.
   if (previous !== undefined && withoutDate(previous) !== withoutDate(text)) await keepPrevious(path)
   await rename(fresh, path)
   await syncFolder(dirname(path))

@@ -4,10 +4,10 @@ import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { createTargetGroupReader, parseJson } from '../target-groups.ts'
 
-/** As Prometheus takes them. */
+/** Patterns as accepted by Prometheus. */
 const filePattern: Kind<string> = {
   example: '/etc/tickwarden/targets/*.json',
-  expected: 'a path that ends in .json, .yml or .yaml, in whose last part one * may stand for any characters',
+  expected: 'a path that ends in .json, .yml or .yaml; its last segment may contain one * for any characters',
   parse: (given) => (/^[^*]*(\*[^/*]*)?\.(json|yml|yaml|JSON|YML|YAML)$/.test(given) ? given : undefined),
 }
 
@@ -29,7 +29,7 @@ export const fileSd = defineProvider({
       env: 'DISCOVERY_FILE_SD',
       file: 'discovery.fileSd',
       kind: list(filePattern),
-      meaning: 'JSON or YAML files of target groups, with * in the last part of a path',
+      meaning: 'JSON or YAML files of target groups; the last segment of a path may contain *',
     },
   },
   start({ discoveryFileSd: patterns = [] }, { clock, changed, readServer }) {

@@ -4,7 +4,7 @@ import { text } from '../../config/kinds.ts'
 import { createFileLists } from '../file-lists.ts'
 import { defineProvider } from '../provider.ts'
 
-/** The folder beside the config file, or in the working directory. */
+/** The folder next to the config file, or in the working directory. */
 const defaultFolder = (configFile: string | undefined): string =>
   configFile === undefined ? 'servers.d' : join(dirname(configFile), 'servers.d')
 
@@ -12,14 +12,14 @@ export const folder = defineProvider({
   name: 'folder',
   title: 'a folder of YAML files',
   meaning:
-    'Each file holds one server, or a list of them, with the keys of an entry of `servers`. A single server without a name is called as its file.',
+    'Each file contains one server, or a list of servers, with the keys of an entry of `servers`. A single server without a name is named after its file.',
   settings: {
     discoveryFolder: {
       env: 'DISCOVERY_FOLDER',
       file: 'discovery.folder',
       kind: text,
-      otherwise: 'servers.d beside the config file, if it exists',
-      meaning: 'folder of YAML files, each with one server or a list of them',
+      otherwise: 'servers.d next to the config file, if it exists',
+      meaning: 'folder of YAML files, each with one server or a list of servers',
     },
   },
   isFound: (configFile) => existsSync(defaultFolder(configFile)),

@@ -4,9 +4,9 @@ import { fetchJson, nameOf, toTarget } from '../fetch-json.ts'
 import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
 import { createTargetGroupReader, parseJson } from '../target-groups.ts'
 
-/** Milliseconds that one request may take, as far as the interval is not shorter. */
+/** Timeout of one request, milliseconds; the interval if that is shorter. */
 const maxDeadlineMs = 10_000
-/** Milliseconds after a failure at which it is tried again, as far as the interval is not shorter. */
+/** Milliseconds before a retry after a failure; the interval if that is shorter. */
 const retryMs = 10_000
 
 export const httpSd = defineProvider({
@@ -25,7 +25,7 @@ export const httpSd = defineProvider({
       file: 'discovery.httpSdInterval',
       kind: duration('1s', '1d'),
       default: '1m',
-      meaning: 'time between two requests to such a URL',
+      meaning: 'time between two requests to each URL',
     },
     discoveryHttpSdToken: {
       env: 'DISCOVERY_HTTP_SD_TOKEN',

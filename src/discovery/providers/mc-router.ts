@@ -4,7 +4,7 @@ import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
 import { parseJson } from '../target-groups.ts'
 
 /**
- * The backends, each once: one to which several host names lead is called by the first of them, which its handshake carries too.
+ * The backends without duplicates. One with several host names gets the first as its name, which is also sent in the handshake.
  * Format: https://github.com/itzg/mc-router#routing-configuration
  */
 function parseRoutes(text: string): readonly ProxiedServer[] {
@@ -23,8 +23,7 @@ function parseRoutes(text: string): readonly ProxiedServer[] {
 export const mcRouter = defineProvider({
   name: 'mc-router',
   title: 'the routes file of mc-router',
-  meaning:
-    'Each backend is a server, called as the first host name that leads to it; one that only `default-server` names is called `default`.',
+  meaning: 'Each backend is a server, named after its first host name; one that is only in `default-server` is named `default`.',
   settings: {
     discoveryMcRouter: {
       env: 'DISCOVERY_MC_ROUTER',

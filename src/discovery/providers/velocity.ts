@@ -7,7 +7,7 @@ function parseToml(text: string) {
   try {
     return parse(text)
   } catch (error) {
-    // Its message quotes the text, which may hold a secret.
+    // Not its message, which quotes the text and so may contain a secret.
     if (error instanceof TomlError) throw new DiscoveryError(`line ${error.line}, column ${error.column}: not valid TOML`)
     throw error
   }

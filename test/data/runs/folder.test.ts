@@ -66,7 +66,7 @@ describe('DATA_DIR', () => {
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=16k', 'tmpfs', folder]).status === 0
     if (!mounted) chmodSync(folder, 0o555)
     try {
-      expect(await update(true)).toMatchObject({ code: 0, output: expect.stringContaining('A dry run: nothing was changed.') })
+      expect(await update(true)).toMatchObject({ code: 0, output: expect.stringContaining('Dry run: nothing was changed.') })
       expect(await update(false)).toMatchObject({ code: 1, output: expect.stringContaining('cannot be written to') })
     } finally {
       if (mounted) spawnSync('umount', ['-l', folder])

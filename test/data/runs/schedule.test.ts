@@ -217,7 +217,7 @@ describe('a run', () => {
     await clock.advance(1)
     await until(async () => (await status()).state === 'failed')
     expect(await status()).toMatchObject({
-      error: 'stopped at its limit of 30 minutes',
+      error: 'stopped at the time limit of 30 minutes',
       duration: 1800,
       counts: { ...noCounts, read: 7 },
     })

@@ -200,7 +200,7 @@ describe('a request to an upstream', () => {
   it.each([
     ['Reddit', () => '30'],
     ['GitHub', () => String(Math.ceil(Date.now() / 1000) + 30)],
-  ])('waits before the next request when the rate limit is used up, as %s says it', async (_who, reset) => {
+  ])('waits before the next request when the rate limit is exceeded, as %s says it', async (_who, reset) => {
     const listener = inTurn(
       (request, response) => json({}, 200, { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': reset() })(request, response),
       json({}),

@@ -69,13 +69,13 @@ describe('writing a snapshot', () => {
   })
 
   it.each([
-    ['has less than 80 % of the entries', some(7), 'it has 7 entries where there were 10'],
+    ['has less than 80 % of the entries', some(7), 'it has 7 entries, the current one has 10'],
     ['is empty', [], 'it has no entries'],
   ])('refuses one that %s, unless forced', async (_what, entries, reason) => {
     await write(some(10))
     const before = readFileSync(path)
     lines.length = 0
-    expect(await write(entries)).toEqual({ written: false, reason: `the new snapshot is refused: ${reason}` })
+    expect(await write(entries)).toEqual({ written: false, reason: `the new snapshot is rejected: ${reason}` })
     expect(readFileSync(path)).toEqual(before)
     expect(countIn('kcomebacks.json.rejected')).toBe(entries.length)
     expect(lines.join()).toContain(reason)
@@ -91,7 +91,7 @@ describe('writing a snapshot', () => {
     writeFileSync(path, '[{"last_upd')
     expect(await write(some(7))).toEqual({
       written: false,
-      reason: 'the new snapshot is refused: it has 7 entries where there were 9',
+      reason: 'the new snapshot is rejected: it has 7 entries, the current one has 9',
     })
     expect(await write(some(8))).toEqual({ written: true })
   })
@@ -114,7 +114,7 @@ describe('writing a snapshot', () => {
   it('counts what the service would serve, not what is in the file', async () => {
     await write(some(10))
     const written = await write([...some(7), ...Array.from({ length: 5 }, () => ({ artist: null }))])
-    expect(written).toEqual({ written: false, reason: 'the new snapshot is refused: it has 7 entries where there were 10' })
+    expect(written).toEqual({ written: false, reason: 'the new snapshot is rejected: it has 7 entries, the current one has 10' })
   })
 
   it('keeps a file in place that is no snapshot as a previous one', async () => {
@@ -139,7 +139,7 @@ describe('writing a snapshot', () => {
     expect(readdirSync(elsewhere).sort()).toEqual(['data.json', 'data.json.1'])
     // The one before counts where the file itself is broken.
     writeFileSync(target, 'not JSON')
-    expect(await write(some(5))).toMatchObject({ written: false, reason: expect.stringContaining('there were 10') })
+    expect(await write(some(5))).toMatchObject({ written: false, reason: expect.stringContaining('the current one has 10') })
     expect(readdirSync(elsewhere)).toContain('data.json.rejected')
   })
 

@@ -63,7 +63,7 @@ describe('the config file', () => {
     writeFileSync(join(folder, 'tickwarden.yaml'), `servers:\n${server('b')}`)
     await expect.poll(names).toEqual(['b'])
     expect((await lists())[0]).toMatchObject({ state: 'ok', problems: [], servers: 1 })
-    expect(log.some((line) => line.startsWith('info: ') && line.endsWith('is used again'))).toBe(true)
+    expect(log.some((line) => line.startsWith('info: ') && line.endsWith('read again without errors'))).toBe(true)
   })
 
   it('keeps what runs where it is removed', async () => {

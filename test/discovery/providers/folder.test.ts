@@ -49,7 +49,7 @@ it('refuses a server whose name is taken, and names both places', async () => {
   expect(await names()).toEqual(['first'])
   expect((await lists())[1]).toMatchObject({ servers: 0, refused: 1, state: 'ok' })
   expect((await lists())[1]?.problems).toEqual([
-    '"first" of folder (a.yaml) is refused: config (tickwarden.yaml) has a server of that name; every server needs one of its own',
+    '"first" of folder (a.yaml) is ignored: config (tickwarden.yaml) has a server with that name; names must be unique',
   ])
   const metrics = await (await get('/metrics')).text()
   expect(metrics).toContain('tickwarden_discovery_refused_servers{provider="folder"} 2\n')

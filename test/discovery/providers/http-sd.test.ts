@@ -52,7 +52,7 @@ it('keeps the last list while the URL fails, and says why', async () => {
   const service = await start(`http://${host}/targets`)
   expect(await service.names()).toEqual(['own', 'a'])
   const failures: readonly (readonly [string, RequestListener])[] = [
-    ['the server answered with status 500; expected 200', (_, response) => void response.writeHead(500, json).end('[]')],
+    ['the server returned status 500; expected 200', (_, response) => void response.writeHead(500, json).end('[]')],
     [
       'the reply has the type "text/html"; expected application/json',
       (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('[]'),
@@ -61,7 +61,7 @@ it('keeps the last list while the URL fails, and says why', async () => {
     ['it cannot be fetched (UND_ERR_SOCKET)', (request) => request.socket.destroy()],
     ['no complete reply within 1000 ms', () => {}],
     ['it redirects more than 5 times', (_, response) => void response.writeHead(302, { location: '/again' }).end()],
-    ['it redirects to what is not a URL', (_, response) => void response.writeHead(302, { location: 'http://[' }).end()],
+    ['it redirects to an invalid URL', (_, response) => void response.writeHead(302, { location: 'http://[' }).end()],
   ]
   for (const [problem, failing] of failures) {
     answer = failing
@@ -89,7 +89,7 @@ it('sends the token to the origin of the URL alone, wherever that redirects to',
   expect(other.requests).toEqual([])
   expect((await service.lists())[2]).toMatchObject({
     servers: null,
-    problems: [`it redirects to ${other.host}, which is not followed, because a password or token would be sent there`],
+    problems: [`it redirects to ${other.host}, which is not followed, because the password or token would be sent there`],
   })
 })
 

@@ -1,10 +1,10 @@
 import { type Month, monthKey } from './moment.ts'
 
-/** A month that the wiki has a page of. */
+/** A month that has a page in the wiki. */
 export interface ArchivedMonth extends Month {
   /** `2024-02` */
   readonly key: string
-  /** Its page: `upcoming-releases/2024/february`. In lower case, as Reddit names pages; links vary. */
+  /** Its page: `upcoming-releases/2024/february`. Lower case as in Reddit's page names; links use any case. */
   readonly page: string
 }
 
@@ -18,7 +18,7 @@ export const archivePage = 'upcoming-releases/archive'
 export interface Archive {
   /** Oldest first, each once. */
   readonly months: readonly ArchivedMonth[]
-  /** Links that look like those of a month, but name none. */
+  /** Links of the same form whose last part is not a month. */
   readonly unknown: readonly string[]
 }
 

@@ -2,22 +2,22 @@ import { decode } from 'html-entities'
 import { Parser } from 'htmlparser2'
 import { markdownWiki } from 'snudown-js'
 
-/** What a table cell says, without its markup. */
+/** The content of a table cell, without markup. */
 export interface Cell {
   readonly text: string
-  /** Where its links lead, as written but for entities and percent-encoding. */
+  /** Targets of its links, as written except for entities and percent-encoding. */
   readonly links: readonly string[]
 }
 
 export const emptyCell: Cell = { text: '', links: [] }
 
-/** Stands for an asterisk that is meant as such. A noncharacter: it is removed from the source first. */
+/** Placeholder for a literal asterisk: a noncharacter, which is removed from the source first. */
 const literalAsterisk = '\ufdd0'
 const asteriskEntity = /&(?:#42|#x2a|ast|midast);/gi
 
 /**
- * The source with literal asterisks marked: the others are markup where they pair, and at the ends of a text also where
- * they do not. The renderer drops NUL, and lone surrogates make it misread what follows.
+ * Replaces literal asterisks by the placeholder: all others are markup if they pair, and at the ends of a text even if they do
+ * not. The renderer drops NUL, and lone surrogates make it misread the text after them.
  */
 const markAsterisks = (source: string): string =>
   source
@@ -57,26 +57,26 @@ function parseRow(html: string): readonly OpenCell[] {
   return cells
 }
 
-/** JavaScript counts neither U+0085 nor the zero-width characters as white space. */
+/** JavaScript does not treat U+0085 and the zero-width characters as white space. */
 const edges = /^[\s\u0085\u200b-\u200f\u2060\ufeff]+|[\s\u0085\u200b-\u200f\u2060\ufeff]+$/g
 const trim = (text: string): string => text.replace(edges, '')
 
-/** Asterisks that the renderer could not pair: `**IU*`. */
+/** Asterisks that the renderer left unpaired: `**IU*`. */
 const strayEmphasis = /^\*+|\*+$/g
 
 function toCell({ text, links }: OpenCell): Cell {
   const whole = trim(text.replace(/[\s\u0085]+/g, ' '))
-  // A name may be made of asterisks alone, or be censored with them in the middle; only the ends are markup.
+  // A name may consist of asterisks, or be censored with them in the middle: only those at the ends are markup.
   const bare = trim(whole.replace(strayEmphasis, ''))
   return {
     text: (bare === '' ? whole : bare).replaceAll(literalAsterisk, '*'),
-    // `&amp;` in a URL is shown as written, but never meant so. `&copy=1` and `&region=kr` are parameters: no semicolon.
+    // `&amp;` in a URL always means `&`. Strict, because `&copy=1` and `&region=kr` are parameters: no semicolon.
     links: links.map((link) => decode(link, { scope: 'strict' }).replaceAll(literalAsterisk, '*').trim()).filter(Boolean),
   }
 }
 
 /**
- * Renders the cells of one table row as Reddit does: by its own renderer, so that no other opinion on Markdown is involved.
+ * Renders the cells of one table row with Reddit's own renderer, so that the result matches the site.
  * @param sources Markdown of the cells, without the bars between them; one line
  * @param definitions lines of the page that define links for `[text][name]`
  */

@@ -1,14 +1,14 @@
 import type { Comeback } from '../../comeback-format.ts'
 
-/** How the entries of a month differ from those before: changed ones have the artist and title of one that is gone. */
+/** Counts the differences to the previous entries of a month. An entry is changed if a removed one had its artist and title. */
 export function compare(before: readonly Comeback[], now: readonly Comeback[]) {
-  const left = new Map<string, number>()
+  const remaining = new Map<string, number>()
   const take = (key: string): boolean => {
-    const count = left.get(key) ?? 0
-    if (count > 0) left.set(key, count - 1)
+    const count = remaining.get(key) ?? 0
+    if (count > 0) remaining.set(key, count - 1)
     return count > 0
   }
-  const put = (key: string) => left.set(key, (left.get(key) ?? 0) + 1)
+  const put = (key: string) => remaining.set(key, (remaining.get(key) ?? 0) + 1)
   const whole = (entry: Comeback) => JSON.stringify(entry)
   const name = ({ artist, title }: Comeback) => JSON.stringify([artist, title])
 

@@ -2,7 +2,7 @@ import type { Comeback } from '../../comeback-format.ts'
 import { type Cell, emptyCell } from './cell.ts'
 import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
 
-/** Where the columns stand in a table; undefined: it has none of that kind. */
+/** Index of each column in a table; undefined if the table does not have it. */
 export interface Columns {
   readonly day: number
   readonly time: number | undefined
@@ -15,9 +15,9 @@ export interface Columns {
 }
 
 export type RowRead =
-  /** `note`: what the entry lacks because it cannot be read. */
+  /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
-  /** Why there is no entry; what the row says for those below stands all the same. */
+  /** Why the row has no entry; its day and time still apply to the rows below. */
   | { readonly problem: string; readonly above: Above }
 
 /** In the order that an entry has them. */
@@ -38,7 +38,7 @@ const types: readonly string[] = [
   ...['solo', 'japanese', 'chinese', 'english', 'digital', 'remake', 'mixtape', 'unit debut', 'live', 'cover', 'holiday'],
 ]
 
-/** What stands in the Album Type where it is not the type itself. */
+/** Text in the Album Type column for types that are written differently there. */
 const writtenAs: Readonly<Record<string, string>> = { 'full-length': 'full-length album', mini: 'mini album' }
 
 function readTypes(albumType: string): string[] {
@@ -46,7 +46,7 @@ function readTypes(albumType: string): string[] {
   return types.filter((type) => text.includes(writtenAs[type] ?? type))
 }
 
-/** An absolute http(s) link; undefined for what is none. */
+/** An absolute http(s) link; undefined if it is not one. */
 function readLink(link: string): string | undefined {
   const absolute = link.startsWith('//') ? `https:${link}` : link.startsWith('/') ? `https://www.reddit.com${link}` : link
   return /^https?:\/\/[^\s]+$/i.test(absolute) && URL.canParse(absolute) ? absolute : undefined
@@ -57,41 +57,43 @@ const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((lin
 const isSeparator = (cells: readonly Cell[]): boolean =>
   cells.some(({ text }) => text !== '') && cells.every(({ text }) => text === '' || /^:?-+:?$/.test(text))
 
-/** @param own it stands in the row itself, not above it */
+/** @param own whether the time is in the row itself, not in a row above */
 const noteOnTime = (time: string, own: boolean): string =>
-  `${own ? `"${time}"` : `the time above it, "${time}",`} is no time of day; its time is left open`
+  `${own ? `"${time}"` : `the time above it, "${time}",`} is not a time of day; the entry has no time`
 
 /**
  * One row of a month page.
- * @param above what the row before it left, {@link nothingAbove} for the first of a table
+ * @param above the `above` of the row before, {@link nothingAbove} for the first row of a table
  */
 export function readRow(cells: readonly Cell[], columns: Columns, above: Above, month: Month): RowRead {
   const cell = (index: number | undefined): Cell => (index === undefined ? emptyCell : (cells[index] ?? emptyCell))
   if (cells.every(({ text, links }) => text === '' && links.length === 0)) return { problem: 'it is empty', above }
-  if (isSeparator(cells)) return { problem: 'it is a line between rows', above }
+  if (isSeparator(cells)) return { problem: 'it is a separator line', above }
   const [day, artist] = [cell(columns.day).text, cell(columns.artist).text]
   if (/^(day|date)$/i.test(day) && /^artist/i.test(artist)) return { problem: 'it is a header', above: nothingAbove }
 
   const extra = cells.slice(columns.count).filter(({ text }) => text !== '')
-  // Rows of a table without a Streaming column may have its cell all the same; anything else has slipped sideways.
+  // A row may have a streaming cell although the table has no such column; any other extra cell means shifted columns.
   const streaming =
     columns.streaming === undefined && extra.length === 1 && extra[0] === cells[columns.count] ? extra[0] : undefined
   const isStreaming = streaming !== undefined && readLinks(streaming).length > 0
   const moment = readMoment(day, cell(columns.time).text, above, month)
   if (typeof moment === 'string') return { problem: moment, above: day === '' ? above : nothingAbove }
   if (extra.length > 1) {
-    const problem = `it has more cells than the table has columns (${columns.count}); a "|" in a text is written "&#124;"`
+    const problem = `it has more cells than the table has columns (${columns.count}); write a "|" in a text as "&#124;"`
     return { problem, above: moment }
   }
   if (artist === '') return { problem: 'it has no artist', above: moment }
   const track = cell(columns.track)
   const notes = [
-    // The site does not show it either.
+    // Reddit does not display it either.
     ...(extra.length === 1 && !isStreaming
       ? [`its cell beyond the last column is ignored: "${clip(extra[0]?.text ?? '')}"`]
       : []),
-    ...(day !== '' && isVagueDay(moment.day ?? '') ? [`"${clip(day)}" is no single day; its date has it as written`] : []),
-    ...(moment.unread !== undefined ? [noteOnTime(moment.unread, cell(columns.time).text !== '')] : []),
+    ...(day !== '' && isVagueDay(moment.day ?? '')
+      ? [`"${clip(day)}" is not a single day; the date contains it as written`]
+      : []),
+    ...(moment.unparsed !== undefined ? [noteOnTime(moment.unparsed, cell(columns.time).text !== '')] : []),
   ]
   return {
     above: moment,

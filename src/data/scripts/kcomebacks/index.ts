@@ -7,7 +7,7 @@ export const kcomebacks: Script = {
   summary: 'Start the update of the comebacks',
   parts: 'months',
   database: 'kcomebacks',
-  // Without credentials the public pages are tried; one without the other is an oversight.
+  // Without credentials the public pages are used; one setting without the other is a mistake.
   missingSettings({ redditClientId, redditClientSecret }) {
     if (redditClientId !== undefined && redditClientSecret === undefined) return ['redditClientSecret']
     if (redditClientId === undefined && redditClientSecret !== undefined) return ['redditClientId']

@@ -1,16 +1,16 @@
-/** The month that a page is about. */
+/** The month of a page. */
 export interface Month {
   readonly year: number
   /** 1 to 12. */
   readonly month: number
 }
 
-/** What the rows above a row say for it. */
+/** Day and time that a row inherits from the rows above it. */
 export interface Above {
   readonly day: string | undefined
   readonly time: string
-  /** What stands for the time where it cannot be read; `time` is then `--:--`. */
-  readonly unread?: string
+  /** The text of the time if it could not be parsed; `time` is then `--:--`. */
+  readonly unparsed?: string
 }
 
 export const nothingAbove: Above = { day: undefined, time: '--:--' }
@@ -24,10 +24,10 @@ const daysOf = ({ year, month }: Month): number => new Date(Date.UTC(year, month
 const weekday = '(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\\.?'
 /** `1st (Fri)`, `1st, Friday`. */
 const weekdayAfter = new RegExp(`^(\\d.*?)(?:\\s*\\(${weekday}\\)|[\\s,]\\s*${weekday})$`, 'i')
-/** `1st`, and raised as the site writes it: `1^st`, `1^(st)`. */
+/** `1st`, and with superscript markup: `1^st`, `1^(st)`. */
 const ordinal = /(\d)\s*(?:\^?(?:st|nd|rd|th)\b|\^\((?:st|nd|rd|th)\))/gi
 
-/** The day as written, without the ordinal suffix: `1st` is `1`, `TBA` stays. Undefined where it is no day of the month. */
+/** The day as written, without the ordinal suffix: `1st` is `1`, `TBA` stays. Undefined if it is not a day of the month. */
 function readDay(text: string, month: Month): string | undefined {
   const bare = text.replace(weekdayAfter, '$1').replace(ordinal, '$1').trim()
   if (/^\d+$/.test(bare)) {
@@ -37,12 +37,12 @@ function readDay(text: string, month: Month): string | undefined {
   return bare.length <= 20 ? bare : undefined
 }
 
-/** Speaks of days, but of none in particular: `1/2`, `~5`. A text such as `TBA` says all that is known. */
+/** Whether a text has digits but is not a single day: `1/2`, `~5`. False for texts such as `TBA`, which mean unknown. */
 export const isVagueDay = (day: string): boolean => /\p{N}/u.test(day) && !isCalendarDay(day)
 
 const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
 
-/** `HH:MM`; undefined where it is no time of day. */
+/** `HH:MM`; undefined if it is not a time of day. */
 function readTime(text: string): string | undefined {
   const match = /^(\d{1,2})(?:\s*[:.]\s*(\d{2}))?\s*(am|pm)?\.?(?:\s*(?:kst|\(kst\)))?$/i.exec(text)
   if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
@@ -56,23 +56,24 @@ function readTime(text: string): string | undefined {
   return hours <= 23 && minutes <= 59 ? `${String(hours).padStart(2, '0')}:${String(minutes).padStart(2, '0')}` : undefined
 }
 
-/** Says that nobody knows the time. */
-const saysUnknown = (time: string): boolean => /^(?:\?+|tb[acd]|-+|--:--)$/i.test(time)
+/** Whether a text means that the time is not known yet. */
+const isUnknownTime = (time: string): boolean => /^(?:\?+|tb[acd]|-+|--:--)$/i.test(time)
 
 export const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text)
 
 function readTimeCell(time: string): Omit<Above, 'day'> {
-  const known = readTime(time)
-  if (known !== undefined) return { time: known }
-  return saysUnknown(time) ? { time: unknownTime } : { time: unknownTime, unread: clip(time) }
+  const parsed = readTime(time)
+  if (parsed !== undefined) return { time: parsed }
+  return isUnknownTime(time) ? { time: unknownTime } : { time: unknownTime, unparsed: clip(time) }
 }
 
-/** What a row says of day and time, for itself and for the rows below; a text says why it says nothing. */
+/** Day and time of a row, which the rows below inherit; or a text with the reason why it has none. */
 export function readMoment(day: string, time: string, above: Above, month: Month): Above | string {
   const given = day === '' ? above.day : readDay(day, month)
-  if (given === undefined) return day === '' ? 'it has no day, nor has a row above it' : `"${clip(day)}" is no day of the month`
+  if (given === undefined)
+    return day === '' ? 'neither it nor a row above it has a day' : `"${clip(day)}" is not a day of the month`
   if (time !== '') return { day: given, ...readTimeCell(time) }
-  // Blank is "as above": where that cannot be read, the time of an earlier row would be a guess. A day that is not known
-  // has no time to share with the day above it.
+  // Blank means "as above". If the time above could not be parsed, that of an earlier row would be a guess. A day that is
+  // not known cannot inherit the time of another day.
   return isCalendarDay(given) || day === '' ? { ...above, day: given } : { day: given, time: unknownTime }
 }

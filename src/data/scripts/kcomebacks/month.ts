@@ -8,29 +8,29 @@ import type { Wiki } from './wiki.ts'
 
 export interface MonthNow {
   readonly entries: readonly Comeback[]
-  /** Rows that became none. */
+  /** Number of rows without an entry. */
   readonly rejected: number
-  /** What could not be read, with page and line. */
+  /** Rows and values that could not be parsed, with page and line. */
   readonly reports: readonly string[]
   readonly state: MonthState
 }
 
-/** Entries that a message names. */
+/** Maximum number of entries that a message names. */
 const maxNamed = 10
 
-/** Why the entries of a page do not replace the stored ones. */
+/** Why the entries of a page must not replace the stored ones; undefined if they may. */
 function objection(entries: readonly Comeback[], stored: readonly Comeback[]): string | undefined {
   if (entries.length >= minShare * stored.length) return undefined
   const present = new Set(entries.map((entry) => JSON.stringify(entry)))
   const lost = stored.filter((entry) => !present.has(JSON.stringify(entry)))
   const names = lost.slice(0, maxNamed).map(({ date, artist, title }) => `${date} ${artist} - ${title}`)
   const more = lost.length > maxNamed ? ` and ${lost.length - maxNamed} more` : ''
-  return `the page has ${entries.length} entries where there were ${stored.length}; missing: ${names.join(', ')}${more}; --force accepts it`
+  return `the page has ${entries.length} entries, but ${stored.length} are stored; missing: ${names.join(', ')}${more}; --force accepts it`
 }
 
 /**
- * One month page as it is now; `unchanged` where its stored entries are still right.
- * @throws UpstreamError | Error where it cannot be read, or has lost many of its entries
+ * Reads one month page; `unchanged` if its stored entries are still current.
+ * @throws UpstreamError | Error if it cannot be read, or has lost many of its entries
  */
 export async function readMonth(
   wiki: Wiki,

@@ -3,7 +3,7 @@ import { type Columns, readRow } from './entry.ts'
 import { type Month, nothingAbove } from './moment.ts'
 import { readTables } from './tables.ts'
 
-/** A row that became no entry. */
+/** A row without an entry. */
 export interface RowReport {
   /** Line of the page, from 1. */
   readonly line: number
@@ -12,15 +12,15 @@ export interface RowReport {
 
 export interface MonthRead {
   readonly entries: readonly Comeback[]
-  /** Rows that should have become one. Entries, reports and left out ones are all rows of the page. */
+  /** Rows that could not be parsed. Every row of the page is in `entries`, `reports` or `leftOut`. */
   readonly reports: readonly RowReport[]
-  /** Rows that are no comebacks: songs of soundtracks. */
+  /** Rows that are not comebacks: songs of soundtracks. */
   readonly leftOut: readonly RowReport[]
-  /** Entries that lack something which cannot be read, in page order. */
+  /** Rows whose entry lacks a value that could not be parsed, in page order. */
   readonly notes: readonly RowReport[]
 }
 
-/** The kind of a column by its name, so that their order and number do not matter. */
+/** Finds the columns by name, because their order and number vary. */
 function readColumns(names: readonly string[]): Columns | undefined {
   const plain = names.map((name) => name.toLowerCase())
   const find = (...patterns: readonly RegExp[]): number | undefined => {
@@ -40,7 +40,7 @@ function readColumns(names: readonly string[]): Columns | undefined {
     type: find(/^album type/, /^(release )?type$/),
     track: find(/^title track/, /^(track|song)\b/),
     streaming: find(/^stream/, /^links?\b/),
-    // Columns named "+" are put there to catch what stands beyond the last one.
+    // Columns named "+" only collect cells beyond the last real one.
     count: names.filter((name) => name !== '+').length,
   }
 }
@@ -48,15 +48,15 @@ function readColumns(names: readonly string[]): Columns | undefined {
 /** Headings vary: `OSTs & Soundtracks`, `OST (February)`, `OST Albums`. */
 const isSoundtracks = (heading: string): boolean => /(?<![\p{L}\p{N}])(?:osts?|soundtracks?)(?![\p{L}\p{N}])/iu.test(heading)
 
-const barInLink = 'a "|" in the text of a link ends the cell; it is written "&#124;"'
+const barInLink = 'a "|" in the text of a link ends the cell; write it as "&#124;"'
 
-/** The entries of a month page in page order, and every row that is none, with the reason. Never throws for a text. */
+/** The entries of a month page in page order, and every other row with the reason. Never throws. */
 export function readMonthPage(markdown: string, month: Month): MonthRead {
   const page = readTables(markdown)
   const entries: Comeback[] = []
   const leftOut: RowReport[] = []
   const notes: RowReport[] = []
-  const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is in no table that can be read' }))
+  const reports: RowReport[] = page.stray.map((line) => ({ line, reason: 'it is not in a valid table' }))
   for (const { heading, columns: names, rows } of page.tables) {
     const columns = readColumns(names)
     if (columns === undefined || isSoundtracks(heading)) {

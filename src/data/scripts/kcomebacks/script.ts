@@ -9,16 +9,16 @@ import { readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki, type Wiki } from './wiki.ts'
 
-/** After this many months in a row that met an upstream that is down, older ones keep what they have. */
+/** After this many transient failures in a row, older months are not read and keep their stored entries. */
 const maxFailuresInARow = 3
 
 /**
- * A past month is read again after it, milliseconds: Reddit sends no ETag for pages, so that each costs a request. Half a
- * day less than a week, because daily runs do not start at the same second.
+ * Interval at which a past month is read again, milliseconds: Reddit sends no ETag for pages, so each costs a request. Half
+ * a day less than a week, because daily runs do not start at the same second.
  */
 const pastInterval = 6.5 * 86_400_000
 
-/** The month before this one in Korea: pages up to here are past changing, as a rule. */
+/** The previous month in Korea, `2024-01`: pages of earlier months rarely change. */
 function previousMonth(wall: number): string {
   const korea = new Date(wall + 9 * 3_600_000)
   return new Date(Date.UTC(korea.getUTCFullYear(), korea.getUTCMonth() - 1, 1)).toISOString().slice(0, 7)
@@ -41,14 +41,14 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     failures.push(failure)
     log.warn(`kcomebacks: ${failure}`)
   }
-  for (const page of archive.unknown) fail(`${page} is the page of no month`)
+  for (const page of archive.unknown) fail(`${page} is not the page of a month`)
 
   const fresh = previousMonth(clock.wall())
   const listed = new Set(archive.months.map(({ key }) => key))
   const lost = [...stored.months].filter(([key]) => /^\d{4}-\d\d$/.test(key) && key >= fresh && !listed.has(key))
   for (const [key, { length }] of lost) fail(`${archivePage} does not link to ${key}; its stored entries (${length}) are kept`)
   const entriesOf = (key: string) => stored.months.get(key) ?? []
-  /** What is remembered of a past month; it counts only for the entries that it was remembered with. */
+  /** The stored state of a past month; undefined if it does not belong to the stored entries. */
   const stateOf = (key: string) => {
     const state = states.get(key)
     return full || key >= fresh || state?.digest !== digestOf(entriesOf(key)) ? undefined : state
@@ -60,22 +60,22 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const due = archive.months.filter(isDue)
   progress.total(due.length)
   let [inARow, unread, freshRead] = [0, 0, false]
-  // The newest first: they are what a run is for, whatever becomes of the old ones.
+  // Newest first: they matter most if the run is cut short.
   for (const month of due.toReversed()) {
     signal.throwIfAborted()
     const { key } = month
     const before = entriesOf(key)
     const isFresh = key >= fresh
-    const known = stateOf(key)
+    const state = stateOf(key)
     const down = inARow >= maxFailuresInARow && !isFresh ? new Error('not read: Reddit is down') : undefined
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip
-      const now = await readMonth(wiki, month, before, known, context)
+      const now = await readMonth(wiki, month, before, state, context)
       inARow = 0
       freshRead ||= isFresh
       if (now === 'unchanged') {
-        if (known !== undefined) states.set(key, { ...known, read: clock.wall() })
+        if (state !== undefined) states.set(key, { ...state, read: clock.wall() })
       } else {
         const { added, changed: other, unchanged } = compare(before, now.entries)
         counts.read += now.entries.length + now.rejected
@@ -102,7 +102,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   const nothing = due.length > 0 && unread === due.length
   if (!nothing) {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
-    // Data whose newest months could not be read must not look as new as today.
+    // If the newest months could not be read, the data must not be dated today.
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
     const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
     const written = await writeSnapshot({
@@ -122,7 +122,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
   return { outcome: failures.length === 0 ? 'done' : nothing ? 'failed' : 'partly', counts, errors }
 }
 
-/** Music comebacks from the wiki of r/kpop. Rows that cannot be read are reported and do not make a run fail. */
+/** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
 export const kcomebacksScript: Script = {
   ...kcomebacks,
   async run(context) {

@@ -9,16 +9,16 @@ import type { Comeback } from '../../comeback-format.ts'
 import { comebacksDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
 
-/** Goes up when rows are read differently: every month is then read again. */
+/** Version of the parsing rules. Increase it when rows are parsed differently, so that every month is read again. */
 const rules = 3
 
-/** What is remembered of the page that the stored entries of a month were read from. */
+/** State of the page that the stored entries of a month were read from. */
 const MonthState = Type.Object({
   revision: Type.Optional(Type.String()),
   etag: Type.Optional(Type.String()),
   /** When the page was last read. Unix milliseconds. */
   read: Type.Integer(),
-  /** Of its entries in the snapshot: another snapshot put in place is noticed by it. */
+  /** Digest of its entries in the snapshot, to notice that the snapshot was replaced. */
   digest: Type.String(),
 })
 export type MonthState = Static<typeof MonthState>
@@ -28,15 +28,15 @@ const States = Type.Object({ rules: Type.Literal(rules), months: Type.Record(Typ
 export const digestOf = (entries: readonly Comeback[]): string =>
   createHash('sha256').update(JSON.stringify(entries)).digest('base64url')
 
-/** What was published before. */
+/** The entries published before. */
 export interface Stored {
   /** By month (`2024-02`), each in the order of the file. */
   readonly months: ReadonlyMap<string, readonly Comeback[]>
-  /** Unix milliseconds of its `last_update`; undefined where nothing was published. */
+  /** Its `last_update` in Unix milliseconds; undefined if nothing was published. */
   readonly lastUpdate: number | undefined
 }
 
-/** The snapshot in place, or where it cannot be read, the newest of the kept ones. */
+/** Reads the current snapshot, or if that is broken, the newest of the previous ones. */
 export async function readStored(path: string, log: Log): Promise<Stored> {
   const published = await readPublished(path, comebacksDatabase, log)
   if (published === undefined) return { months: new Map(), lastUpdate: undefined }
@@ -53,7 +53,7 @@ export async function readStored(path: string, log: Log): Promise<Stored> {
 
 const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.json')
 
-/** By month; empty where nothing is remembered, or what is does not fit: the months are then read again. */
+/** The state by month; empty if none is stored or it is not valid, so that every month is read again. */
 export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
   try {
     const value: unknown = JSON.parse((await readFileIfExists(stateFile(dataDir))) ?? '{}')

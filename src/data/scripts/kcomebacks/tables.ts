@@ -5,12 +5,12 @@ export interface TableRow {
   /** Line of the page, from 1. */
   readonly line: number
   readonly cells: readonly Cell[]
-  /** A link's text holds a bar, which ends the cell: `[a|b](/c)`. */
+  /** Whether a `|` in the text of a link ended the cell: `[a|b](/c)`. */
   readonly hasCutLink: boolean
 }
 
 export interface Table {
-  /** The heading above it, without markup; `''` where there is none. */
+  /** The heading above it, without markup; `''` if there is none. */
   readonly heading: string
   readonly columns: readonly string[]
   readonly rows: readonly TableRow[]
@@ -18,7 +18,7 @@ export interface Table {
 
 export interface Page {
   readonly tables: readonly Table[]
-  /** Lines that start like a row but are in no table that can be read. */
+  /** Lines that start like a row but are not in a valid table. */
   readonly stray: readonly number[]
 }
 
@@ -29,29 +29,29 @@ const looksLikeHeader = (line: string): boolean =>
 const isUnderline = (line: string): boolean => /^(?:=+|-+)[ \t]*$/.test(line)
 const definition = /^ {0,3}\[[^\]]+\]:\s*\S/
 
-/** More columns than any table has; cells beyond are ignored. */
+/** More columns than any table has; further cells are ignored. */
 const maxColumns = 40
-/** Longer lines, or lines with more markup, are no rows: the renderer's time grows with their square. */
+/** Longer lines, or lines with more markup, are not treated as rows: the renderer's time grows with their square. */
 const maxLineLength = 4000
 const maxMarkup = 400
 const maxDefinitions = 20
-const isAccident = (line: string): boolean => line.length > maxLineLength || (line.match(/[*_[`^<]/g)?.length ?? 0) > maxMarkup
+const isOversized = (line: string): boolean => line.length > maxLineLength || (line.match(/[*_[`^<]/g)?.length ?? 0) > maxMarkup
 
-/** Without the white space before the first bar, also that which JavaScript does not count as such. */
+/** Removes white space before the first `|`, including characters that JavaScript does not treat as white space. */
 const tidy = (line: string): string => line.replace(/^[\s\u0085\u200b-\u200f\u2060\ufeff]+(?=\|)/, '').trimEnd()
 
-/** The cells of a line: every bar ends one, a backslash before it or not. */
+/** The cells of a line. Every `|` ends a cell, even after a backslash. */
 const splitRow = (line: string): readonly string[] => line.replace(/^\|/, '').replace(/\|$/, '').split('|').slice(0, maxColumns)
 
 const cutLink = /\[[^[\]]*\|[^[\]]*\]\(/
 
 /**
- * Every row of every table of a wiki page, and every line that looks like one. More is a table here than on Reddit (one
- * right below a text or another table, one whose delimiter is too short): its rows are comebacks all the same.
+ * Every row of every table of a wiki page, and every line that looks like one. Accepts more tables than Reddit does (directly
+ * below a text or another table, or with a delimiter that is too short), because their rows are comebacks too.
  */
 export function readTables(source: string): Page {
   const lines = source.split(/\r\n|\r|\n/).map(tidy)
-  const definitions = lines.filter((line) => definition.test(line) && !isAccident(line)).slice(0, maxDefinitions)
+  const definitions = lines.filter((line) => definition.test(line) && !isOversized(line)).slice(0, maxDefinitions)
   const render = (line: string) => renderCells(splitRow(line), definitions)
   const tables: Table[] = []
   const stray: number[] = []
@@ -59,7 +59,7 @@ export function readTables(source: string): Page {
   let rows: TableRow[] | undefined
   for (let index = 0; index < lines.length; index++) {
     const [line = '', next = ''] = [lines[index], lines[index + 1]]
-    if (isAccident(line)) {
+    if (isOversized(line)) {
       if (line.startsWith('|')) stray.push(index + 1)
       continue
     }

@@ -5,7 +5,7 @@ import { createUpstream, UpstreamError } from '../upstream.ts'
 
 export interface WikiPage {
   readonly markdown: string
-  /** Changes with every edit; undefined where the upstream does not say. */
+  /** Changes with every edit; undefined if the upstream does not send it. */
   readonly revision: string | undefined
   readonly etag: string | undefined
 }
@@ -13,7 +13,7 @@ export interface WikiPage {
 export interface Wiki {
   /**
    * @param page `upcoming-releases/archive`
-   * @param etag of the copy that is there already
+   * @param etag of the stored copy
    * @throws UpstreamError
    */
   read(page: string, etag?: string): Promise<WikiPage | 'unchanged'>
@@ -22,16 +22,16 @@ export interface Wiki {
 
 const subreddit = 'kpop'
 const wikiPath = /^\/r\/kpop\/wiki\/([\w/-]+?)(?:\.json)?\/?$/i
-/** Reddit holds pages to 512 KiB. */
+/** Well above the 512 KiB to which Reddit limits pages. */
 const maxBytes = 4 * 1024 * 1024
 
-/** The wiki page that an answer redirects to: another spelling of a name. */
+/** The wiki page that a reply redirects to: another spelling of the name. */
 function redirectTarget(error: unknown): string | undefined {
   const path = error instanceof UpstreamError ? error.location?.pathname : undefined
   return path === undefined ? undefined : wikiPath.exec(path)?.[1]
 }
 
-/** Not a rate limit, which Reddit reports with a 403 too. */
+/** Whether access was refused. Excludes rate limits, which Reddit also reports with a 403. */
 const isRefusal = ({ kind, status }: UpstreamError): boolean => kind === 'status' && (status === 401 || status === 403)
 
 const asText = (value: unknown): string | undefined =>
@@ -66,17 +66,17 @@ export function openWiki({ values, signal, clock, progress }: Access): Wiki {
     const { json } = await site.request(request).catch((error: unknown) => {
       if (!(error instanceof UpstreamError) || !isRefusal(error)) throw error
       const { status } = error
-      throw new UpstreamError('status', `Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`, {
+      throw new UpstreamError('status', `Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (${status})`, {
         ...(status !== undefined && { status }),
         cause: error,
       })
     })
     const text = isRecord(json) ? asText(json.access_token) : undefined
     if (text === undefined || !/^[\x21-\x7e]+$/.test(text)) {
-      throw new UpstreamError('malformed', 'Reddit: its token service answered without a token')
+      throw new UpstreamError('malformed', 'Reddit: the reply of the token service has no token')
     }
     const lifetime = isRecord(json) && typeof json.expires_in === 'number' ? json.expires_in : 3600
-    // A minute early, so that it does not expire on the way.
+    // A minute early, so that it does not expire in transit.
     token = { text, until: clock.wall() + Math.max(0, lifetime - 60) * 1000 }
     return text
   }
@@ -103,7 +103,7 @@ export function openWiki({ values, signal, clock, progress }: Access): Wiki {
       return await site.request({ path: `/r/${subreddit}/wiki/${page}.json`, query: { raw_json: '1' }, headers })
     } catch (error) {
       if (!(error instanceof UpstreamError) || redirectTarget(error) !== undefined) throw error
-      // A redirect elsewhere leads to the login page.
+      // Any other redirect leads to the login page.
       const isRedirect = error.status !== undefined && error.status >= 300 && error.status < 400
       if (!isRedirect && !isRefusal(error) && error.kind !== 'malformed') throw error
       const reason = `Reddit does not show /wiki/${page} without credentials: set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET`
@@ -123,7 +123,7 @@ export function openWiki({ values, signal, clock, progress }: Access): Wiki {
       if (reply.status === 304) return 'unchanged'
       const data = isRecord(reply.json) ? reply.json.data : undefined
       if (!isRecord(data) || typeof data.content_md !== 'string') {
-        throw new UpstreamError('malformed', `Reddit: /wiki/${page} answered without a page`)
+        throw new UpstreamError('malformed', `Reddit: the reply for /wiki/${page} has no page`)
       }
       return {
         markdown: data.content_md,

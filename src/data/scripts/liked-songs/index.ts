@@ -10,14 +10,14 @@ const needed = [
   'lastfmSessionKey',
 ] as const satisfies readonly SettingName[]
 
-/** Loves every song that is liked on Spotify on Last.fm too, oldest first. Never unloves one. */
+/** Loves on Last.fm every song that is liked on Spotify, oldest first. Never unloves one. */
 export const likedSongs: Script = {
   name: 'likedsongs',
   route: '/v1/run/synclikedsongs',
   summary: 'Start the sync of liked songs',
   parts: 'songs',
   missingSettings: (settings) => needed.filter((name) => settings[name] === undefined),
-  // A script whose settings are missing is not scheduled at all.
+  // Its required settings configure it: without them it is not scheduled.
   isConfigured: () => true,
   newest: ({ lastSuccess }) => lastSuccess(),
   async readState({ spotifyRefreshToken }, dataDir) {

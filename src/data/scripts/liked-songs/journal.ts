@@ -3,25 +3,25 @@ import { join } from 'node:path'
 import { readFileIfExists } from '../../../files.ts'
 import { isRecord } from '../../../game/protocol/is-record.ts'
 
-/** A song that Last.fm did not take. */
+/** A song that Last.fm rejected. */
 export interface FailedSong {
   readonly id: string
   readonly title: string
   readonly artist: string
-  /** Why, in words. */
+  /** Error message. */
   readonly reason: string
-  /** Runs in a row that it failed in. */
+  /** Number of consecutive runs in which it failed. */
   readonly failures: number
   /** When it was last tried. Unix milliseconds. */
   readonly tried: number
 }
 
 /**
- * The songs dealt with so far, one JSON line each, on the disk before the next one is begun: a run that was killed
- * goes on where it stopped, and repeats at most the song that was under way.
+ * The songs processed so far, one JSON line each, flushed to the disk before the next song: after a kill, the next run
+ * continues where the last one stopped and repeats at most one song.
  */
 export interface Journal {
-  /** Of all songs that were tried, loved or not. */
+  /** Ids of all songs that were tried, loved or not. */
   readonly ids: ReadonlySet<string>
   /** Oldest failure first. */
   readonly failed: ReadonlyMap<string, FailedSong>
@@ -34,18 +34,18 @@ export const journalPath = (dataDir: string): string => join(dataDir, 'likedsong
 
 export const nameOf = ({ artist, title }: Pick<FailedSong, 'artist' | 'title'>): string => `${artist} - ${title}`
 
-/** For a person: which song, why, and when it was last tried. */
+/** A message with the song, the error, and when it was last tried. */
 export const describeSetAside = (song: FailedSong): string =>
   `set aside, tried again weekly: ${nameOf(song)} (${song.reason}; last tried ${new Date(song.tried).toISOString().slice(0, 10)})`
 
-/** After it a failing song is tried again only weekly. */
+/** After this many failures, a song is tried again only weekly. */
 const maxFailures = 3
 /** Half a day less than a week, because daily runs do not start at the same second. Milliseconds. */
 const setAsideInterval = 6.5 * 86_400_000
 
 export const isSetAside = ({ failures }: FailedSong): boolean => failures >= maxFailures
 
-/** Whether a run at that time tries it again. @param wall Unix milliseconds */
+/** Whether a run should try the song again now. @param wall Unix milliseconds */
 export const isDue = (song: FailedSong, wall: number): boolean =>
   !isSetAside(song) || wall < song.tried || wall - song.tried >= setAsideInterval
 
@@ -60,8 +60,8 @@ function parseLine(line: string): readonly Line[] {
     if (typeof title !== 'string' || typeof artist !== 'string') return []
     const failed = {
       ...{ id, title, artist },
-      // Earlier versions wrote only the error's number, and tried the song no more.
-      reason: typeof reason === 'string' ? reason : `error ${String(error)} of Last.fm`,
+      // Earlier versions stored only the error code and did not retry.
+      reason: typeof reason === 'string' ? reason : `Last.fm error ${String(error)}`,
       failures: typeof failures === 'number' ? failures : maxFailures,
       tried: typeof tried === 'number' ? tried : 0,
     }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Upstream, UpstreamError } from '../upstream.ts'
 
 /**
- * What an error of Last.fm means for a run. `song`: this song is not taken, others may be; `unavailable`: the service does
- * not work at the moment; `reauthorise` and `stop`: no song would be taken until a person has done something.
+ * How a Last.fm error affects a run. `song`: this song is rejected, others may succeed; `unavailable`: temporarily out of
+ * service; `reauthorise` and `stop`: every song fails until the user fixes the configuration.
  */
 export type LastfmFailure = 'reauthorise' | 'stop' | 'song' | 'unavailable'
 
@@ -11,8 +11,8 @@ interface Meaning {
   readonly failure: LastfmFailure
   /** What happened and what to do. */
   readonly text: string
-  /** Another attempt soon may succeed. */
-  readonly isPassing?: true
+  /** Transient: a retry may succeed. */
+  readonly isTransient?: true
 }
 
 const authorise = 'run: tickwarden authorise lastfm'
@@ -21,37 +21,37 @@ const apiAccount = "compare LASTFM_API_KEY and LASTFM_API_SECRET with your appli
 /** By its error codes, from its API documentation. */
 const meanings: Readonly<Record<number, Meaning>> = {
   4: { failure: 'reauthorise', text: `access to the account was withdrawn; ${authorise}` },
-  6: { failure: 'song', text: 'Last.fm cannot love a song with this artist and title' },
+  6: { failure: 'song', text: 'Last.fm does not accept this artist and title' },
   7: { failure: 'song', text: 'Last.fm does not know the song' },
-  8: { failure: 'song', text: 'Last.fm could not carry it out', isPassing: true },
-  9: { failure: 'reauthorise', text: `the session key is not valid any more; ${authorise}` },
+  8: { failure: 'song', text: 'the operation failed', isTransient: true },
+  9: { failure: 'reauthorise', text: `the session key is no longer valid; ${authorise}` },
   10: { failure: 'stop', text: `the API key is not valid; ${apiAccount}` },
-  11: { failure: 'unavailable', text: 'Last.fm is offline; try again later', isPassing: true },
-  13: { failure: 'stop', text: `the signature is wrong; ${apiAccount}` },
+  11: { failure: 'unavailable', text: 'Last.fm is offline; try again later', isTransient: true },
+  13: { failure: 'stop', text: `the signature is not valid; ${apiAccount}` },
   14: { failure: 'reauthorise', text: `access to the account was not granted; ${authorise}` },
-  16: { failure: 'unavailable', text: 'Last.fm is temporarily unavailable; try again later', isPassing: true },
-  17: { failure: 'reauthorise', text: `Last.fm asks for a login; ${authorise}` },
+  16: { failure: 'unavailable', text: 'Last.fm is temporarily unavailable; try again later', isTransient: true },
+  17: { failure: 'reauthorise', text: `Last.fm requires a login; ${authorise}` },
   26: { failure: 'stop', text: "the API key is suspended; see your application's page at Last.fm, or create another one" },
 }
 
 const meaningOf = (code: number): Meaning =>
   meanings[code] ?? {
     failure: 'stop',
-    text: 'Tickwarden does not know this error; see the error codes at https://www.last.fm/api',
+    text: 'unknown error; see the error codes at https://www.last.fm/api',
   }
 
 export class LastfmError extends Error {
   override readonly name = 'LastfmError'
   readonly failure: LastfmFailure
-  readonly isPassing: boolean
+  readonly isTransient: boolean
   readonly code: number
 
   constructor(method: string, code: number) {
-    const { failure, text, isPassing = false } = meaningOf(code)
-    // Its own message is not repeated: it may quote what was sent.
+    const { failure, text, isTransient = false } = meaningOf(code)
+    // Without Last.fm's own message: it may quote the request.
     super(`Last.fm: ${method}: ${text} (error ${code})`)
     this.failure = failure
-    this.isPassing = isPassing
+    this.isTransient = isTransient
     this.code = code
   }
 }
@@ -76,7 +76,7 @@ export function signature(parameters: Readonly<Record<string, string>>, secret: 
 const isError = (value: unknown): value is { readonly error: number; readonly message?: unknown } =>
   typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'number'
 
-/** Its error 29, which it sends with any status. */
+/** Whether a reply is error 29, the rate limit, which Last.fm sends with any status. */
 export const isLastfmRateLimited = (body: unknown): boolean => isError(body) && body.error === 29
 
 const toLastfmError = (method: string, body: unknown): LastfmError | undefined =>
@@ -100,7 +100,7 @@ export async function callLastfm(
     if (error !== undefined) throw error
     return json
   } catch (error) {
-    // A rate limit has been waited for by then, and says until when it lasts.
+    // The upstream has already waited for a rate limit; its error has `retryAt`.
     if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
     throw toLastfmError(method, error.body) ?? error
   }

@@ -22,20 +22,20 @@ import {
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
 
-/** Further attempts for a song while Last.fm has a passing error. */
+/** Retries of a song after a transient error of Last.fm. */
 const maxRetries = 3
 const maxBackOffMs = 60_000
-/** After this many new songs in a row that are not taken, the service is at fault and not the songs. */
+/** After this many new songs rejected in a row, the run ends: the cause is the service, not the songs. */
 const maxFailuresInARow = 5
 
 export interface LikedSongsOptions {
-  /** Least milliseconds between two requests to Last.fm, which allows 5 a second. */
+  /** Minimum milliseconds between two requests to Last.fm, which allows 5 per second. */
   readonly gap?: number
-  /** Milliseconds of the first pause at a passing error of Last.fm, doubled each time; a rate limit is given five times that. */
+  /** Milliseconds before the first retry after a transient error of Last.fm, doubled each time; five times that for a rate limit. */
   readonly backOff?: number
 }
 
-/** Until when a rate limit lasts that the run before met. Unix milliseconds. */
+/** End of a rate limit that the previous run reached, Unix milliseconds; 0 if there is none. */
 async function readRetryAt(path: string): Promise<number> {
   try {
     const { retryAt } = JSON.parse(await readFile(path, 'utf8')) as { retryAt?: unknown }
@@ -46,7 +46,7 @@ async function readRetryAt(path: string): Promise<number> {
   }
 }
 
-/** Liked songs that are not in the journal, newest first: pages from the newest one on, until one is known whole. */
+/** Liked songs that are not in the journal, newest first. Reads pages until all songs of one are in the journal. */
 async function findNew(
   likedSongs: (offset: number) => ReturnType<ReturnType<typeof createSpotify>['likedSongs']>,
   journal: Journal,
@@ -69,7 +69,7 @@ type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
 
 const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist: artists[0] ?? '' })
 
-/** Loves every song that is liked on Spotify on Last.fm too, oldest first. Never unloves one. */
+/** Loves on Last.fm every song that is liked on Spotify, oldest first. Never unloves one. */
 export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongsOptions = {}): Script => ({
   ...likedSongs,
 
@@ -104,21 +104,23 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       clientId: values.spotifyClientId ?? '',
       clientSecret: values.spotifyClientSecret ?? '',
       refreshToken: (await readAuthorisation(dataDir, configuredToken)).refreshToken,
-      // In a dry run too: the token before it may be void from now on.
+      // In a dry run too: the previous token may no longer be valid.
       onNewRefreshToken: (token) =>
         storeNewToken(dataDir, configuredToken, token).catch((error: unknown) =>
-          log.error({ err: error }, 'likedsongs: the new refresh token of Spotify could not be stored'),
+          log.error({ err: error }, 'likedsongs: the new Spotify refresh token could not be stored'),
         ),
     })
     const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
     const journal = await openJournal(journalPath(dataDir))
 
     const pauseMs = (error: unknown, failures: number): number | undefined =>
-      error instanceof LastfmError && error.isPassing ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs }) : undefined
+      error instanceof LastfmError && error.isTransient
+        ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs })
+        : undefined
 
     /**
-     * @returns why Last.fm does not take this song; undefined: it does
-     * @throws LastfmError | UpstreamError for a reason that the next song would meet too
+     * @returns why Last.fm rejected this song; undefined on success
+     * @throws LastfmError | UpstreamError if the next song would fail too
      */
     async function love({ artist, title }: Song): Promise<string | undefined> {
       try {
@@ -126,7 +128,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
         await retry(send, { clock, signal, maxRetries, pauseMs })
         return undefined
       } catch (error) {
-        // Of every song it would be 502 or 503.
+        // A 500 concerns this song only; an outage is 502 or 503.
         if (error instanceof UpstreamError && error.status === 500) return 'Last.fm: track.love: HTTP 500'
         if (error instanceof LastfmError && error.failure === 'song') return error.message
         throw error
@@ -135,7 +137,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
 
     let isPartly = false
     let failuresInARow = 0
-    /** Loves a song and puts on record what became of it. @throws as love() */
+    /** Loves a song and records the result. @throws as love() */
     async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
       const reason = await love(song)
       if (reason === undefined) {
@@ -154,7 +156,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       if (before === undefined && ++failuresInARow >= maxFailuresInARow) {
         throw new UpstreamError(
           'status',
-          `Last.fm did not take ${failuresInARow} songs in a row; the others are left for the next run`,
+          `Last.fm rejected ${failuresInARow} songs in a row; the next run continues with the others`,
         )
       }
     }
@@ -167,7 +169,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       })
       progress.total(songs.length + retries.length)
       let next = clock.now()
-      // Songs that failed before come last, so that they never hold up others.
+      // Songs that failed before come last, so that they never delay others.
       for (const song of [...songs.toReversed().map(toSong), ...retries]) {
         signal.throwIfAborted()
         if (dryRun) counts.added++

@@ -4,16 +4,16 @@ import { type Upstream, UpstreamError } from '../upstream.ts'
 export interface LikedSong {
   readonly id: string
   readonly title: string
-  /** All artists, the first one first. */
+  /** All artists, the main one first. */
   readonly artists: readonly string[]
 }
 
 export interface LikedPage {
-  /** Newest first; local files and tracks that are gone are left out. */
+  /** Newest first, without local files and removed tracks. */
   readonly songs: readonly LikedSong[]
-  /** Items on the page, those left out too. */
+  /** Number of items on the page, including those left out. */
   readonly items: number
-  /** All liked songs there are. */
+  /** Number of all liked songs. */
   readonly total: number
 }
 
@@ -21,11 +21,11 @@ export interface SpotifyKeys {
   readonly clientId: string
   readonly clientSecret: string
   readonly refreshToken: string
-  /** Called with each refresh token that replaces the one before, before it is used. */
+  /** Called with each new refresh token before it is used. */
   readonly onNewRefreshToken?: (token: string) => Promise<void>
 }
 
-/** The refresh token is no longer valid, or not for liked songs: a person must agree once more. */
+/** The refresh token is no longer valid, or not for liked songs: the user must authorise access again. */
 export class SpotifyAuthorisationError extends Error {
   override readonly name = 'SpotifyAuthorisationError'
 }
@@ -56,14 +56,14 @@ const detailOf = (error: UpstreamError) => {
 /** The OAuth error code of a reply. */
 export const tokenErrorOf = ({ body }: UpstreamError): unknown => (isRecord(body) ? body.error : undefined)
 
-/** What an answer of its token service means: `{"error": "invalid_grant"}`. */
+/** The error for a reply of the token service such as `{"error": "invalid_grant"}`. */
 export function describeTokenError(error: UpstreamError): Error {
   const fail = (text: string) => new UpstreamError('status', `Spotify: ${text}`, detailOf(error))
   switch (tokenErrorOf(error)) {
     case 'invalid_grant':
-      return new SpotifyAuthorisationError(`Spotify: the refresh token is not valid any more; ${authorise}`)
+      return new SpotifyAuthorisationError(`Spotify: the refresh token is no longer valid; ${authorise}`)
     case 'invalid_client':
-      return fail(`SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET are refused; compare them with ${dashboard}`)
+      return fail(`SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET were rejected; compare them with ${dashboard}`)
     case 'unauthorized_client':
       return fail(`the application may not use refresh tokens; see ${dashboard}, then ${authorise}`)
     default:
@@ -71,26 +71,26 @@ export function describeTokenError(error: UpstreamError): Error {
   }
 }
 
-/** What an answer of its API means: `{"error": {"status": 403, "message": "..."}}`. */
+/** The error for a reply of the API such as `{"error": {"status": 403, "message": "..."}}`. */
 function describeApiError(error: UpstreamError): Error {
   const detail = isRecord(error.body) ? error.body.error : undefined
   const message = isRecord(detail) ? String(detail.message) : ''
-  if (error.status === 401) return new SpotifyAuthorisationError(`Spotify: a new access token is refused; ${authorise}`)
+  if (error.status === 401) return new SpotifyAuthorisationError(`Spotify: a new access token was rejected; ${authorise}`)
   if (error.status !== 403) return describeStatus(error)
   if (/\bscope\b/i.test(message)) {
     return new SpotifyAuthorisationError(`Spotify: the refresh token does not allow reading liked songs; ${authorise}`)
   }
   const hint = /not registered|developer dashboard/i.test(message)
     ? `the account is not a user of the application; add it under User Management of ${dashboard}`
-    : `access is refused (HTTP 403); check ${dashboard} for restrictions`
+    : `access was refused (HTTP 403); check ${dashboard} for restrictions`
   return new UpstreamError('status', `Spotify: ${hint}`, detailOf(error))
 }
 
-/** What an unexpected status means to the person. */
+/** The error for an unexpected status, with a hint. */
 function describeStatus(error: UpstreamError): UpstreamError {
   const { kind, status = 0, message } = error
   if (kind !== 'status') return error
-  const hint = status >= 500 ? 'Spotify has a problem; try again later' : `the request was refused; check ${dashboard}`
+  const hint = status >= 500 ? 'Spotify is out of service; try again later' : `the request was refused; check ${dashboard}`
   return new UpstreamError(kind, `${message}: ${hint}`, detailOf(error))
 }
 
@@ -114,7 +114,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
       throw error instanceof UpstreamError ? describeTokenError(error) : error
     })
     if (!isRecord(json) || typeof json.access_token !== 'string') {
-      throw new UpstreamError('malformed', 'Spotify: POST /api/token answered without an access token; try again later')
+      throw new UpstreamError('malformed', 'Spotify: the reply to POST /api/token has no access token; try again later')
     }
     const next = json.refresh_token
     if (typeof next === 'string' && next !== '' && next !== refreshToken) {
@@ -134,10 +134,10 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
     async likedSongs(offset) {
       const json = await page(offset).catch((error: unknown) => {
         if (!(error instanceof UpstreamError)) throw error
-        // Of the token service, already described; a rate limit says until when it lasts.
+        // An error of the token service already has a hint, a rate limit has `retryAt`.
         if (token === undefined || error.kind === 'rate_limited') throw error
         if (error.status !== 401) throw describeApiError(error)
-        // An access token lasts an hour; a run may last longer.
+        // An access token is valid for an hour; a run may take longer.
         token = undefined
         return page(offset).catch((second: unknown) => {
           throw second instanceof UpstreamError && second.kind === 'status' && token !== undefined
@@ -146,7 +146,7 @@ export function createSpotify(accounts: Upstream, api: Upstream, keys: SpotifyKe
         })
       })
       if (!isRecord(json) || !Array.isArray(json.items) || typeof json.total !== 'number') {
-        throw new UpstreamError('malformed', 'Spotify: GET /v1/me/tracks answered without items')
+        throw new UpstreamError('malformed', 'Spotify: the reply to GET /v1/me/tracks has no items')
       }
       const songs = json.items.map(toSong).filter((song) => song !== undefined)
       return { songs, items: json.items.length, total: json.total }

@@ -4,7 +4,7 @@ import { headerOf } from '../rate-limit.ts'
 import { createUpstream, UpstreamError, type UpstreamReply } from '../upstream.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
-/** What GitHub tells of a repository; each absent where it does not. */
+/** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
 export interface Repository {
   /** Bytes of code by language. */
   readonly languages: Readonly<Record<string, number>>
@@ -12,7 +12,7 @@ export interface Repository {
   readonly release?: string
   /** Unix seconds of the newest commit on the default branch. */
   readonly lastUpdate?: number
-  /** What GitHub says that cannot be right, one sentence each. */
+  /** Values of GitHub that are not valid, one sentence each. */
   readonly notes: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export type GithubFailure = 'blocked' | 'not_found' | 'rate_limited' | 'unauthor
 export class GithubError extends Error {
   override readonly name = 'GithubError'
   readonly kind: GithubFailure
-  /** Of `rate_limited`: Unix milliseconds from which GitHub answers again. */
+  /** Of `rate_limited`: when GitHub accepts requests again, Unix milliseconds. */
   readonly retryAt: number | undefined
 
   constructor(kind: GithubFailure, message: string, { retryAt, cause }: { retryAt?: number; cause?: unknown } = {}) {
@@ -45,14 +45,14 @@ export interface GithubOptions {
   readonly onWait?: (upstream: string, milliseconds: number) => void
 }
 
-/** A longer wait for a rate limit is left to the next run. Milliseconds. */
+/** Maximum wait for a rate limit, milliseconds; after a longer one, the next run continues. */
 const maxWait = 15_000
-/** A secondary limit that does not say how long it lasts: at least a minute by GitHub's documentation. Milliseconds. */
+/** Duration of a secondary rate limit without a given end: at least a minute by GitHub's documentation. Milliseconds. */
 const limitPause = 60_000
-/** After no answer or a server error: with its timeout, two repositories take less than a minute. */
+/** Retries after a timeout or server error. With the timeout, two repositories take less than a minute. */
 const retries = 1
 const maxBytes = 4 * 1024 * 1024
-/** A repository that was renamed is redirected once. */
+/** A renamed repository causes one redirect. */
 const maxRedirects = 3
 
 /** The message of an error reply. Untrusted. */
@@ -64,7 +64,7 @@ function toGithubError(error: UpstreamError, place: string): GithubError {
   const { kind, status, retryAt, body, message } = error
   if (retryAt !== undefined) {
     const until = new Date(retryAt).toISOString()
-    return new GithubError('rate_limited', `${place}: the rate limit is used up; rate limited until ${until}`, { retryAt })
+    return new GithubError('rate_limited', `${place}: the rate limit is exceeded; rate limited until ${until}`, { retryAt })
   }
   const fail = (failure: GithubFailure, text: string) => new GithubError(failure, `${place} ${text}`, { cause: error })
   if (kind === 'malformed' || kind === 'too_large') return new GithubError('malformed', message, { cause: error })
@@ -74,30 +74,30 @@ function toGithubError(error: UpstreamError, place: string): GithubError {
   if (status === 404 || status === 451) return fail('not_found', `answered ${status}: no such repository, or it is private`)
   if (status === 401 || status === 403) return fail('unauthorised', `answered ${status}: check GITHUB_TOKEN`)
   if (status !== undefined && status < 500) return fail('malformed', `answered ${status}`)
-  return fail('unreachable', 'could not be read (no whole answer, or a server error)')
+  return fail('unreachable', 'could not be read (no complete reply, or a server error)')
 }
 
-/** The byte counts that can be right, and notes on those that cannot. */
+/** The valid byte counts, and notes on the others. */
 function readSizes(languages: Readonly<Record<string, unknown>>): [Readonly<Record<string, number>>, readonly string[]] {
   const sizes: [string, number][] = []
   const notes: string[] = []
   for (const [name, size] of Object.entries(languages)) {
     if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 0) sizes.push([name, size])
-    else notes.push(`the size of the language ${JSON.stringify(name.slice(0, 60))} is not a count of bytes; it is left out`)
+    else notes.push(`the size of the language ${JSON.stringify(name.slice(0, 60))} is not a number of bytes; it is left out`)
   }
   return [Object.fromEntries(sizes), notes]
 }
 
-/** Path of a repository, also the beginning of the paths of all that belongs to it. */
+/** Path of a repository, and prefix of the paths of its languages, releases and commits. */
 export const repositoryPath = (name: string): string => `/repos/${name.split('/').map(encodeURIComponent).join('/')}`
 
 export interface Github {
-  /** @throws GithubError, or the signal's reason at once when it is aborted */
+  /** @throws GithubError, or the signal's reason as soon as it is aborted */
   repository(name: string): Promise<Repository>
   close(): void
 }
 
-/** GitHub's REST API. What has not changed since the last run does not count towards its rate limit. */
+/** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
 export function createGithub(options: GithubOptions): Github {
   const { baseUrl, token, cache, signal, clock, timeout = 12_000, retryPauseMs = 1000, onWait } = options
   const base = new URL(baseUrl)
@@ -107,7 +107,7 @@ export function createGithub(options: GithubOptions): Github {
     ...(onWait && { onWait }),
   })
 
-  /** The path of a redirect to the same API, which alone may receive the token. */
+  /** The path of a redirect, if it stays on the same API: no other host may receive the token. */
   function redirectedPath(error: unknown): string | undefined {
     const location = error instanceof UpstreamError ? error.location : undefined
     const root = base.pathname.replace(/\/$/, '')
@@ -127,21 +127,21 @@ export function createGithub(options: GithubOptions): Github {
     }
   }
 
-  /** The parsed reply; undefined for a status of `absent`. */
+  /** The parsed reply; undefined for a status in `absent`. */
   async function read(path: string, absent: readonly number[] = []): Promise<unknown> {
     const place = `GitHub: GET ${path}`
-    const known = cache.get(path)
+    const cached = cache.get(path)
     try {
       const { status, json, headers } = await get(path, {
         accept: 'application/vnd.github+json',
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(known && { 'if-none-match': known.etag }),
+        ...(cached && { 'if-none-match': cached.etag }),
       })
-      if (status === 304 && known !== undefined) {
-        cache.set(path, known)
-        return known.body
+      if (status === 304 && cached !== undefined) {
+        cache.set(path, cached)
+        return cached.body
       }
-      if (typeof json !== 'object') throw new GithubError('malformed', `${place} answered something that is not JSON`)
+      if (typeof json !== 'object') throw new GithubError('malformed', `${place} returned a reply that is not valid JSON`)
       const etag = headerOf(headers, 'etag')
       if (etag !== undefined) cache.set(path, { etag, body: json })
       return json
@@ -159,13 +159,13 @@ export function createGithub(options: GithubOptions): Github {
       const place = `GitHub: ${name}`
       const about = await read(base)
       if (!isRecord(about) || typeof about.default_branch !== 'string') {
-        throw new GithubError('malformed', `${place}: the reply is not that of a repository`)
+        throw new GithubError('malformed', `${place}: the reply is not a repository`)
       }
       // 404: no release yet; 409: no commit yet.
       const languages = await read(`${base}/languages`)
       const release = await read(`${base}/releases/latest`, [404])
       const commits = await read(`${base}/commits?sha=${encodeURIComponent(about.default_branch)}&per_page=1`, [404, 409])
-      if (!isRecord(languages)) throw new GithubError('malformed', `${place}: the languages are not names with byte counts`)
+      if (!isRecord(languages)) throw new GithubError('malformed', `${place}: the reply is not a list of languages`)
       const [sizes, notes] = readSizes(languages)
       const newest = Array.isArray(commits) ? (commits[0] as { commit?: { author?: { date?: unknown } } } | undefined) : undefined
       const date = newest?.commit?.author?.date ?? about.pushed_at

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Script, ScriptSettings } from '../script.ts'
 
-/** The list of projects that the user keeps. */
+/** Path of the user's list of projects. */
 export const projectListPath = ({ projectsConfig }: ScriptSettings, dataDir: string): string =>
   projectsConfig === undefined ? join(dataDir, 'projects.config.json') : resolve(projectsConfig)
 
-/** Software projects: a list that the user keeps, with what GitHub knows about each. */
+/** Software projects: the user's list, completed with data from GitHub. */
 export const projects: Script = {
   name: 'projects',
   route: '/v1/run/projects',

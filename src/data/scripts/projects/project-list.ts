@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** One project as a person keeps it; what GitHub tells is added to it and overwrites nothing but a released version. */
+/** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
 export const ListedProject = Type.Object(
   {
     title: Type.String(),
@@ -13,17 +13,17 @@ export const ListedProject = Type.Object(
     backgroud: Type.String({ default: '' }),
     links: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), { default: {} }),
     visible: Type.Boolean({ default: true }),
-    /** Empty: none is kept by hand. */
+    /** Used while GitHub has no release; empty: none. */
     version: Type.String({ default: '' }),
   },
   { additionalProperties: false },
 )
 export type ListedProject = Static<typeof ListedProject>
 
-/** Written by the script: accepted in a list that was made from a published file, and ignored. */
+/** Fields that the script writes: ignored, so that a published file can be used as the list. */
 const ignored = ['languages', 'last_update', 'updated']
 
-/** The list cannot be used: every mistake, one a line. */
+/** The list is not valid. The message has every mistake, one per line. */
 export class ProjectListError extends Error {
   override readonly name = 'ProjectListError'
   readonly problems: readonly string[]
@@ -50,15 +50,15 @@ const shown = (value: unknown): string => {
 function problemsOf(given: unknown, entry: unknown, place: string): string[] {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
     return [`${place} is ${shown(entry)}; expected a project`]
-  const known = Object.keys(ListedProject.properties)
-  const unknown = Object.keys(entry).filter((key) => !known.includes(key) && !ignored.includes(key))
+  const fields = Object.keys(ListedProject.properties)
+  const unknown = Object.keys(entry).filter((key) => !fields.includes(key) && !ignored.includes(key))
   const wrong = Object.entries(ListedProject.properties).filter(
     ([key, schema]) => !Value.Check(schema, (entry as Readonly<Record<string, unknown>>)[key]),
   )
   const missingTitle = typeof given === 'object' && given !== null && !('title' in given)
   return [
     ...(missingTitle ? [`${place}.title is missing; expected a text`] : []),
-    ...unknown.map((key) => `${place}.${key}: there is no such field; known: ${known.join(', ')}`),
+    ...unknown.map((key) => `${place}.${key}: unknown field; expected one of: ${fields.join(', ')}`),
     ...wrong
       .filter(([key]) => !(missingTitle && key === 'title'))
       .map(
@@ -68,18 +68,18 @@ function problemsOf(given: unknown, entry: unknown, place: string): string[] {
   ]
 }
 
-/** A template to copy that was left in the list: an empty title and no repository, whatever else it holds. */
+/** Whether an entry is a blank template: an empty title and no repository. Its other fields do not matter. */
 function isBlank(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null || !('title' in entry)) return false
   const { title, gh_api = '' } = entry as Readonly<Record<string, unknown>>
   return (title === null || (typeof title === 'string' && title.trim() === '')) && (gh_api === '' || gh_api === null)
 }
 
-/** Stands for a template, so that the others keep their place in messages. */
+/** Placeholder for a template, so that the indexes of the others in messages are right. */
 const blank = {}
 
 /**
- * Reads `projects.config.json`: a JSON array of projects.
+ * Parses `projects.config.json`: a JSON array of projects.
  * @param name of the file, for messages
  * @throws ProjectListError with every mistake
  */
@@ -88,7 +88,7 @@ export function readProjectList(text: string, name: string): readonly ListedProj
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new ProjectListError([`${name} is not JSON: ${(error as Error).message}`])
+    throw new ProjectListError([`${name} is not valid JSON: ${(error as Error).message}`])
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
   const entries = parsed.map((entry: unknown): unknown =>

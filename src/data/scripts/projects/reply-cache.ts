@@ -6,14 +6,14 @@ export interface CachedReply {
   readonly body: unknown
 }
 
-/** Replies of the run before, by path, to be asked for again with `If-None-Match`. */
+/** Replies of the previous run by path, for requests with `If-None-Match`. */
 export interface ReplyCache {
   get(path: string): CachedReply | undefined
   set(path: string, reply: CachedReply): void
   /**
-   * Writes what this run used, and of the run before what it did not come to: a repository that is no longer listed
-   * leaves the file.
-   * @param isUnread tells of a path whether this run was to ask for it and could not
+   * Writes the replies of this run, and those of the previous run for paths that could not be read this time. Replies of
+   * repositories that are no longer listed are removed.
+   * @param isUnread whether this run should have read a path but could not
    */
   save(isUnread: (path: string) => boolean): Promise<void>
 }
@@ -29,24 +29,24 @@ async function readReplies(file: string, origin: string): Promise<ReadonlyMap<st
       Object.entries(parsed.replies ?? {}).flatMap(([path, reply]) => (isReply(reply) ? [[path, reply] as const] : [])),
     )
   } catch {
-    // Missing or broken: everything is asked for anew.
+    // Missing or broken: request everything again.
     return new Map()
   }
 }
 
 /**
- * @param origin base URL that the replies are of; those of another one are not used
- * @param askAnew give none of the run before
+ * @param origin base URL of the API; replies of another one are not used
+ * @param isFull do not use replies of the previous run
  */
-export async function openReplyCache(file: string, origin: string, askAnew: boolean): Promise<ReplyCache> {
+export async function openReplyCache(file: string, origin: string, isFull: boolean): Promise<ReplyCache> {
   const old = await readReplies(file, origin)
   const used = new Map<string, CachedReply>()
   return {
-    get: (path) => (askAnew ? undefined : old.get(path)),
+    get: (path) => (isFull ? undefined : old.get(path)),
     set: (path, reply) => void used.set(path, reply),
     async save(isUnread) {
-      const left = [...old].filter(([path]) => isUnread(path))
-      await writeFileAtomic(file, JSON.stringify({ origin, replies: Object.fromEntries([...left, ...used]) }))
+      const unread = [...old].filter(([path]) => isUnread(path))
+      await writeFileAtomic(file, JSON.stringify({ origin, replies: Object.fromEntries([...unread, ...used]) }))
     },
   }
 }

@@ -10,10 +10,10 @@ import { type ListedProject, ProjectListError, readProjectList } from './project
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { openReplyCache, type ReplyCache } from './reply-cache.ts'
 
-/** After this many repositories in a row that cannot be read, GitHub is down, and the rest is not tried. */
+/** After this many unreachable repositories in a row, GitHub is treated as down and the rest is skipped. */
 const maxFailuresInARow = 2
 
-/** The list, or how a run ends that cannot use it. */
+/** The list, or the result of the run if it cannot be used. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
   const file = projectListPath(values, dataDir)
   try {
@@ -26,8 +26,8 @@ async function readList({ values, dataDir, log }: RunContext): Promise<readonly 
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     const help =
       values.projectsConfig === undefined
-        ? `there is no ${basename(file)} in DATA_DIR: list your projects there, or set PROJECTS_CONFIG to the file that does`
-        : `there is no ${basename(file)} where PROJECTS_CONFIG says: list your projects there, or set it to the file that does`
+        ? `${basename(file)} does not exist in DATA_DIR: create it, or set PROJECTS_CONFIG to the path of your list of projects`
+        : `${basename(file)}, the file in PROJECTS_CONFIG, does not exist: create it, or set PROJECTS_CONFIG to the path of your list of projects`
     return { outcome: 'not_configured', counts: noCounts, errors: [help] }
   }
 }
@@ -49,22 +49,22 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
     log.warn(`projects: ${error}`)
   }
   const published: PublishedProject[] = []
-  /** Repositories that told nothing. */
+  /** Repositories that could not be read or were skipped. */
   const unread: string[] = []
-  const unasked: string[] = []
+  const skipped: string[] = []
   let limited: GithubError | undefined
   let unreachableInARow = 0
   progress.total(listed.length)
   for (const project of listed) {
     const { gh_api: repository } = project
     const old = previous.get(keyOf(project))
-    let told: Repository | undefined
-    if (repository !== '' && (limited !== undefined || unreachableInARow >= maxFailuresInARow)) unasked.push(repository)
+    let current: Repository | undefined
+    if (repository !== '' && (limited !== undefined || unreachableInARow >= maxFailuresInARow)) skipped.push(repository)
     else if (repository !== '') {
       try {
-        told = await github.repository(repository)
+        current = await github.repository(repository)
         unreachableInARow = 0
-        for (const note of told.notes) {
+        for (const note of current.notes) {
           notes.push(`${repository}: ${note}`)
           log.warn(`projects: ${notes.at(-1)}`)
         }
@@ -73,13 +73,13 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
         if (!(error instanceof GithubError)) throw error
         if (error.kind === 'rate_limited') limited = error
         unreachableInARow = error.kind === 'unreachable' ? unreachableInARow + 1 : 0
-        report(`${repository}: ${error.message}; its old values are kept`)
+        report(`${repository}: ${error.message}; its previous values are kept`)
       }
     }
-    const entry = publish(project, told, old)
+    const entry = publish(project, current, old)
     published.push(entry)
     counts.read++
-    if (repository !== '' && told === undefined) {
+    if (repository !== '' && current === undefined) {
       counts.rejected++
       unread.push(repository)
     } else if (old === undefined) counts.added++
@@ -87,9 +87,9 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
     else counts.changed++
     progress.step(repository || project.title)
   }
-  if (unasked.length > 0) {
-    const cause = limited === undefined ? 'GitHub cannot be reached' : 'of the rate limit'
-    report(`not read because ${cause}, their old values are kept: ${unasked.join(', ')}`)
+  if (skipped.length > 0) {
+    const cause = limited === undefined ? 'GitHub is unreachable' : 'of the rate limit'
+    report(`not read because ${cause}, their previous values are kept: ${skipped.join(', ')}`)
   }
 
   const result = (outcome: Outcome): RunResult => ({
@@ -100,7 +100,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   })
   const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
   if (repositories > 0 && unread.length === repositories) {
-    // Nothing was learned: writing would only make old data look fresh.
+    // Nothing was read: a new snapshot would only make old data look fresh.
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)
@@ -112,8 +112,8 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
     errors.unshift(written.reason)
     return result('failed')
   }
-  const left = unread.map(repositoryPath)
-  if (!dryRun) await cache.save((asked) => left.some((base) => asked === base || asked.startsWith(`${base}/`)))
+  const unreadPaths = unread.map(repositoryPath)
+  if (!dryRun) await cache.save((path) => unreadPaths.some((base) => path === base || path.startsWith(`${base}/`)))
   if (limited !== undefined) return result('rate_limited')
   return result(errors.length > 0 ? 'partly' : 'done')
 }

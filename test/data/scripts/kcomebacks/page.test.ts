@@ -255,7 +255,7 @@ describe('a row of the wiki', () => {
         entries: [entry({ time: '--:--', links: [] })],
         reports: [],
         leftOut: [],
-        notes: [{ line: 5, reason: `"${time}" is no time of day; its time is left open` }],
+        notes: [{ line: 5, reason: `"${time}" is not a time of day; the entry has no time` }],
       })
     },
   )
@@ -269,7 +269,7 @@ describe('a row of the wiki', () => {
     expect(read(`|${day}|18:00|IU|Love wins|Single||`)).toMatchObject({
       entries: [{ date: `2024-02-${written}` }],
       reports: [],
-      notes: [{ line: 5, reason: `"${day}" is no single day; its date has it as written` }],
+      notes: [{ line: 5, reason: `"${day}" is not a single day; the date contains it as written` }],
     })
   })
 
@@ -305,34 +305,34 @@ describe('a row of the wiki', () => {
   })
 
   it.each<[what: string, row: string, reason: string]>([
-    ['without a day above it', '||18:00|IU|A|||', 'it has no day, nor has a row above it'],
-    ['with a day that the month does not have', '|30th|18:00|IU|A|||', '"30th" is no day of the month'],
-    ['with day 0', '|0|18:00|IU|A|||', '"0" is no day of the month'],
+    ['without a day above it', '||18:00|IU|A|||', 'neither it nor a row above it has a day'],
+    ['with a day that the month does not have', '|30th|18:00|IU|A|||', '"30th" is not a day of the month'],
+    ['with day 0', '|0|18:00|IU|A|||', '"0" is not a day of the month'],
     [
       'with a text for a day',
       '|sometime in the middle of it|18:00|IU|A|||',
-      '"sometime in the middle of it" is no day of the month',
+      '"sometime in the middle of it" is not a day of the month',
     ],
     ['without an artist', '|1st|18:00||A|||', 'it has no artist'],
     [
       'with two cells too many',
       '|1st|18:00|IU|a | b | c|Single|[T](/1)|[S](https://s)',
-      'it has more cells than the table has columns (7); a "|" in a text is written "&#124;"',
+      'it has more cells than the table has columns (7); write a "|" in a text as "&#124;"',
     ],
     [
       'with a bar in the text of a link',
       '|1st|18:00|IU|a|Single|[T | U](/1)|[S](https://s)',
-      'a "|" in the text of a link ends the cell; it is written "&#124;"',
+      'a "|" in the text of a link ends the cell; write it as "&#124;"',
     ],
     [
       'with an escaped bar in the text of a link',
       '|1st|18:00|IU|a|Single|[T \\| U](/1)|[S](https://s)',
-      'a "|" in the text of a link ends the cell; it is written "&#124;"',
+      'a "|" in the text of a link ends the cell; write it as "&#124;"',
     ],
     ['of bars alone', '|||||||', 'it is empty'],
-    ['that is a line', '|--|--|--|--|--|--|--', 'it is a line between rows'],
+    ['that is a line', '|--|--|--|--|--|--|--', 'it is a separator line'],
     ['that is a header', '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming', 'it is a header'],
-    ['longer than any row', `|1st|18:00|IU|${'x'.repeat(5000)}|||`, 'it is in no table that can be read'],
+    ['longer than any row', `|1st|18:00|IU|${'x'.repeat(5000)}|||`, 'it is not in a valid table'],
   ])('is reported %s', (_what, row, reason) => {
     expect(read(row)).toEqual({ entries: [], reports: [{ line: 5, reason }], leftOut: [], notes: [] })
   })
@@ -375,9 +375,9 @@ describe('a page of the wiki', () => {
     const { entries, notes } = read(rows.join('\n'))
     expect(entries.map(({ time }) => time)).toEqual(['12:00', '--:--', '--:--', '--:--', '19:00', '19:00'])
     expect(notes).toEqual([
-      { line: 6, reason: '"~18:00" is no time of day; its time is left open' },
-      { line: 7, reason: 'the time above it, "~18:00", is no time of day; its time is left open' },
-      { line: 8, reason: 'the time above it, "~18:00", is no time of day; its time is left open' },
+      { line: 6, reason: '"~18:00" is not a time of day; the entry has no time' },
+      { line: 7, reason: 'the time above it, "~18:00", is not a time of day; the entry has no time' },
+      { line: 8, reason: 'the time above it, "~18:00", is not a time of day; the entry has no time' },
     ])
   })
 
@@ -424,7 +424,7 @@ describe('a page of the wiki', () => {
         { artist: 'B', date: '2024-02-TBA', time: '--:--' },
       ],
       reports: [
-        { line: 16, reason: 'it is in no table that can be read' },
+        { line: 16, reason: 'it is not in a valid table' },
         { line: 28, reason: 'its table has no columns Day and Artist' },
       ],
       leftOut: [{ line: 21 }, { line: 22 }],

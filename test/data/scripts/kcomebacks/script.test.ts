@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runUpdate, type UpdateOrder } from '../../../../src/commands/update.ts'
+import { runUpdate, type UpdateOptions } from '../../../../src/commands/update.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { noCounts } from '../../../../src/data/scripts/script.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
@@ -43,7 +43,7 @@ const environment = (more: Record<string, string | undefined> = {}) => ({
   ...more,
 })
 
-async function update(order: Partial<UpdateOrder> = {}, env: Record<string, string | undefined> = {}, signal?: AbortSignal) {
+async function update(order: Partial<UpdateOptions> = {}, env: Record<string, string | undefined> = {}, signal?: AbortSignal) {
   output = []
   reddit.asked.length = 0
   const stream = {
@@ -192,7 +192,7 @@ describe('the update of the comebacks', () => {
     expect(lastRun()).toMatchObject({
       outcome: 'partly',
       errors: [
-        `${page('2024/january')}: the page has 15 entries where there were 20; missing: ${[0, 1, 2, 3, 4]
+        `${page('2024/january')}: the page has 15 entries, but 20 are stored; missing: ${[0, 1, 2, 3, 4]
           .map((index) => `2024-01-${index + 1} E - e${index}`)
           .join(', ')}; --force accepts it; its stored entries (20) are kept`,
       ],
@@ -242,7 +242,7 @@ describe('the update of the comebacks', () => {
     reddit.pages.set(page('2024/january'), 'see you soon')
     expect(await update()).toBe(3)
     expect(artists()).toBe('ABCDEFGH')
-    expect(output.join('')).toContain('the page has 0 entries where there were 2; missing: 2024-01-4 E - e1, 2024-01-5 F - f1')
+    expect(output.join('')).toContain('the page has 0 entries, but 2 are stored; missing: 2024-01-4 E - e1, 2024-01-5 F - f1')
   })
 
   it('tells of every row that it leaves out, with page and line, and is done all the same', async () => {
@@ -251,10 +251,10 @@ describe('the update of the comebacks', () => {
     expect(artists()).toBe('ABCDEFG')
     expect(lastRun().counts).toEqual({ read: 13, added: 7, changed: 0, unchanged: 0, rejected: 6 })
     expect(lastRun().errors).toEqual([
-      `${page('2024/february')}, line 6: "31st" is no day of the month`,
+      `${page('2024/february')}, line 6: "31st" is not a day of the month`,
       `${page('2024/february')}, line 7: it has no artist`,
     ])
-    expect(output.join('')).toContain('line 6: "31st" is no day of the month; the row is left out')
+    expect(output.join('')).toContain('line 6: "31st" is not a day of the month; the row is left out')
   })
 
   it('tells of a time that cannot be read, and publishes the row without it', async () => {
@@ -262,7 +262,7 @@ describe('the update of the comebacks', () => {
     expect(await update()).toBe(0)
     expect(entries().at(-1)).toMatchObject({ artist: 'G', time: '--:--' })
     expect(lastRun().counts).toEqual({ read: 11, added: 7, changed: 0, unchanged: 0, rejected: 4 })
-    const told = `${page('2024/february')}, line 5: "18:00?" is no time of day; its time is left open`
+    const told = `${page('2024/february')}, line 5: "18:00?" is not a time of day; the entry has no time`
     expect(lastRun().errors).toEqual([told])
     expect(output.join('')).toContain(told)
   })
@@ -289,7 +289,7 @@ describe('the update of the comebacks', () => {
     ])
     expect(await update()).toBe(3)
     expect(artists()).toBe('ABCDEFGH')
-    expect(lastRun().errors[0]).toContain('answered something that is not JSON')
+    expect(lastRun().errors[0]).toContain('returned a reply that is not valid JSON')
   })
 
   it('stops asking at a rate limit of an hour, publishes what it read, and says until when', async () => {
@@ -400,7 +400,7 @@ describe('the update of the comebacks', () => {
     reddit.pages.delete(page('2023/november'))
     expect(await update({ full: true })).toBe(3)
     expect(artists()).toBe('ABCDEFGHI')
-    expect(output.join('')).toContain('kcomebacks.json is not a snapshot; kcomebacks.json.1 is used as the previous one')
+    expect(output.join('')).toContain('kcomebacks.json is not a valid snapshot; kcomebacks.json.1 is used instead')
   })
 
   it.each([
@@ -408,7 +408,7 @@ describe('the update of the comebacks', () => {
       'refuses the secret',
       { REDDIT_CLIENT_SECRET: 'wrong-hunter3' },
       1,
-      'Reddit refuses REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (401)',
+      'Reddit rejected REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET (401)',
     ],
     [
       'has no public pages',
@@ -455,7 +455,7 @@ describe('the update of the comebacks', () => {
   it('changes nothing in a dry run', async () => {
     expect(await update({ dryRun: true })).toBe(0)
     expect(readdirSync(folder)).toEqual([])
-    expect(output.join('')).toContain('A dry run: nothing was changed.')
+    expect(output.join('')).toContain('Dry run: nothing was changed.')
     expect(await update({ dryRun: true }, { DATA_DIR: join(folder, 'none') })).toBe(0)
     expect(readdirSync(folder)).toEqual([])
   })
@@ -480,8 +480,8 @@ describe('the update of the comebacks', () => {
     )
     await update()
     const shown = output.join('')
-    expect(shown).toContain('"\\u202e31" is no single day')
-    expect(shown).toContain('"32\\u009b2J" is no single day')
+    expect(shown).toContain('"\\u202e31" is not a single day')
+    expect(shown).toContain('"32\\u009b2J" is not a single day')
     expect(shown).not.toMatch(/[\u202e\u009b\u001b]/)
     expect(JSON.stringify(lastRun())).not.toMatch(/[\u202e\u009b]/)
   })

@@ -39,6 +39,6 @@ it.each([
     (error: UpstreamError) => error,
   )
   expect(error).toMatchObject({ kind: 'rate_limited', status: 403, retryAt: expect.any(Number) })
-  expect(error.message).toContain('its rate limit is used up')
+  expect(error.message).toContain('the rate limit is exceeded')
   expect(error.message).not.toContain('CLIENT_ID')
 })

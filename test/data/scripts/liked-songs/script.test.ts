@@ -118,10 +118,10 @@ describe('the likedsongs script', () => {
     })
 
     it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, reason: RegExp]>([
-      ['error 6', (response) => json(response, 400, { error: 6 }), /cannot love a song with this artist and title \(error 6\)/],
+      ['error 6', (response) => json(response, 400, { error: 6 }), /does not accept this artist and title \(error 6\)/],
       ['error 7', (response) => json(response, 404, { error: 7 }), /does not know the song \(error 7\)/],
-      ['error 8', (response) => json(response, 200, { error: 8 }), /could not carry it out \(error 8\)/],
-      ['error 8 as HTTP 500', (response) => json(response, 500, { error: 8 }), /could not carry it out \(error 8\)/],
+      ['error 8', (response) => json(response, 200, { error: 8 }), /the operation failed \(error 8\)/],
+      ['error 8 as HTTP 500', (response) => json(response, 500, { error: 8 }), /the operation failed \(error 8\)/],
       ['HTTP 500', (response) => void response.writeHead(500).end('oops'), /HTTP 500/],
     ])('by %s, is set aside after three runs, tried again weekly, and holds up none', async (_what, given, reason) => {
       answer = given
@@ -182,7 +182,7 @@ describe('the likedsongs script', () => {
       }
       const result = await run()
       expect(result).toMatchObject({ outcome: 'failed', counts: { added: 0, rejected: 5 } })
-      expect(result.errors[0]).toContain('did not take 5 songs in a row')
+      expect(result.errors[0]).toContain('rejected 5 songs in a row')
       expect(requests).toBe(5 * 4)
       music.intercept = () => false
       expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 200 } })
@@ -194,7 +194,7 @@ describe('the likedsongs script', () => {
       'a wrong client secret',
       (response) => json(response, 400, { error: 'invalid_client', error_description: 'Invalid client secret' }),
       'failed',
-      /SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET are refused; compare them/,
+      /SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET were rejected; compare them/,
     ],
     [
       'a forbidden grant',
@@ -209,8 +209,8 @@ describe('the likedsongs script', () => {
       'reauthorise',
       /tickwarden authorise spotify/,
     ],
-    ['no token', (response) => json(response, 200, {}), 'failed', /without an access token; try again later/],
-    ['an outage', (response) => json(response, 503, {}), 'failed', /answered 503: Spotify has a problem; try again later/],
+    ['no token', (response) => json(response, 200, {}), 'failed', /has no access token; try again later/],
+    ['an outage', (response) => json(response, 503, {}), 'failed', /answered 503: Spotify is out of service; try again later/],
   ])('says in words what to do about %s', async (_what, answer, outcome, message) => {
     music.intercept = (path, response) => {
       if (path !== '/accounts/api/token') return false
@@ -281,14 +281,14 @@ describe('the likedsongs script', () => {
 
   it.each([
     [4, 'reauthorise', /access to the account was withdrawn; run: tickwarden authorise lastfm \(error 4\)/],
-    [9, 'reauthorise', /the session key is not valid any more; run: tickwarden authorise lastfm/],
+    [9, 'reauthorise', /the session key is no longer valid; run: tickwarden authorise lastfm/],
     [14, 'reauthorise', /run: tickwarden authorise lastfm/],
     [17, 'reauthorise', /run: tickwarden authorise lastfm/],
     [10, 'failed', /the API key is not valid; compare LASTFM_API_KEY/],
-    [13, 'failed', /the signature is wrong; compare LASTFM_API_KEY and LASTFM_API_SECRET/],
+    [13, 'failed', /the signature is not valid; compare LASTFM_API_KEY and LASTFM_API_SECRET/],
     [26, 'failed', /the API key is suspended/],
-    [27, 'failed', /does not know this error; see .* \(error 27\)/],
-    [-1, 'failed', /does not know this error/],
+    [27, 'failed', /unknown error; see .* \(error 27\)/],
+    [-1, 'failed', /unknown error/],
   ] as const)('stops at lasting error %i as %s, though songs were loved before', async (error, outcome, message) => {
     music.items = songs(3)
     music.intercept = (path, response) => {
@@ -411,7 +411,7 @@ describe('the likedsongs script', () => {
     }
     expect(await run()).toMatchObject({
       outcome: 'failed',
-      errors: [expect.stringMatching(/^Spotify: GET \/v1\/me\/tracks answered/)],
+      errors: [expect.stringMatching(/^Spotify: (the reply to )?GET \/v1\/me\/tracks /)],
     })
   })
 

@@ -52,7 +52,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
   })
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
-/** GitHub answers to a path that the rate limit is used up. */
+/** GitHub answers to a path that the rate limit is exceeded. */
 function limit(path: string): number {
   const reset = Math.floor(Date.now() / 1000) + 3000
   const headers = { 'content-type': 'application/json', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
@@ -144,18 +144,22 @@ describe('the projects script', () => {
           .write('{"a', () => response.destroy()),
       'could not be read',
     ],
-    ['HTML instead of JSON', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), 'not JSON'],
+    [
+      'HTML instead of JSON',
+      (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+      'not valid JSON',
+    ],
     [
       'another JSON',
       (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('[1]'),
-      'not that of a repository',
+      'the reply is not a repository',
     ],
     [
       'a repository that is gone',
       (response) => response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
       'no such repository',
     ],
-  ])('keeps the old values of one repository on %s, and goes on', async (name, answer, message) => {
+  ])('keeps the previous values of one repository on %s, and goes on', async (name, answer, message) => {
     await run()
     github.replies.set('/repos/someone/old', (_request: unknown, response: import('node:http').ServerResponse) =>
       answer(response),
@@ -164,7 +168,7 @@ describe('the projects script', () => {
     const patience = name === 'a hang' ? { timeout: 300 } : {}
     const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, ...patience }))
     expect(result).toMatchObject({ outcome: 'partly', counts: { read: 3, changed: 1, unchanged: 1, rejected: 1 } })
-    expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*old values are kept$`))])
+    expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*previous values are kept$`))])
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
   })
 
@@ -197,7 +201,7 @@ describe('the projects script', () => {
       expect(result.errors).toEqual([
         expect.stringMatching(/^someone\/r0: .*could not be read/),
         expect.stringMatching(/^someone\/r1: .*could not be read/),
-        expect.stringMatching(/^not read because GitHub cannot be reached, their old values are kept: someone\/r2, .*r39$/),
+        expect.stringMatching(/^not read because GitHub is unreachable, their previous values are kept: someone\/r2, .*r39$/),
       ])
       expect(github.log.length).toBeLessThanOrEqual(4)
       expect(await readdir(dataDir)).toEqual(['projects.config.json'])
@@ -241,7 +245,7 @@ describe('the projects script', () => {
     expect(github.log).toContain('GET /repositories/1/languages 200')
     github.replies.set('/repos/someone/old', redirect(github.url.replace('127.0.0.1', 'localhost')))
     const result = await run({}, { GITHUB_TOKEN: 'ghp_averysecrettoken' })
-    expect(result.errors).toEqual(['someone/old: GitHub: GET /repos/someone/old answered 301; its old values are kept'])
+    expect(result.errors).toEqual(['someone/old: GitHub: GET /repos/someone/old answered 301; its previous values are kept'])
   })
 
   it('says that GitHub blocked a repository, and not that the token is wrong', async () => {
@@ -251,7 +255,7 @@ describe('the projects script', () => {
         .end('{"message":"Repository access blocked","block":{"reason":"tos"}}'),
     )
     expect((await run()).errors).toEqual([
-      'someone/old: GitHub: GET /repos/someone/old answered 403: GitHub has blocked access to this repository; its old values are kept',
+      'someone/old: GitHub: GET /repos/someone/old answered 403: GitHub has blocked access to this repository; its previous values are kept',
     ])
   })
 
@@ -275,7 +279,7 @@ describe('the projects script', () => {
     expect(result).toMatchObject({ outcome: 'done', counts: { added: 3, rejected: 0 } })
     expect(result.errors).toEqual(
       ['Huge', 'Vast', 'Less', 'Half', 'Text'].map(
-        (name) => `someone/old: the size of the language "${name}" is not a count of bytes; it is left out`,
+        (name) => `someone/old: the size of the language "${name}" is not a number of bytes; it is left out`,
       ),
     )
     expect(await published()).toContain('"languages":{"Java":1200},')
@@ -305,10 +309,10 @@ describe('the projects script', () => {
       const result = await run({ full })
       expect(result).toMatchObject({ outcome: 'rate_limited', counts: { unchanged: 2, rejected: 2 } })
       expect(result.errors).toEqual([
-        expect.stringMatching(/^someone\/new: .*rate limit is used up; rate limited until 20.*Z; its old values are kept$/),
-        'not read because of the rate limit, their old values are kept: someone/c',
+        expect.stringMatching(/^someone\/new: .*rate limit is exceeded; rate limited until 20.*Z; its previous values are kept$/),
+        'not read because of the rate limit, their previous values are kept: someone/c',
       ])
-      expect(lines.join('')).toContain('their old values are kept: someone/c')
+      expect(lines.join('')).toContain('their previous values are kept: someone/c')
     }
     addRepository(github, 'someone/new', { languages: { TypeScript: 5 }, date: '2025-06-01T00:00:00+02:00', branch: 'dev/next' })
     github.log.length = 0
@@ -362,13 +366,13 @@ describe('the projects script', () => {
     github.replies.delete('/repos/someone/old')
     expect(await run()).toMatchObject({ outcome: 'partly', counts: { changed: 1, unchanged: 1, rejected: 1 } })
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
-    expect(lines.join('')).toContain('projects: projects.json is not a snapshot; projects.json.1 is used as the previous one')
+    expect(lines.join('')).toContain('projects: projects.json is not a valid snapshot; projects.json.1 is used instead')
   })
 
   it('says that there is no copy of a broken snapshot', async () => {
     await writeFile(join(dataDir, 'projects.json'), whole.slice(0, 300))
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
-    expect(lines.join('')).toContain('projects.json is not a snapshot; nor is any of those before it')
+    expect(lines.join('')).toContain('projects.json is not a valid snapshot; none of the previous ones is valid either')
   })
 
   it.each<[string, () => unknown]>([
@@ -411,7 +415,7 @@ describe('the projects script', () => {
       { title: 'b', gh_api: 'x/Y' },
     ])
     expect((await run()).errors).toEqual([
-      expect.stringContaining('[0].colour: there is no such field'),
+      expect.stringContaining('[0].colour: unknown field'),
       'projects.config.json: [0].title is 1; expected a text',
       'projects.config.json: [0].categories is "a"; expected a list of texts',
       'projects.config.json: [0].gh_api is "a b"; expected <owner>/<repository>, or empty',
@@ -420,11 +424,11 @@ describe('the projects script', () => {
       expect.stringContaining('[4].gh_api is "x/Y", the same as [3]'),
     ])
     await write('[')
-    expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('is not JSON')] })
+    expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('is not valid JSON')] })
     dataDir = join(dataDir, 'none')
     const missing = (message: RegExp) => ({ outcome: 'not_configured', errors: [expect.stringMatching(message)] })
-    expect(await run()).toMatchObject(missing(/no projects\.config\.json in DATA_DIR: .* or set PROJECTS_CONFIG/))
+    expect(await run()).toMatchObject(missing(/^projects\.config\.json does not exist in DATA_DIR: .* or set PROJECTS_CONFIG/))
     const elsewhere = { PROJECTS_CONFIG: join(dataDir, 'mine.json') }
-    expect(await run({}, elsewhere)).toMatchObject(missing(/no mine\.json where PROJECTS_CONFIG says: /))
+    expect(await run({}, elsewhere)).toMatchObject(missing(/mine\.json, the file in PROJECTS_CONFIG, does not exist: /))
   })
 })
