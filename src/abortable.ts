@@ -1,4 +1,4 @@
-/** Settles like the promise, or rejects with the signal's reason if it is aborted first. */
+/** Resolves or rejects like the promise, or rejects with the signal's reason if it is aborted first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -451,7 +451,7 @@ describe('what lacks something', () => {
         'MC_PROXY_PROTOCOL is set for a Bedrock server (bedrock://x:19132); it applies to Java servers only',
       ],
     ],
-    // Of another protocol than the game's, and Bedrock software has them too, or Geyser stands beside a Java server.
+    // These use other protocols; Bedrock software has them too, or Geyser runs next to a Java server.
     [{ MC_SERVER: 'bedrock://x', MC_RCON_PASSWORD: 'p', MC_QUERY: 'x', MC_JMX: 'http://x:8778/jolokia' }, []],
     [{ MC_SERVER: 'bedrock://x', MC_ASLEEP_MOTD: 'asleep', MC_VIA: 'http://proxy' }, []],
   ])('or has no effect is named: %j', (env, expected) => {

@@ -39,14 +39,14 @@ function runCommand(command: string, args: readonly string[], env: Readonly<Reco
   }
   const until = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         const match = pattern.exec(output)
         if (match) resolve(match)
       }
-      child.stdout?.on('data', look)
-      child.stderr?.on('data', look)
+      child.stdout?.on('data', check)
+      child.stderr?.on('data', check)
       child.once('close', () => reject(new Error(`ended before ${pattern}:\n${output}`)))
-      look()
+      check()
     })
   return { child, output: () => output, exit, until }
 }

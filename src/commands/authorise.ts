@@ -25,7 +25,7 @@ export interface AuthoriseIo {
   readonly signal: AbortSignal
 }
 
-/** An error that the user can fix; the message says how. */
+/** An error that the user can fix; the message explains how. */
 class AuthoriseError extends Error {
   override readonly name = 'AuthoriseError'
 }

@@ -1,6 +1,6 @@
 import { formatHostPort, type HostPort } from '../game/protocol/address.ts'
 
-/** An address or port cannot be listened on; the message says why, and what to do. */
+/** An address or port cannot be listened on; the message explains why, and what to do. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }

@@ -15,7 +15,7 @@ import { demoServerName, demoSettings, startDemoServer } from '../game/demo/serv
 import { createFleet, type Fleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
 import { createSources } from '../game/sources/create-sources.ts'
-import { waitAtMost } from '../game/watcher/deadline.ts'
+import { waitUpTo } from '../game/watcher/deadline.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
@@ -83,7 +83,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
           log: deferred.log,
         })
       : undefined
-  if (discovery) await waitAtMost(discovery.firstRead, maxDiscoveryMs, clock)
+  if (discovery) await waitUpTo(discovery.firstRead, maxDiscoveryMs, clock)
   const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()

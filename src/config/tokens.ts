@@ -1,17 +1,17 @@
 import type { Config } from '../config.ts'
 
-/** The tokens that may be replaced while the service runs; undefined where the routes are open. */
+/** The tokens that may be replaced while the service runs; undefined if the routes are open. */
 export interface Tokens {
   readonly metrics: string | undefined
   readonly runs: string | undefined
 }
 
 export interface CurrentTokens {
-  /** Those that count now. */
+  /** The tokens in use. */
   current(): Tokens
   /**
-   * Replaces each token that there is by the one of a newer configuration. Whether there is one stays as it was at the start.
-   * @returns the newer configuration with the tokens of the older one where it was replaced: what is left to compare
+   * Replaces each set token by that of a newer configuration. Whether a token is set does not change after the start.
+   * @returns the newer configuration with the older tokens where they were replaced, to compare the rest
    */
   replace(next: Config): Config
 }

@@ -16,7 +16,7 @@ export interface ServerOptions {
   readonly hostname?: string
   /** Version of the PROXY protocol that the game port expects. */
   readonly proxyProtocol?: 'v1' | 'v2'
-  /** Part of the message of the day, or a `/pattern/`, by which a proxy says that the server is stopped. */
+  /** Part of the message of the day, or a `/pattern/`, by which a proxy shows that the server is stopped. */
   readonly asleepMotd?: string
   /** `socks5://host:port` or `http://host:port`: a proxy through which the server is reached over TCP. */
   readonly via?: string

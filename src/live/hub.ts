@@ -117,14 +117,14 @@ export function createEventHub(
 ): EventHub {
   let log = createEventLog(maxRemembered, firstEventId(clock.wall()))
   const clients = new Set<Client>()
-  /** What clients have been sent of each server, and of others what they would have been sent. */
+  /** The last state of each server that clients have been sent, or would have been sent. */
   const published = new Map<string, Published>()
-  /** The JSON of a state, which many clients are sent when they connect. */
+  /** The JSON of a state, which is sent to many clients when they connect. */
   const stateJson = new WeakMap<LiveState, string>()
-  /** False: nobody follows the events or may come back for them, so that snapshots are not compared. */
+  /** False while there are no clients and none that may reconnect, so that snapshots are not compared. */
   let isAwake = false
   let cancelSleep = () => {}
-  /** Each writes the next piece of a client's backlog, and returns its bytes. Many clients may connect at once. */
+  /** Each writes the next part of a client's backlog, and returns its bytes. Many clients may connect at once. */
   const pumps = new Set<() => number>()
   let isPumpScheduled = false
   let dropped = 0

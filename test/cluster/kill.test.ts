@@ -33,7 +33,7 @@ const owned = async (replicas: readonly ServiceProcess[]) => {
   const shares = await Promise.all(replicas.map((replica) => replica.metric('tickwarden_replica_servers')))
   return shares.reduce<number>((sum, share) => sum + (share ?? 0), 0)
 }
-async function isSettled(replicas: readonly ServiceProcess[], members?: number): Promise<boolean> {
+async function isStable(replicas: readonly ServiceProcess[], members?: number): Promise<boolean> {
   // Rendering the metrics again and again would take the CPU that the replicas need.
   await sleep(50)
   return (await hasMembers(replicas, members)) && (await owned(replicas)) === count
@@ -50,11 +50,11 @@ async function pollers(servers: CountedServers, forMs = 2_500): Promise<Readonly
   return new Map([...found].map(([server, by]) => [server, [...by][0]!]))
 }
 
-/** Asks for servers all the time. @returns ends it, with what went wrong */
+/** Requests servers continuously. @returns a function that stops it and returns the errors */
 function follow(replicas: readonly ServiceProcess[]): () => Promise<readonly string[]> {
   const errors: string[] = []
   let isOver = false
-  const asking = replicas.map(async (replica) => {
+  const isRequesting = replicas.map(async (replica) => {
     for (let index = 0; !isOver; index = (index + 7) % count) {
       const response = await replica.get(`/api/v1/servers/s${index}/getall`).catch((error: Error) => error)
       if (response instanceof Error) errors.push(response.message)
@@ -65,7 +65,7 @@ function follow(replicas: readonly ServiceProcess[]): () => Promise<readonly str
   })
   return async () => {
     isOver = true
-    await Promise.all(asking)
+    await Promise.all(isRequesting)
     return errors
   }
 }
@@ -76,7 +76,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     const servers = await startCountedServers(count)
     const replicas = await Promise.all(['a', 'b', 'c'].map((name) => startReplica(name, servers, redis.url)))
     const [a, b, c] = replicas as [ServiceProcess, ServiceProcess, ServiceProcess]
-    await until(() => isSettled(replicas))
+    await until(() => isStable(replicas))
     await until(async () => (await Promise.all(replicas.map(({ get }) => get('/readyz')))).every(({ ok }) => ok))
     const before = await pollers(servers, countedMs)
     for (const { get } of replicas) {
@@ -95,16 +95,16 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
       if (by !== 'c.test' && at > killedAt && !taken.has(server)) taken.set(server, at)
     const takenMs = Math.max(...lost.map((server) => taken.get(server) ?? Number.POSITIVE_INFINITY)) - killedAt
     expect(takenMs).toBeLessThan(2 * heartbeatMs)
-    await until(() => isSettled([a, b]))
+    await until(() => isStable([a, b]))
     expect(await end()).toEqual([])
     // One joins, then another.
     const d = await startReplica('d', servers, redis.url)
-    await until(() => isSettled([a, b, d]))
+    await until(() => isStable([a, b, d]))
     const three = await pollers(servers)
     for (const [server, by] of before) if (by !== 'c.test' && three.get(server) !== 'd.test') expect(three.get(server)).toBe(by)
     const e = await startReplica('e', servers, redis.url)
     const all = [a, b, d, e]
-    await until(() => isSettled(all))
+    await until(() => isStable(all))
     const four = await pollers(servers)
     const moved = [...four].filter(([server, by]) => three.get(server) !== by)
     expect(moved.length / count).toBeLessThan(0.4)
@@ -120,7 +120,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     for (const [server, by] of four) expect(away.get(server)).toBe(by)
     await sleep(awayMs)
     await redis.restart()
-    await until(() => isSettled(all))
+    await until(() => isStable(all))
     expect(await endAway()).toEqual([])
     const back = await pollers(servers)
     for (const [server, by] of four) expect(back.get(server)).toBe(by)
@@ -132,10 +132,10 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     // One is stopped for a while.
     const rest = [a, b, d]
     e.child.kill('SIGSTOP')
-    await until(() => isSettled(rest))
+    await until(() => isStable(rest))
     await sleep(awayMs)
     e.child.kill('SIGCONT')
-    await until(() => isSettled(all))
+    await until(() => isStable(all))
     expect(e.output()).toMatch(/others have taken its servers over; it joins anew/)
     const woken = await pollers(servers)
     for (const [server, by] of four) expect(woken.get(server)).toBe(by)
@@ -143,7 +143,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     // One leaves.
     e.child.kill('SIGTERM')
     const leftAt = performance.now()
-    await until(() => isSettled(rest))
+    await until(() => isStable(rest))
     expect(performance.now() - leftAt).toBeLessThan(heartbeatMs)
     expect(await e.exit).toBe(0)
     if (process.env.COUNTED_MS) console.log({ takenMs, moved: moved.length / count })

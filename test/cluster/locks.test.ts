@@ -83,7 +83,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     onTestFinished(() => rmSync(path, { recursive: true }))
     return path
   }
-  /** One replica with a folder of its own, whose script only says that it runs. */
+  /** One replica with a separate folder, whose script only reports that it runs. */
   async function startReplica(redis: RedisServer, run: (context: RunContext) => Promise<void>) {
     const script = {
       ...kcomebacks,

@@ -9,7 +9,7 @@ import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
-/** Of a process that is late by less than half of it nobody takes servers over. */
+/** No servers are taken over from a process that is late by less than half of it. */
 const shortMs = 400
 const keys = createStateKeys('test', 0)
 

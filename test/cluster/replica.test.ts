@@ -71,7 +71,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const reply = await fetch(`${other.url}/api/v1/getall`)
     expect(Number(reply.headers.get('x-snapshot-age'))).toBeLessThan(2)
     expect(reply.headers.get('x-snapshot-source')).toContain('status')
-    // Replicas are asked in turn: both count the time from the same start.
+    // Replicas are polled in turn: both count the time from the same start.
     const [one, two] = await Promise.all(
       [owner, other].map(async ({ text }) => JSON.parse(await text('/api/v1/getall')) as { TIME_REFERENCE: number }),
     )

@@ -8,7 +8,7 @@ import { manualClock } from '../helpers/manual-clock.ts'
 
 const up = { playersOnline: 3, motd: 'hello', tickCount: { ticks: 40, at: 900 } }
 
-/** A shared watcher, and what another process says of the server. */
+/** A shared watcher, and a function that publishes the state from another process. */
 async function share(scripts: Script = { status: up }) {
   const clock = manualClock()
   const other = fakeFleet({ survival: { status: up } }, clock)

@@ -203,6 +203,6 @@ describe('the command', () => {
   it('asks for nothing that it could not keep', async () => {
     expect(await command('spotify', 'the-code\n', { DATA_DIR: join(main, 'data') })).toBe(1)
     expect(printed).toMatch(/^DATA_DIR is ".*", which cannot be created \(ENOTDIR\); set it to a folder/)
-    expect(music.asked).toEqual([])
+    expect(music.requested).toEqual([])
   })
 })

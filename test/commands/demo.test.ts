@@ -5,8 +5,8 @@ import type { DemoCommandOptions } from '../../src/commands/demo-options.ts'
 import { toDemoOptions } from '../../src/commands/demo-options.ts'
 import { UsageError } from '../../src/usage-error.ts'
 
-/** Runs the command, looks at what it printed while the server runs, and stops it. */
-async function during(options: DemoCommandOptions, look: (text: string) => Promise<void> | void): Promise<void> {
+/** Runs the command, passes its output to the check while the server runs, and stops it. */
+async function during(options: DemoCommandOptions, check: (text: string) => Promise<void> | void): Promise<void> {
   const stop = new AbortController()
   let print = (_text: string) => {}
   const printed = new Promise<string>((resolve) => {
@@ -14,7 +14,7 @@ async function during(options: DemoCommandOptions, look: (text: string) => Promi
   })
   const ended = runDemo(options, stop.signal, print)
   try {
-    await look(await Promise.race([printed, ended.then(() => '')]))
+    await check(await Promise.race([printed, ended.then(() => '')]))
   } finally {
     stop.abort()
     await ended

@@ -110,17 +110,17 @@ describe('headers', () => {
   })
 
   it('answers a URL as the first time, and others of the same path as they ask', async () => {
-    const told = async (path: string) => {
+    const reported = async (path: string) => {
       const reply = await service.get(path)
       return { status: reply.status, headers: { ...Object.fromEntries(reply.headers), date: '' }, body: await reply.text() }
     }
-    const first = await told(`${even}&limit=3&offset=1`)
+    const first = await reported(`${even}&limit=3&offset=1`)
     expect(first.status).toBe(200)
-    expect(await told(`${even}&limit=3&offset=1`)).toEqual(first)
-    expect(await told(`${even}&offset=1&limit=3`)).toEqual(first)
-    expect((await told(`${even}&limit=3&offset=2`)).body).not.toBe(first.body)
-    const wrong = await told(`${even}&limit=3&offset=-1`)
+    expect(await reported(`${even}&limit=3&offset=1`)).toEqual(first)
+    expect(await reported(`${even}&offset=1&limit=3`)).toEqual(first)
+    expect((await reported(`${even}&limit=3&offset=2`)).body).not.toBe(first.body)
+    const wrong = await reported(`${even}&limit=3&offset=-1`)
     expect(wrong.status).toBe(400)
-    expect(await told(`${even}&limit=3&offset=-1`)).toEqual(wrong)
+    expect(await reported(`${even}&limit=3&offset=-1`)).toEqual(wrong)
   })
 })

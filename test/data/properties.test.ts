@@ -78,9 +78,9 @@ describe('the parts of a database agree with a naive filter', () => {
       fc.array(number).map((values) => values.sort((a, b) => a - b)),
     )
     fc.assert(
-      fc.property(numbers, number, number, (values, least, most) => {
-        const found = idsOf(numberColumn(values).between(least, most))
-        expect(found).toEqual(where(values, (value) => value !== undefined && value >= least && value <= most))
+      fc.property(numbers, number, number, (values, least, maximum) => {
+        const found = idsOf(numberColumn(values).between(least, maximum))
+        expect(found).toEqual(where(values, (value) => value !== undefined && value >= least && value <= maximum))
       }),
       { numRuns: 2000 },
     )

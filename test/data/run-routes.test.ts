@@ -94,14 +94,14 @@ const updateByHand = (env: Record<string, string | undefined> = {}) => {
 }
 
 /** Holds the reply of a page back, so that a run stays under way. */
-function hold(page: string): { readonly asked: () => boolean; release(): void } {
+function hold(page: string): { readonly requested: () => boolean; release(): void } {
   let held: ServerResponse | undefined
   reddit.instead.set(page, [
     (_request, response) => {
       held = response
     },
   ])
-  return { asked: () => held !== undefined, release: () => held?.destroy() }
+  return { requested: () => held !== undefined, release: () => held?.destroy() }
 }
 
 const archive = 'upcoming-releases/archive'
@@ -126,12 +126,12 @@ describe('the script-run routes', () => {
     })
     const before = await (await get('/metrics')).text()
     expect(before).toContain('tickwarden_script_running{script="kcomebacks"} 1')
-    // Each outcome is there before its first run, so that Prometheus sees it rise.
+    // Each outcome is exposed before its first run, so that Prometheus detects the increase.
     for (const outcome of ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'])
       expect(before).toContain(`tickwarden_script_runs_total{script="kcomebacks",outcome="${outcome}"} 0\n`)
     expect(before).not.toContain('tickwarden_script_last_success_timestamp_seconds')
 
-    await until(held.asked)
+    await until(held.requested)
     held.release()
     await until(async () => (await script('kcomebacks'))?.state === 'succeeded')
     expect(await script('kcomebacks')).toMatchObject({
@@ -165,8 +165,8 @@ describe('the script-run routes', () => {
     const states = await Promise.all(replies.map((reply) => reply.text()))
     expect(states.filter((state) => state === '{"status":"udating..."}')).toHaveLength(1)
     expect(states.filter((state) => state === '{"status":"already running"}')).toHaveLength(19)
-    await until(held.asked)
-    expect(reddit.asked.filter((page) => page === archive)).toHaveLength(1)
+    await until(held.requested)
+    expect(reddit.requested.filter((page) => page === archive)).toHaveLength(1)
   })
 
   it('run two scripts side by side', async () => {
@@ -184,7 +184,7 @@ describe('the script-run routes', () => {
     const { get, script } = await start({ RUN_PAUSE: '0s' })
     const held = hold(archive)
     const first = updateByHand()
-    await until(held.asked)
+    await until(held.requested)
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
     const running = await script('kcomebacks')
     expect(running).toMatchObject({ state: 'running', last_start: expect.stringMatching(/Z$/) })
@@ -200,7 +200,7 @@ describe('the script-run routes', () => {
 
     const again = hold(archive)
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
-    await until(again.asked)
+    await until(again.requested)
     const next = await script('kcomebacks')
     expect(next).toMatchObject({ state: 'running', outcome: 'done', trigger: 'command' })
     expect(String(next?.last_start) > String(next?.last_end)).toBe(true)
@@ -238,7 +238,7 @@ describe('the script-run routes', () => {
     })
     const exited = once(child, 'exit')
     child.stdin.write('go\n')
-    await until(held.asked)
+    await until(held.requested)
     const { get, script } = await start({ RUN_PAUSE: '1h' })
     const running = await script('kcomebacks')
     expect(running).toMatchObject({ state: 'running', outcome: 'done' })
@@ -268,9 +268,9 @@ describe('the script-run routes', () => {
     const reply = await configured.get('/v1/run/synclikedsongs')
     expect(reply.status).toBe(503)
     expect((await reply.json()).status).toMatch(/^not configured: set SPOTIFY_CLIENT_ID, /)
-    const nowhere = await start({ DATA_DIR: undefined })
+    const noFolder = await start({ DATA_DIR: undefined })
     for (const name of ['kcomebacks', 'projects']) {
-      const refused = await nowhere.get(`/v1/run/${name}`)
+      const refused = await noFolder.get(`/v1/run/${name}`)
       expect(refused.status).toBe(503)
       expect(await refused.json()).toEqual({ status: 'not configured: set DATA_DIR' })
     }
@@ -326,7 +326,7 @@ describe('the script-run routes', () => {
     const { get, close } = await start()
     const held = hold(archive)
     await get('/v1/run/kcomebacks')
-    await until(held.asked)
+    await until(held.requested)
     await close()
     const { runs } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))
     expect(runs).toMatchObject([{ script: 'kcomebacks', outcome: 'failed', errors: ['stopped'] }])
@@ -367,7 +367,7 @@ describe('the protection of the script-run routes', () => {
       expect(reply.status).toBe(403)
       expect(await reply.json()).toMatchObject({ code: 'PROTECTED_MODE', detail: expect.stringContaining('RUN_TOKEN') })
     }
-    expect(reddit.asked).toEqual([])
+    expect(reddit.requested).toEqual([])
   })
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '::ffff:127.0.0.1'])(
@@ -398,7 +398,7 @@ describe('the protection of the script-run routes', () => {
   ])('refuses %s without a token', async (_what, headers) => {
     const { raw, port } = await start()
     for (const path of paths) expect(await raw('GET', path, { host: `127.0.0.1:${port}`, ...headers })).toBe(403)
-    expect(reddit.asked).toEqual([])
+    expect(reddit.requested).toEqual([])
   })
 
   it.each(['127.0.0.1', '0.0.0.0'])('lets only in who has the token, on %s too', async (HOST) => {
@@ -418,7 +418,7 @@ describe('the protection of the script-run routes', () => {
         expect(await reply.json()).toMatchObject({ code: 'UNAUTHORIZED' })
       }
     }
-    expect(reddit.asked).toEqual([])
+    expect(reddit.requested).toEqual([])
     const authorization = 'Bearer hunter-two'
     // Through a proxy, under its own name.
     expect(await raw('GET', '/v1/run', { host: `mc.example.org:${port}`, 'x-forwarded-for': '192.0.2.1', authorization })).toBe(
@@ -434,6 +434,6 @@ describe('the protection of the script-run routes', () => {
     for (const path of starting) expect(await raw('HEAD', path, { host })).toBe(405)
     expect(await raw('HEAD', '/v1/run', { host })).toBe(200)
     expect((await script('kcomebacks'))?.state).toBe('idle')
-    expect(reddit.asked).toEqual([])
+    expect(reddit.requested).toEqual([])
   })
 })

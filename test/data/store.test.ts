@@ -134,19 +134,19 @@ describe('a snapshot file', () => {
     const opened = await open()
     if (text === undefined) await rm(file('kcomebacks'))
     else await write(text)
-    for (let look = 0; look < 3; look++) await opened.refresh('kcomebacks')
+    for (let check = 0; check < 3; check++) await opened.refresh('kcomebacks')
     expect(firstTitle(opened)).toBe('a')
     expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error, entries: 1 })
     expect(opened.metrics()).toMatchObject([
       { database: 'projects', up: false },
       { database: 'kcomebacks', up: false, entries: 1 },
     ])
-    const said = warnings().filter(({ fields }) => fields.database === 'kcomebacks')
-    expect(said.map(({ fields, message }) => [fields.reason, message])).toEqual([
+    const messages = warnings().filter(({ fields }) => fields.database === 'kcomebacks')
+    expect(messages.map(({ fields, message }) => [fields.reason, message])).toEqual([
       [error, 'snapshot not loaded; the previous one is still served'],
     ])
-    // In the log with the folder: which one is looked in is what a wrong DATA_DIR leaves open.
-    expect(said[0]?.fields.source).toBe(file('kcomebacks'))
+    // The log includes the folder, because a wrong DATA_DIR is the usual cause.
+    expect(messages[0]?.fields.source).toBe(file('kcomebacks'))
     await write(one('b'))
     await opened.refresh('kcomebacks')
     expect(firstTitle(opened)).toBe('b')

@@ -42,11 +42,11 @@ it('answers every request while the file is replaced, sometimes by a broken one,
   const agent = new Agent({ connections: 8 })
   const seen = new Set<string>()
   const wrong: string[] = []
-  let asked = 0
-  const ask = async (path: string) => {
+  let requested = 0
+  const exchange = async (path: string) => {
     const { statusCode, headers, body } = await request(service.url + path, { dispatcher: agent })
     const text = await body.text()
-    asked++
+    requested++
     if (statusCode !== 200) return wrong.push(`${path}: ${statusCode} ${text}`)
     const { results, count } = JSON.parse(text) as Page
     const [title = '', ...others] = new Set(results.map((entry) => entry.title as string))
@@ -58,9 +58,9 @@ it('answers every request while the file is replaced, sometimes by a broken one,
     return undefined
   }
   // Enough requests, and enough snapshots seen, however fast the machine is.
-  const done = () => asked >= 5000 && seen.size >= 12
+  const done = () => requested >= 5000 && seen.size >= 12
   const clients = Array.from({ length: 8 }, async (_, client) => {
-    for (let turn = client; !done(); turn++) await ask(paths[turn % paths.length]!)
+    for (let turn = client; !done(); turn++) await exchange(paths[turn % paths.length]!)
   })
   const [written] = await Promise.all([replaceForever(service, done), ...clients])
   expect(wrong).toEqual([])

@@ -21,18 +21,18 @@ import { until } from '../helpers/until.ts'
 type Answer = (request: IncomingMessage, reply: ServerResponse) => void
 
 let answer: Answer
-let asked: IncomingMessage[]
+let requested: IncomingMessage[]
 let url: string
 let folder: string
 let stores: Store[]
 
 const server = createServer((request, reply) => {
-  asked.push(request)
+  requested.push(request)
   answer(request, reply)
 })
 
 beforeEach(async () => {
-  asked = []
+  requested = []
   stores = []
   folder = await mkdtemp(join(tmpdir(), 'tickwarden-url-'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -78,7 +78,7 @@ it('is fetched, asked for again with its ETag, and loaded anew only when it is a
   await until(() => statusOf(store)?.state === 'ready')
   const first = store.current('kcomebacks')
   await store.refresh('kcomebacks')
-  expect(asked.at(-1)?.headers['if-none-match']).toBe('"1"')
+  expect(requested.at(-1)?.headers['if-none-match']).toBe('"1"')
   expect(store.current('kcomebacks')).toBe(first)
   answer = serve(text('b'), '"2"')
   await store.refresh('kcomebacks')
@@ -90,7 +90,7 @@ it('is shown by host and last segment: the path may be all that protects it', as
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
   expect(statusOf(store)).toMatchObject({ kind: 'url', source: `${new URL(url).host}/.../kcomebacks.json` })
-  expect(asked[0]?.url).toBe('/data/kcomebacks.json?signature=secret')
+  expect(requested[0]?.url).toBe('/data/kcomebacks.json?signature=secret')
 })
 
 it.each([
@@ -103,16 +103,16 @@ it.each([
 ])('sends %s of the URL as a header, and shows it nowhere', async (given, pair) => {
   answer = (_request, reply) => reply.writeHead(401).end()
   url = url.replace('http://', `http://${given}@`)
-  const said: unknown[] = []
-  const say = (...line: readonly unknown[]) => void said.push(line)
-  const store = await open({ debug: say, info: say, warn: say, error: say })
+  const messages: unknown[] = []
+  const print = (...line: readonly unknown[]) => void messages.push(line)
+  const store = await open({ debug: print, info: print, warn: print, error: print })
   await store.lastUpdate('kcomebacks')
-  expect(asked[0]?.headers.authorization).toBe(`Basic ${Buffer.from(pair).toString('base64')}`)
+  expect(requested[0]?.headers.authorization).toBe(`Basic ${Buffer.from(pair).toString('base64')}`)
   expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'the server answered 401' })
   expect(statusOf(store)?.source).toMatch(/^127\.0\.0\.1:\d+\/\.\.\.\/kcomebacks\.json$/)
   // The log has the path.
-  expect(JSON.stringify(said)).toMatch(/http:\/\/127\.0\.0\.1:\d+\/data\/kcomebacks\.json.*snapshot not loaded/)
-  expect(JSON.stringify(said)).not.toMatch(/@|%|€|token/)
+  expect(JSON.stringify(messages)).toMatch(/http:\/\/127\.0\.0\.1:\d+\/data\/kcomebacks\.json.*snapshot not loaded/)
+  expect(JSON.stringify(messages)).not.toMatch(/@|%|€|token/)
 })
 
 it('keeps the last good copy, which a start without the server is served from', async () => {
@@ -133,7 +133,7 @@ it('keeps the last good copy, which a start without the server is served from', 
   // The copy has its ETag with it.
   answer = serve(text('a'), '"1"')
   await second.refresh('kcomebacks')
-  expect(asked.at(-1)?.headers['if-none-match']).toBe('"1"')
+  expect(requested.at(-1)?.headers['if-none-match']).toBe('"1"')
   expect(statusOf(second)).toMatchObject({ state: 'ready' })
 })
 
@@ -144,7 +144,7 @@ it('does not lend the name of a broken text to the good one before', async () =>
   answer = serve('broken', '"2"')
   await store.refresh('kcomebacks')
   await store.refresh('kcomebacks')
-  expect(asked.at(-1)?.headers['if-none-match']).toBe('"2"')
+  expect(requested.at(-1)?.headers['if-none-match']).toBe('"2"')
   expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or truncated' })
 })
 
@@ -178,8 +178,8 @@ it('keeps its copy in a DATA_DIR of another user, such as a mounted volume', asy
 })
 
 it('neither reads nor writes a copy in a folder that anybody may have made, and says where and why', async () => {
-  const said: unknown[] = []
-  const warn = (...line: readonly unknown[]) => void said.push(line)
+  const messages: unknown[] = []
+  const warn = (...line: readonly unknown[]) => void messages.push(line)
   answer = serve(text('a'), '"1"')
   const own = originOf({ distrusted: true })
   await (await own.read(false))?.accept?.()
@@ -194,7 +194,7 @@ it('neither reads nor writes a copy in a folder that anybody may have made, and 
   } finally {
     getuid.mockRestore()
   }
-  expect(said).toEqual([
+  expect(messages).toEqual([
     [{ database: 'kcomebacks', folder, reason: 'it belongs to another user' }, expect.stringContaining('Set DATA_DIR')],
   ])
 })
@@ -247,7 +247,7 @@ it.each<[string, Answer, RegExp]>([
 it('can be closed while it is being fetched', async () => {
   answer = () => {}
   const store = await open()
-  await until(() => asked.length === 1)
+  await until(() => requested.length === 1)
   await store.close()
   expect(statusOf(store)?.state).toBe('loading')
 })

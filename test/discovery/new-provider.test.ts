@@ -6,7 +6,7 @@ import { settingsHelp } from '../../src/commands/settings-help.ts'
 import { loadConfig } from '../../src/config.ts'
 import { startDiscovering, temporaryFolder } from '../helpers/discovering-service.ts'
 
-// The toy is added to the list as any provider is, and nowhere else.
+// The toy is only added to the list, like any provider.
 vi.mock('../../src/discovery/index.ts', async (original) => {
   const { providers } = await original<typeof import('../../src/discovery/index.ts')>()
   const { toyProvider } = await import('../helpers/toy-provider.ts')

@@ -11,8 +11,8 @@ it.each([
   ['EAI_AGAIN', 'getaddrinfo EAI_AGAIN x', 'dns', 'no reply from the name server (getaddrinfo EAI_AGAIN x)'],
   ['ENEW', 'something new', 'internal', 'something new'],
   ['ENEW', '', 'internal', 'ENEW'],
-])('describes %s (%j), with the target and the system message', (code, said, kind, meaning) => {
-  expect(toSourceError(system(code, said), 'mc.example.org:1')).toMatchObject({
+])('describes %s (%j), with the target and the system message', (code, messages, kind, meaning) => {
+  expect(toSourceError(system(code, messages), 'mc.example.org:1')).toMatchObject({
     code: kind,
     message: `mc.example.org:1: ${meaning}`,
   })

@@ -17,13 +17,13 @@ it.each([
   ['port', 'status', 'directory'],
 ] as const)('%s comes from the best source that has it', (name, ...order) => {
   expect(precedence[name]).toEqual(order)
-  const told = (source: SourceName) => (name === 'players' ? { players: [{ name: source }], complete: true } : source)
+  const reported = (source: SourceName) => (name === 'players' ? { players: [{ name: source }], complete: true } : source)
   const readings = names
     .filter((source) => (order as readonly string[]).includes(source))
-    .map((source) => reading(source, { [name]: told(source) } as never))
+    .map((source) => reading(source, { [name]: reported(source) } as never))
   for (let failed = 0; failed < order.length; failed++) {
     const left = readings.filter(({ source }) => !(order.slice(0, failed) as readonly string[]).includes(source))
-    expect(merge(left)[name]).toEqual({ value: told(order[failed] as SourceName), source: order[failed], at: 1 })
+    expect(merge(left)[name]).toEqual({ value: reported(order[failed] as SourceName), source: order[failed], at: 1 })
   }
   expect(merge([])).toEqual({})
 })

@@ -10,8 +10,8 @@ export interface FakeReddit {
   readonly redirects: Map<string, string>
   /** Revision of a page: goes up by itself when its text changes, unless set here. */
   readonly revisions: Map<string, number>
-  /** Paths asked for, with ` 304` where that was the answer. */
-  readonly asked: string[]
+  /** Requested paths, with ` 304` if that was the reply. */
+  readonly requested: string[]
   /** Answers the next requests for a page instead, as long as there are any. */
   readonly instead: Map<string, ((request: IncomingMessage, response: ServerResponse) => void)[]>
   etags: boolean
@@ -65,7 +65,7 @@ export async function startFakeReddit(): Promise<FakeReddit> {
         body += chunk
       })
       request.on('end', () => {
-        reddit.asked.push('token')
+        reddit.requested.push('token')
         if (request.method !== 'POST' || body !== 'grant_type=client_credentials')
           return json(400, { error: 'unsupported_grant_type' })
         if (request.headers.authorization !== basic) return json(401, { message: 'Unauthorized', error: 401 })
@@ -78,12 +78,12 @@ export async function startFakeReddit(): Promise<FakeReddit> {
     const isPublic = pathname.endsWith('.json')
     const other = reddit.instead.get(page)?.shift()
     if (other !== undefined) {
-      reddit.asked.push(page)
+      reddit.requested.push(page)
       return other(request, response)
     }
     if (!/^nodejs:tickwarden:v\d/.test(request.headers['user-agent'] ?? '')) return json(429, { message: 'Too Many Requests' })
     if (isPublic ? reddit.publicPages !== true : request.headers.authorization !== `Bearer ${reddit.tokens.at(-1)}`) {
-      reddit.asked.push(page)
+      reddit.requested.push(page)
       if (isPublic && reddit.publicPages === 'login') return response.writeHead(302, { location: '/login/?dest=here' }).end()
       return isPublic
         ? response.writeHead(403, { 'content-type': 'text/html' }).end('<html>blocked</html>')
@@ -91,22 +91,22 @@ export async function startFakeReddit(): Promise<FakeReddit> {
     }
     const target = reddit.redirects.get(page) ?? page.toLowerCase()
     if (target !== page) {
-      reddit.asked.push(`${page} 302`)
+      reddit.requested.push(`${page} 302`)
       return response.writeHead(302, { location: `/r/kpop/wiki/${target}${isPublic ? '.json?raw_json=1' : '?raw_json=1'}` }).end()
     }
     const text = reddit.pages.get(page)
     if (text === undefined) {
-      reddit.asked.push(page)
+      reddit.requested.push(page)
       return json(404, { reason: 'PAGE_NOT_CREATED', message: 'Not Found', error: 404 })
     }
     const digest = createHash('md5').update(text).digest('hex')
     const etag = `"${digest}"`
     const limits = { 'x-ratelimit-remaining': '99.0', 'x-ratelimit-used': '1', 'x-ratelimit-reset': '60' }
     if (reddit.etags && request.headers['if-none-match'] === etag) {
-      reddit.asked.push(`${page} 304`)
+      reddit.requested.push(`${page} 304`)
       return response.writeHead(304, { etag, ...limits }).end()
     }
-    reddit.asked.push(page)
+    reddit.requested.push(page)
     const revision = reddit.revisions.get(page) ?? Number.parseInt(digest.slice(0, 8), 16)
     const markdown = searchParams.get('raw_json') === '1' ? text : text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
     json(
@@ -121,7 +121,7 @@ export async function startFakeReddit(): Promise<FakeReddit> {
     pages: new Map(),
     redirects: new Map(),
     revisions: new Map(),
-    asked: [],
+    requested: [],
     instead: new Map(),
     etags: false,
     publicPages: false,

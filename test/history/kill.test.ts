@@ -34,7 +34,7 @@ async function killInLane(count: number): Promise<number> {
       const over = once(running, 'close')
       running.stdout.on('data', (text) => seen.push(...String(text).trim().split('\n').map(Number)))
       running.stderr.on('data', (text) => errors.push(String(text)))
-      // A child that ends at once has said why.
+      // A child that ends at once has printed the reason.
       await Promise.race([once(running.stdout, 'data'), over])
       expect(errors).toEqual([])
       await sleep(Math.random() * 2_000)

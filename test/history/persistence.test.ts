@@ -233,7 +233,7 @@ describe('the file', () => {
   it('is rewritten when it has grown, without losing data', async () => {
     await open({ Server: { status: status(1), rcon: rcon('Alice') } })
     await fleet.pollAll()
-    // A file written anew replaces the one before.
+    // A rewritten file replaces the previous one.
     const inodes = new Set<number>()
     const sizes: number[] = []
     for (let round = 0; round < 40; round++) {

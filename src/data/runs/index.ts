@@ -202,7 +202,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       errors: [`not started: ${reason}`],
     }
     recordEnd(record)
-    // Only on a full disk: in a read-only folder this would retry for seconds in vain.
+    // Only on a full disk: in a read-only folder the retries would take seconds and fail.
     if (dataDir !== undefined && isDiskFull(cause)) await addRun(dataDir, record, log)
   }
 

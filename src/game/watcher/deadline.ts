@@ -16,7 +16,7 @@ export function createDeadline(clock: Clock, timeoutMs: number): Deadline {
 }
 
 /** Waits until `work` has ended, at most `maxMs` milliseconds. Rejects if `work` rejects in this time. */
-export async function waitAtMost(work: Promise<void>, maxMs: number, clock: Clock): Promise<void> {
+export async function waitUpTo(work: Promise<void>, maxMs: number, clock: Clock): Promise<void> {
   let cancel = () => {}
   const late = new Promise<void>((resolve) => {
     cancel = clock.after(maxMs, resolve)

@@ -6,7 +6,7 @@ import type { PollSettings } from '../server.ts'
 import type { SettingNames } from '../setting-names.ts'
 import type { ServerSnapshot } from '../snapshot.ts'
 import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
-import { createDeadline, type Deadline, waitAtMost } from './deadline.ts'
+import { createDeadline, type Deadline, waitUpTo } from './deadline.ts'
 import { createPollRequests } from './poll-requests.ts'
 import { createPublisher } from './publisher.ts'
 import { createRunningPolls } from './running-polls.ts'
@@ -145,7 +145,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   async function refreshSources(deadline: Deadline): Promise<void> {
     if (sources.refresh === undefined) return
     try {
-      await waitAtMost(sources.refresh(), deadline.remainingMs() / 2, clock)
+      await waitUpTo(sources.refresh(), deadline.remainingMs() / 2, clock)
     } catch (error) {
       log.error({ err: error, server }, `${server}: cannot refresh its sources`)
     }

@@ -22,7 +22,7 @@ const entries = (count: number) =>
 let folder: string
 let size: number
 let now: number
-/** Publishes as many entries as `size` says. */
+/** Publishes `size` entries. */
 const script: Script = {
   ...kcomebacks,
   missingSettings: () => [],

@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const take = (name: string, clock: Clock = systemClock) => takeLock({ folder, name, clock, taken: '2026-01-01T00:00:00.000Z' })
 
-/** Has its turn until it is told to end. */
+/** Holds the lock until it is released. */
 function hold(name: string) {
   let end = () => {}
   let held = false
@@ -131,7 +131,7 @@ it.each([-hour, hour])(
   },
 )
 
-/** Time that passes only when a test says so. */
+/** A clock that the test advances. */
 function still() {
   let now = 0
   const pass = (milliseconds: number) => {
@@ -222,16 +222,16 @@ it('lets a process that runs only once find out whether a lock is held', async (
   const { signal } = new AbortController()
   writeFileSync(lockFile(), foreign())
   expect(await waitForCertainty({ folder, name: 'runs', clock: hasty }, signal)).toBe(true)
-  // Another one, which gives a sign of life after 20 looks.
+  // Another holder, which sends a heartbeat after 20 checks.
   writeFileSync(lockFile(), foreign({ pid: 2 }))
-  let looks = 0
+  let checks = 0
   const watched = {
     ...hasty,
     after(delay: number, action: () => void) {
-      if (++looks === 20) utimesSync(lockFile(), new Date(), new Date(5000))
+      if (++checks === 20) utimesSync(lockFile(), new Date(), new Date(5000))
       return hasty.after(delay, action)
     },
   }
   expect(await waitForCertainty({ folder, name: 'runs', clock: watched }, signal)).toBe(false)
-  expect(looks).toBe(20)
+  expect(checks).toBe(20)
 })

@@ -42,8 +42,8 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
     },
   }
   const config = loadConfig({ env: { DATA_DIR: folder, ...env } })
-  const said: string[] = []
-  const log = { ...silentLog, info: (...line: readonly unknown[]) => void said.push(String(line.at(-1))) }
+  const messages: string[] = []
+  const log = { ...silentLog, info: (...line: readonly unknown[]) => void messages.push(String(line.at(-1))) }
   const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
   const service = await createDataService({ config, clock, log, scripts: [script] })
   const { runs, store } = service
@@ -53,19 +53,19 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
     await service.close()
   })
   const status = async () => (await app.inject('/v1/run')).json().scripts[0]
-  return { runs, status, store, ran: () => ran, said }
+  return { runs, status, store, ran: () => ran, messages }
 }
 
 /** The one run that can be had is that of a request: one to make up for another would be in its way, or it in theirs. */
-async function expectNoCatchUp({ runs, store, status, ran, said }: Awaited<ReturnType<typeof start>>) {
+async function expectNoCatchUp({ runs, store, status, ran, messages }: Awaited<ReturnType<typeof start>>) {
   await store.lastUpdate('kcomebacks')
   expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   await until(async () => (await status()).trigger === 'request')
   expect(ran()).toBe(1)
-  expect(said.filter((line) => line.includes('catch-up'))).toEqual([])
+  expect(messages.filter((line) => line.includes('catch-up'))).toEqual([])
 }
 
-/** A place of the snapshot that answers with what it is told to, once it is told. */
+/** A snapshot URL that answers with a reply of the test, once the test sets it. */
 async function startPlace() {
   const held: ServerResponse[] = []
   const server = createServer((_request, response) => void held.push(response))
@@ -186,8 +186,8 @@ describe('the schedule', () => {
   it('makes up for a run when the lock of a machine that is gone has run out', async () => {
     const lock = join(folder, '.kcomebacks.lock')
     writeFileSync(lock, JSON.stringify({ machine: 'the container before', pid: 1, since: '1' }))
-    const { ran, said, status } = await start(credentials)
-    await until(() => said.includes('kcomebacks: not started by the catch-up: already running'))
+    const { ran, messages, status } = await start(credentials)
+    await until(() => messages.includes('kcomebacks: not started by the catch-up: already running'))
     expect(ran()).toBe(0)
     await clock.advance(minute)
     await until(async () => (await status()).trigger === 'catch-up')
@@ -327,13 +327,13 @@ describe('a run', () => {
     const run = { script: 'kcomebacks', trigger: 'schedule', started }
     writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs: [], lastSuccess: {}, started: [run] }))
     snapshot('2023-11-12 00:00:00 UTC')
-    const { runs, status, ran, said } = await start({ ...credentials, RUN_PAUSE: '45m' })
+    const { runs, status, ran, messages } = await start({ ...credentials, RUN_PAUSE: '45m' })
     const reply = await runs.start('kcomebacks', 'request')
     expect(reply).toEqual({ state: 'too soon', since: 30 * 60, wait: 15 * 60 })
     expect(await status()).toMatchObject({ state: 'failed', last_start: started, trigger: 'schedule', outcome: 'failed' })
     await clock.advance(15 * minute)
     expect(ran()).toBe(0)
-    expect(said.filter((line) => line.includes('catch-up'))).toEqual([])
+    expect(messages.filter((line) => line.includes('catch-up'))).toEqual([])
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
@@ -349,13 +349,13 @@ describe('a run', () => {
   })
 
   it('shows no folder of the machine', async () => {
-    const { runs, status, said } = await start({}, async () => {
+    const { runs, status, messages } = await start({}, async () => {
       throw new Error(`EACCES: permission denied, open '${folder}/kcomebacks.json.new'`)
     })
     await runs.start('kcomebacks', 'request')
     await until(async () => (await status()).state === 'failed')
     expect((await status()).error).toBe("EACCES: permission denied, open 'kcomebacks.json.new'")
-    expect(said).not.toEqual([])
+    expect(messages).not.toEqual([])
   })
 
   it('is one of the last 50', async () => {

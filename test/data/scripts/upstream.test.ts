@@ -27,7 +27,7 @@ function hastyClock(): Clock & { readonly waits: number[] } {
   }
 }
 const deadline = 300
-/** Of the attempts under way: it comes when a test says so, not because the machine is busy. */
+/** The deadline of running attempts: the test triggers it, so that it does not depend on the load of the machine. */
 const deadlines = new Set<() => void>()
 const expire = () => {
   for (const end of deadlines) end()
@@ -65,11 +65,11 @@ const json = (body: unknown, status = 200, headers: Record<string, string> = {})
 }
 
 /** Each request gets the next listener, the last one all that remain. */
-function inTurn(...listeners: readonly RequestListener[]): RequestListener & { asked: number } {
+function inTurn(...listeners: readonly RequestListener[]): RequestListener & { requested: number } {
   const answer: RequestListener = (request, response) => {
-    listeners[Math.min(listener.asked++, listeners.length - 1)]!(request, response)
+    listeners[Math.min(listener.requested++, listeners.length - 1)]!(request, response)
   }
-  const listener = Object.assign(answer, { asked: 0 })
+  const listener = Object.assign(answer, { requested: 0 })
   return listener
 }
 
@@ -132,7 +132,7 @@ describe('a request to an upstream', () => {
     const listener = inTurn(bad, bad, json({ ok: true }))
     const { upstream, clock } = await start(listener)
     expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
-    expect(listener.asked).toBe(3)
+    expect(listener.requested).toBe(3)
     expect(clock.waits).toHaveLength(2)
     expect(clock.waits[0]).toBeGreaterThanOrEqual(250)
     expect(clock.waits[1]).toBeGreaterThanOrEqual(500)
@@ -146,7 +146,7 @@ describe('a request to an upstream', () => {
       status: 500,
       message: 'Upstream: GET /x answered 500',
     })
-    expect(listener.asked).toBe(3)
+    expect(listener.requested).toBe(3)
   })
 
   it.each([
@@ -170,7 +170,7 @@ describe('a request to an upstream', () => {
     const listener = inTurn(bad)
     const { upstream } = await start(listener)
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject(expected)
-    expect(listener.asked).toBe(1)
+    expect(listener.requested).toBe(1)
   })
 
   it('ends a body that is larger than its limit', async () => {
@@ -194,7 +194,7 @@ describe('a request to an upstream', () => {
     expect(error.kind).toBe('rate_limited')
     expect(error.retryAt! - clock.wall()).toBeGreaterThan(7_190_000)
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'rate_limited', retryAt: error.retryAt })
-    expect(listener.asked).toBe(1)
+    expect(listener.requested).toBe(1)
   })
 
   it.each([

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-/** How an upstream that always answers with these headers is left alone: milliseconds from now. */
+/** How long an upstream that always answers with these headers is not requested: milliseconds from now. */
 async function waitAfter(headers: Record<string, string>, status = 429): Promise<number> {
   const server = createServer((_request, response) => response.writeHead(status, headers).end('{}'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -128,7 +128,7 @@ describe('writing a snapshot', () => {
     mkdirSync(elsewhere)
     const target = join(elsewhere, 'data.json')
     symlinkSync(join('elsewhere', 'data.json'), path)
-    // Nothing is there yet.
+    // There is no file yet.
     expect(await write(some(10))).toEqual({ written: true })
     chmodSync(target, 0o640)
     expect(await write(some(11))).toEqual({ written: true })

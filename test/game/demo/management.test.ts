@@ -115,13 +115,13 @@ describe('the management protocol of the demo server', () => {
       const { name } = server.world.join()
       await client.until(({ method, params }) => method?.endsWith('/joined') === true && JSON.stringify(params).includes(name))
     }
-    const told = () => client.messages.filter(({ method }) => method === 'minecraft:notification/server/activity').length
+    const reported = () => client.messages.filter(({ method }) => method === 'minecraft:notification/server/activity').length
     await join()
     await join()
-    expect(told()).toBe(1)
+    expect(reported()).toBe(1)
     await clock.advance(30_000)
     await join()
-    expect(told()).toBe(2)
+    expect(reported()).toBe(2)
   })
 
   it('notifies of saves, of its status at every heartbeat, and when it stops', async () => {

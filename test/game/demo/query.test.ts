@@ -23,7 +23,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
 }
 
 /** Sends one datagram and gives the reply. */
-async function ask(server: DemoServer, request: Buffer): Promise<Buffer> {
+async function exchange(server: DemoServer, request: Buffer): Promise<Buffer> {
   send(server, request)
   const [reply] = (await once(socket!, 'message')) as [Buffer]
   return reply
@@ -38,7 +38,7 @@ const challenge = Buffer.from('fefd0901020304', 'hex')
 
 async function statRequest(server: DemoServer, full: boolean): Promise<Buffer> {
   const token = Buffer.alloc(full ? 8 : 4)
-  token.writeInt32BE(Number((await ask(server, challenge)).toString('latin1', 5).replace('\0', '')))
+  token.writeInt32BE(Number((await exchange(server, challenge)).toString('latin1', 5).replace('\0', '')))
   return Buffer.concat([Buffer.from('fefd0001020304', 'hex'), token])
 }
 
@@ -88,29 +88,29 @@ describe('the query of the demo server', () => {
     ['1.21.11', 'utf8'],
   ] as const)('%s writes the MOTD in %s', async (era, encoding) => {
     const server = await start({ era, motd: 'Café §aé' })
-    const reply = await ask(server, await statRequest(server, false))
+    const reply = await exchange(server, await statRequest(server, false))
     expect(reply.subarray(5).toString(encoding)).toMatch(/^Café §aé\0SMP\0world\x005\x0020\0/)
   })
 
   it('returns the session of the client, and requires a token of the last 30 s', async () => {
     const clock = manualClock()
     const server = await start({ clock })
-    expect((await ask(server, challenge)).toString('latin1')).toMatch(/^\x09\x01\x02\x03\x04\d+\0$/)
+    expect((await exchange(server, challenge)).toString('latin1')).toMatch(/^\x09\x01\x02\x03\x04\d+\0$/)
     const request = await statRequest(server, false)
-    expect((await ask(server, request)).subarray(0, 5)).toEqual(Buffer.from('0001020304', 'hex'))
+    expect((await exchange(server, request)).subarray(0, 5)).toEqual(Buffer.from('0001020304', 'hex'))
     const stranger = Buffer.from('fefd000102030400000000', 'hex')
     send(server, stranger)
     await clock.advance(30_000)
     send(server, request)
     // A reply to either would come before that to this.
-    expect((await ask(server, challenge))[0]).toBe(9)
+    expect((await exchange(server, challenge))[0]).toBe(9)
   })
 
   it('caches the full list for 5 s', async () => {
     const clock = manualClock()
     const server = await start({ clock, players: 1 })
     const online = async () =>
-      (await ask(server, await statRequest(server, true))).toString('latin1').split('numplayers\0')[1]?.[0]
+      (await exchange(server, await statRequest(server, true))).toString('latin1').split('numplayers\0')[1]?.[0]
     expect(await online()).toBe('1')
     server.world.join()
     expect(await online()).toBe('1')
@@ -123,6 +123,6 @@ describe('the query of the demo server', () => {
     for (const bytes of ['', '00', 'fefd', 'fefd09', 'fefd0001020304', 'fefd7701020304', 'ffff0901020304']) {
       send(server, Buffer.from(bytes, 'hex'))
     }
-    expect((await ask(server, challenge))[0]).toBe(9)
+    expect((await exchange(server, challenge))[0]).toBe(9)
   })
 })

@@ -23,7 +23,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
 }
 
 /** The reply of minecraft-server-util's RCON client, which is good for replies of one piece. */
-async function ask(server: DemoServer, command: string): Promise<string> {
+async function exchange(server: DemoServer, command: string): Promise<string> {
   const client = new util.RCON()
   await client.connect(server.rcon.address.host, server.rcon.address.port)
   await client.login(server.rcon.password)
@@ -85,26 +85,28 @@ describe('the texts of an era', () => {
     ['1.21.11', ticks('The game is running normally', '\\. Sample: 100')],
     ['26.3', ticks('The game is running normally', '\\. Sample: 100')],
   ])('tick query of %s', async (era, text) => {
-    expect(await ask(await start({ era }), 'tick query')).toMatch(text)
+    expect(await exchange(await start({ era }), 'tick query')).toMatch(text)
   })
 
   it('tick query of a server that lags, is frozen or sprints', async () => {
     const lagging = await start({ scenario: 'tps10' })
-    expect(await ask(lagging, 'tick query')).toMatch(
+    expect(await exchange(lagging, 'tick query')).toMatch(
       ticks("The game is running, but can't keep up with the target tick rate", '\\. Sample: 100'),
     )
-    expect(await ask(lagging, 'tick query')).toContain('Average time per tick: 100.0ms (Target: 50.0ms)')
+    expect(await exchange(lagging, 'tick query')).toContain('Average time per tick: 100.0ms (Target: 50.0ms)')
     lagging.world.play('frozen')
-    expect(await ask(lagging, 'tick query')).toMatch(/^The game is frozenTarget tick rate: 20\.0 per second\.\n/)
+    expect(await exchange(lagging, 'tick query')).toMatch(/^The game is frozenTarget tick rate: 20\.0 per second\.\n/)
     lagging.world.play('sprinting')
-    expect(await ask(lagging, 'tick query')).toMatch(
+    expect(await exchange(lagging, 'tick query')).toMatch(
       /^The game is sprintingTarget tick rate: 20\.0 per second \(ignored, reference only\)\.\nAverage time per tick: \d+\.\dmsPercentiles: /,
     )
   })
 
   it('tick query with decimal commas', async () => {
     const server = await start({ decimalComma: true })
-    expect(await ask(server, 'tick query')).toMatch(ticks('The game is running normally', '\\. Sample: 100', String.raw`\d+,\d`))
+    expect(await exchange(server, 'tick query')).toMatch(
+      ticks('The game is running normally', '\\. Sample: 100', String.raw`\d+,\d`),
+    )
   })
 
   it.each([
@@ -127,7 +129,7 @@ describe('the texts of an era', () => {
     ['1.20.4', 'version', /^Unknown or incomplete command/],
     ['1.21.11', 'stop', /^Unknown or incomplete command/],
   ])('%s answers "%s"', async (era, command, text) => {
-    expect(await ask(await start({ era }), command)).toMatch(text)
+    expect(await exchange(await start({ era }), command)).toMatch(text)
   })
 
   it.each([
@@ -137,8 +139,8 @@ describe('the texts of an era', () => {
   ])('%s lists players', async (era, head) => {
     const server = await start({ era, players: 2 })
     const players = server.world.players()
-    expect(await ask(server, 'list')).toBe(head + players.map(({ name }) => name).join(', '))
-    expect(await ask(server, 'list uuids')).toBe(head + players.map(({ name, id }) => `${name} (${id})`).join(', '))
+    expect(await exchange(server, 'list')).toBe(head + players.map(({ name }) => name).join(', '))
+    expect(await exchange(server, 'list uuids')).toBe(head + players.map(({ name, id }) => `${name} (${id})`).join(', '))
   })
 
   it.each([
@@ -146,7 +148,7 @@ describe('the texts of an era', () => {
     ['1.20.4', 'spark tps', 'Unknown command. Type "/help" for help.\n'],
     ['1.21.8', 'spark tps', 'Unknown or incomplete command, see below for errorspark tps<--[HERE]'],
   ])('paper %s does not know "%s"', async (era, command, text) => {
-    expect(await ask(await start({ era, software: 'paper' }), command)).toBe(text)
+    expect(await exchange(await start({ era, software: 'paper' }), command)).toBe(text)
   })
 
   it.each([
@@ -166,7 +168,7 @@ describe('the texts of an era', () => {
       /^Overworld: 20\.000 TPS \(\d+\.\d{3} ms\/tick\)The Nether: .*Overall: 20\.000 TPS \(\d+\.\d{3} ms\/tick\)$/,
     ],
   ] as const)('%s answers "%s"', async (software, command, text) => {
-    expect(await ask(await start({ software }), command)).toMatch(text)
+    expect(await exchange(await start({ software }), command)).toMatch(text)
   })
 })
 
@@ -305,7 +307,7 @@ describe('the protocol', () => {
   it('calls onRequest with each command', async () => {
     const seen: string[] = []
     const server = await start({ onRequest: (protocol, request) => seen.push(`${protocol} ${request}`) })
-    await ask(server, 'list')
+    await exchange(server, 'list')
     expect(seen).toEqual(['rcon list'])
   })
 
@@ -316,7 +318,7 @@ describe('the protocol', () => {
     await client.closed()
     await expect(dial(server)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
     await server.resume('rcon')
-    expect(await ask(server, 'list')).toContain('There are 5')
+    expect(await exchange(server, 'list')).toContain('There are 5')
   })
 
   it.skipIf(!hasPythonModule('rcon'))('works with python3-rcon, which joins the pieces', async () => {

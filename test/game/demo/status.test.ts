@@ -64,8 +64,8 @@ describe('the status of the demo server', () => {
   ])('%s leaves out the names of those who hide', async (era, hidden) => {
     const { address } = await start({ era, players: 5, hiddenPlayers: 2 })
     const { players } = await util.status(address.host, address.port, { enableSRV: false })
-    const nobody = players.sample?.filter(({ id }) => id === '00000000-0000-0000-0000-000000000000')
-    expect(nobody).toEqual(new Array(hidden).fill(expect.objectContaining({ name: 'Anonymous Player' })))
+    const noPlayers = players.sample?.filter(({ id }) => id === '00000000-0000-0000-0000-000000000000')
+    expect(noPlayers).toEqual(new Array(hidden).fill(expect.objectContaining({ name: 'Anonymous Player' })))
     expect(players.sample).toHaveLength(5)
   })
 
@@ -155,7 +155,7 @@ describe('other clients read the status of the demo server', () => {
     const { address, world } = await start({ players: 7 })
     const { GameDig } = await peer('gamedig/lib/index.js')
     const state = await GameDig.query({
-      // "minecraft" would also wait in vain for the answers of other protocols, for the whole of its time.
+      // "minecraft" would also wait for other protocols until its timeout.
       type: 'protocol-minecraftvanilla',
       host: address.host,
       port: address.port,

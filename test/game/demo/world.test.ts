@@ -94,12 +94,12 @@ describe('the demo world', () => {
     expect(world.state().paused).toBe(false)
     await clock.advance(200)
     expect(world.state().paused).toBe(true)
-    const stood = world.gameTime()
+    const stopped = world.gameTime()
     await clock.advance(60_000)
-    expect(world.gameTime()).toBe(stood)
+    expect(world.gameTime()).toBe(stopped)
     world.join()
     await clock.advance(1_000)
-    expect(world.gameTime() - stood).toBeGreaterThanOrEqual(19)
+    expect(world.gameTime() - stopped).toBeGreaterThanOrEqual(19)
   })
 
   it('records its last ticks: 100 for the percentiles, a minute for the averages', async () => {

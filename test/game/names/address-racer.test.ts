@@ -119,7 +119,7 @@ describe.each(['query', 'bedrock'] as const)('the %s source of a name with sever
     await until(() => silent.datagrams > 1)
     deadline.abort(new SourceError('timeout', 'late'))
     await polled
-    // Both servers' own are left.
+    // Only those of both servers remain.
     await expect.poll(() => process.getActiveResourcesInfo().filter((name) => name.startsWith('UDP')).length).toBe(2)
     expect(clock.pending).toBe(0)
   })

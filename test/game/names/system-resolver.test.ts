@@ -52,8 +52,8 @@ const a = (data: string, ttl = 60) => [{ ttl, data }]
 const ipv6 = (last: number, ttl = 60) => [{ ttl, data: Buffer.from([0x20, 1, 13, 184, ...Array(11).fill(0), last]) }]
 const only =
   (wanted: string, type: RecordType = 'A') =>
-  (name: string, asked: RecordType) =>
-    name !== wanted ? 'NXDOMAIN' : asked === type ? a('192.0.2.1') : []
+  (name: string, requested: RecordType) =>
+    name !== wanted ? 'NXDOMAIN' : requested === type ? a('192.0.2.1') : []
 
 describe('the system resolver', () => {
   it('queries both families, and returns the lower TTL', async () => {

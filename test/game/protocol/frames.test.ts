@@ -89,15 +89,15 @@ describe('frame reader', () => {
     const reader = createFrameReader()
     const before = process.memoryUsage().arrayBuffers
     const frame = encodeFrame(0, Buffer.alloc(2_097_150))
-    let most = 0
+    let maximum = 0
     let early = 0
     for (let at = 0; at < frame.length; at++) {
       if (reader.next() !== undefined) early++
       reader.push(frame.subarray(at, at + 1))
-      if (at % 65_536 === 0) most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+      if (at % 65_536 === 0) maximum = Math.max(maximum, process.memoryUsage().arrayBuffers - before)
     }
     expect(reader.next()?.body.length).toBe(2_097_150)
     expect(early).toBe(0)
-    expect(most).toBeLessThan(30_000_000)
+    expect(maximum).toBeLessThan(30_000_000)
   })
 })

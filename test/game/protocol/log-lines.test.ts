@@ -48,7 +48,7 @@ it.each([
   ['[12:34:56 INFO]: .BedrockBob left the game', { kind: 'left', name: '.BedrockBob' }],
   [`${vanilla}Bob (formerly known as Rob) joined the game`, { kind: 'joined', name: 'Bob' }],
   ['[12Mar2025 12:34:56.789] [Server thread/INFO] [minecraft/MinecraftServer]: Bob left the game', { kind: 'left', name: 'Bob' }],
-  // What players say is not what happened.
+  // Chat messages are not events.
   [`${vanilla}<Alice> Bob joined the game`, undefined],
   [`${vanilla}[Alice] Bob joined the game`, undefined],
   [`${vanilla}* Alice left the game`, undefined],

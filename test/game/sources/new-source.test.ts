@@ -13,7 +13,7 @@ import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../../src/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
-// The toy is added to the list as any source is, and nowhere else.
+// The toy is only added to the list, like any source.
 vi.mock('../../../src/game/sources/index.ts', async (original) => {
   const { sources } = await original<typeof import('../../../src/game/sources/index.ts')>()
   const { toy } = await import('../../helpers/toy-source.ts')
@@ -46,7 +46,7 @@ interface Described {
   readonly fields: Readonly<Record<string, { source: string | null; setting: string | null }>>
 }
 
-/** What `/api/v1/sources` says of the first server after one poll. */
+/** The reply of `/api/v1/sources` for the first server after one poll. */
 async function described(servers: Config['servers']) {
   const clock = manualClock()
   const poll = { interval: 5_000, timeout: 3_000, staleAfter: 15_000 }

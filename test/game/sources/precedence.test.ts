@@ -140,6 +140,6 @@ it.each<[SourceName, () => Promise<string[]>[]]>([
   ['directory', () => [readDirectory()]],
 ])('%s gives what the table of precedence says, and no more', async (name, reads) => {
   const given = new Set((await Promise.all(reads())).flat())
-  const said = Object.entries(precedence).flatMap(([field, sources]) => (sources.includes(name) ? [field] : []))
-  expect([...given].sort()).toEqual(said.sort())
+  const messages = Object.entries(precedence).flatMap(([field, sources]) => (sources.includes(name) ? [field] : []))
+  expect([...given].sort()).toEqual(messages.sort())
 })

@@ -28,7 +28,7 @@ export interface SourceSuite {
 
 const deadline = 300
 /** A machine that is busy with other tests may be late by so many ms. */
-const patience = 5000
+const timeoutMs = 5000
 const cycles = 1000
 
 setFlagsFromString('--expose-gc')
@@ -58,7 +58,7 @@ function countingClock(): Clock & { readonly pending: () => number } {
 const openSockets = () =>
   process.getActiveResourcesInfo().filter((type) => /^(TCPSocketWrap|UDPWRAP|TLSWrap|PipeWrap)$/.test(type)).length
 
-/** What every source must hold, whatever it asks: see `Source`. */
+/** The contract of every source: see `Source`. */
 export function testSource(name: SourceName, { good, quick = good, partial, silent, hostile }: SourceSuite): void {
   describe(`${name}, as every source`, () => {
     let clock: ReturnType<typeof countingClock>
@@ -92,7 +92,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
         return await source.poll(ending.signal)
       } finally {
         clearTimeout(late)
-        expect(performance.now() - started).toBeLessThan(deadline + patience)
+        expect(performance.now() - started).toBeLessThan(deadline + timeoutMs)
       }
     }
 

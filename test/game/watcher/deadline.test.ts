@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createDeadline, waitAtMost } from '../../../src/game/watcher/deadline.ts'
+import { createDeadline, waitUpTo } from '../../../src/game/watcher/deadline.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 it('returns the remaining time, never below 0', async () => {
@@ -14,11 +14,11 @@ it('returns the remaining time, never below 0', async () => {
 
 it('waits for work that ends in time, and no longer than the maximum for other work', async () => {
   const clock = manualClock(0)
-  await waitAtMost(Promise.resolve(), 1_000, clock)
+  await waitUpTo(Promise.resolve(), 1_000, clock)
   expect(clock.pending).toBe(0)
-  await expect(waitAtMost(Promise.reject(new Error('failed')), 1_000, clock)).rejects.toThrow('failed')
+  await expect(waitUpTo(Promise.reject(new Error('failed')), 1_000, clock)).rejects.toThrow('failed')
   let ended = false
-  const waiting = waitAtMost(new Promise(() => {}), 1_000, clock).then(() => {
+  const waiting = waitUpTo(new Promise(() => {}), 1_000, clock).then(() => {
     ended = true
   })
   await clock.advance(999)

@@ -24,8 +24,7 @@ export interface Page {
 
 const delimiterLine = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
 const isDelimiter = (line: string): boolean => line.includes('|') && delimiterLine.test(line)
-const looksLikeHeader = (line: string): boolean =>
-  line.includes('|') && /artist/i.test(line) && /day|date|title|album/i.test(line)
+const isHeader = (line: string): boolean => line.includes('|') && /artist/i.test(line) && /day|date|title|album/i.test(line)
 const isUnderline = (line: string): boolean => /^(?:=+|-+)[ \t]*$/.test(line)
 const definition = /^ {0,3}\[[^\]]+\]:\s*\S/
 
@@ -64,7 +63,7 @@ export function readTables(source: string): Page {
       continue
     }
     if (!line.includes('|')) rows = undefined
-    if (line.includes('|') && !isDelimiter(line) && isDelimiter(next) && (rows === undefined || looksLikeHeader(line))) {
+    if (line.includes('|') && !isDelimiter(line) && isDelimiter(next) && (rows === undefined || isHeader(line))) {
       rows = []
       tables.push({ heading, columns: render(line).map(({ text }) => text), rows })
       index++

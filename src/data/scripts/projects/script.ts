@@ -100,7 +100,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   })
   const repositories = listed.filter(({ gh_api }) => gh_api !== '').length
   if (repositories > 0 && unread.length === repositories) {
-    // Nothing was read: a new snapshot would only make old data look fresh.
+    // Nothing was read: a new snapshot would only make old data seem fresh.
     return result(limited === undefined ? 'failed' : 'rate_limited')
   }
   const entries = inOrder(published)

@@ -8,7 +8,7 @@ import { parseServerVersion } from '../../protocol/server-version.ts'
 import { parseTickQuery } from '../../protocol/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay, type TimeForm } from '../../protocol/time-query.ts'
 
-/** What is known about the server from earlier replies. Decides which commands are sent. */
+/** Facts about the server from earlier replies. Decides which commands are sent. */
 export interface ServerTraits {
   readonly timeForm?: TimeForm | undefined
   /** The server does not support `tick query`. */

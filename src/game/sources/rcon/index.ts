@@ -149,7 +149,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
         const error = toSourceError(thrown, target)
         session.pollEnded(error)
         thread.failed(error)
-        // The server was stopped. Its tick counter continues after the restart, which must not look like a slow server.
+        // The server was stopped. Its tick counter continues after the restart, which must not be mistaken for a slow server.
         if (error.code === 'refused') measureTickRate = createTickRate()
         throw error
       }

@@ -93,7 +93,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       env: 'MC_ASLEEP_MOTD',
       file: 'asleepMotd',
       kind: textPattern,
-      meaning: 'part of the message of the day, or a /pattern/, by which a proxy says that the server is stopped',
+      meaning: 'part of the message of the day, or a /pattern/, by which a proxy shows that the server is stopped',
     },
   },
   fields: {
@@ -122,7 +122,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
   },
   requires: {
     secureChatEnforced: 'Java edition',
-    proxy: 'a proxy that says so',
+    proxy: 'a proxy that identifies itself',
     acceptedVersions: 'a proxy',
     asleep: 'MC_ASLEEP_MOTD',
     transport: 'Bedrock edition',

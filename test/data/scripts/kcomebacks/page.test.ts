@@ -561,17 +561,17 @@ describe('a page of the wiki', () => {
         const text = blocks.map(({ heading, header, rows }) => `${heading}${header}${rows.join('\n')}\n\n`).join('')
         const lines = text.split('\n')
         const { entries, reports, leftOut } = readMonthPage(text.replaceAll('\n', end), february)
-        const told = [...reports, ...leftOut]
-        // Every line told of is a row of the page, and told of once.
-        expect(new Set(told.map(({ line }) => line)).size).toBe(told.length)
-        for (const { line } of told) expect(lines[line - 1]).toMatch(/^\s*\|/)
+        const reported = [...reports, ...leftOut]
+        // Every reported line is a row of the page, and is reported once.
+        expect(new Set(reported.map(({ line }) => line)).size).toBe(reported.length)
+        for (const { line } of reported) expect(lines[line - 1]).toMatch(/^\s*\|/)
         const bars = lines.filter((line) => line.startsWith('|'))
-        expect(entries.length + told.length).toBeLessThanOrEqual(bars.length)
+        expect(entries.length + reported.length).toBeLessThanOrEqual(bars.length)
         // A row made of dashes may make the one above it a header.
         const dashes = bars.filter((line) => /^[|\s:-]*-[|\s:-]*$/.test(line)).length
         const headers = blocks.filter(({ header }) => header !== '').length
         if (dashes === headers) {
-          expect(entries.length + told.length).toBe(bars.length - 2 * headers)
+          expect(entries.length + reported.length).toBe(bars.length - 2 * headers)
         }
       }),
       { numRuns: 1500 },

@@ -45,7 +45,7 @@ const environment = (more: Record<string, string | undefined> = {}) => ({
 
 async function update(order: Partial<UpdateOptions> = {}, env: Record<string, string | undefined> = {}, signal?: AbortSignal) {
   output = []
-  reddit.asked.length = 0
+  reddit.requested.length = 0
   const stream = {
     write(text: string) {
       output.push(text)
@@ -91,7 +91,7 @@ describe('the update of the comebacks', () => {
       ']',
       '',
     ])
-    expect(reddit.asked).toEqual([
+    expect(reddit.requested).toEqual([
       'token',
       ...['archive', '2024/february', '2024/january', '2023/december', '2023/november'].map(page),
     ])
@@ -116,13 +116,13 @@ describe('the update of the comebacks', () => {
     expect(await update()).toBe(0)
     expect(artists()).toBe('ABXCDEFGH')
     expect(entries().at(-2)?.date).toBe('2024-02-7')
-    expect(reddit.asked).toContain(etags ? `${page('2023/december')} 304` : page('2023/december'))
+    expect(reddit.requested).toContain(etags ? `${page('2023/december')} 304` : page('2023/december'))
     // December is not read again; January and February always are.
     expect(lastRun().counts).toEqual({ read: 10, added: 1, changed: 1, unchanged: 5, rejected: 3 })
 
     expect(await update({ full: true })).toBe(0)
     expect(lastRun().counts).toEqual({ read: 13, added: 0, changed: 0, unchanged: 9, rejected: 4 })
-    expect(reddit.asked.some((asked) => asked.endsWith('304'))).toBe(false)
+    expect(reddit.requested.some((requested) => requested.endsWith('304'))).toBe(false)
   })
 
   it('reads past months again only once a week, and all with --full', async () => {
@@ -132,21 +132,21 @@ describe('the update of the comebacks', () => {
     for (const days of [1, 2, 6]) {
       clock = fastClock(today + days * 86_400_000, 20)
       expect(await update()).toBe(0)
-      expect(reddit.asked).toEqual(daily)
+      expect(reddit.requested).toEqual(daily)
     }
     clock = fastClock(today + 7 * 86_400_000, 20)
     expect(await update()).toBe(0)
-    expect(reddit.asked).toEqual(all)
+    expect(reddit.requested).toEqual(all)
     clock = fastClock(today + 8 * 86_400_000, 20)
     expect(await update()).toBe(0)
-    expect(reddit.asked).toEqual(daily)
+    expect(reddit.requested).toEqual(daily)
     expect(await update({ full: true })).toBe(0)
-    expect(reddit.asked).toEqual(all)
+    expect(reddit.requested).toEqual(all)
     expect(artists()).toBe('ABCDEFGH')
     // A clock that was wrong.
     clock = fastClock(today, 20)
     expect(await update()).toBe(0)
-    expect(reddit.asked).toEqual(all)
+    expect(reddit.requested).toEqual(all)
   })
 
   it('follows one redirect to another page of the wiki', async () => {
@@ -157,7 +157,7 @@ describe('the update of the comebacks', () => {
     reddit.redirects.set(page('2023/dec'), page('2023/december'))
     expect(await update({ full: true })).toBe(3)
     expect(lastRun().errors[0]).toContain('answered 302')
-    expect(reddit.asked.filter((asked) => asked.includes('/dec'))).toHaveLength(2)
+    expect(reddit.requested.filter((requested) => requested.includes('/dec'))).toHaveLength(2)
   })
 
   it('follows no redirect to another site', async () => {
@@ -168,7 +168,7 @@ describe('the update of the comebacks', () => {
     )
     for (const _ of locations) {
       expect(await update({ full: true })).toBe(3)
-      expect(reddit.asked.filter((asked) => asked.includes('/december'))).toHaveLength(1)
+      expect(reddit.requested.filter((requested) => requested.includes('/december'))).toHaveLength(1)
     }
   })
 
@@ -220,7 +220,7 @@ describe('the update of the comebacks', () => {
     writeFileSync(file, JSON.stringify({ ...states, rules: 1 }))
     expect(await update()).toBe(0)
     expect(lastRun().counts).toMatchObject({ read: 12, unchanged: 8 })
-    expect(reddit.asked.some((asked) => asked.endsWith('304'))).toBe(false)
+    expect(reddit.requested.some((requested) => requested.endsWith('304'))).toBe(false)
   })
 
   it('keeps the entries of a month that fails, and goes on', async () => {
@@ -262,9 +262,9 @@ describe('the update of the comebacks', () => {
     expect(await update()).toBe(0)
     expect(entries().at(-1)).toMatchObject({ artist: 'G', time: '--:--' })
     expect(lastRun().counts).toEqual({ read: 11, added: 7, changed: 0, unchanged: 0, rejected: 4 })
-    const told = `${page('2024/february')}, line 5: "18:00?" is not a time of day; the entry has no time`
-    expect(lastRun().errors).toEqual([told])
-    expect(output.join('')).toContain(told)
+    const reported = `${page('2024/february')}, line 5: "18:00?" is not a time of day; the entry has no time`
+    expect(lastRun().errors).toEqual([reported])
+    expect(output.join('')).toContain(reported)
   })
 
   it.each<[what: string, answer: (response: import('node:http').ServerResponse) => void, times: number]>([
@@ -296,7 +296,7 @@ describe('the update of the comebacks', () => {
     reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
     expect(await update()).toBe(1)
     expect(artists()).toBe('GH')
-    expect(reddit.asked).not.toContain(page('2023/december'))
+    expect(reddit.requested).not.toContain(page('2023/december'))
     expect(lastRun().outcome).toBe('rate_limited')
     expect(lastRun().retryAt).toMatch(/^2024-02-20T13:/)
   })
@@ -311,8 +311,8 @@ describe('the update of the comebacks', () => {
     }
     const before = readFileSync(path(), 'utf8')
     expect(await update({ full: true })).toBe(1)
-    expect(reddit.asked).toContain(page('2023/december'))
-    expect(reddit.asked).not.toContain(page('2023/november'))
+    expect(reddit.requested).toContain(page('2023/december'))
+    expect(reddit.requested).not.toContain(page('2023/november'))
     expect(readFileSync(path(), 'utf8')).toBe(before)
   })
 
@@ -436,7 +436,7 @@ describe('the update of the comebacks', () => {
     reddit.publicPages = true
     expect(await update({}, { REDDIT_CLIENT_ID: undefined, REDDIT_CLIENT_SECRET: undefined })).toBe(0)
     expect(artists()).toBe('ABCDEFGH')
-    expect(reddit.asked).not.toContain('token')
+    expect(reddit.requested).not.toContain('token')
   })
 
   it('keeps the months of a wiki that has lost most of its rows, unless forced', async () => {

@@ -40,7 +40,7 @@ it('reads mutated rows as Reddit shows them', () => {
       )
       // Half of an emoji makes the renderer stop.
       const source = mutated.replace(/\p{Surrogate}/gu, '').trimEnd()
-      // Escaped asterisks are marked before they are rendered, and HTML tables within a cell are nobody's row.
+      // Escaped asterisks are marked before they are rendered, and HTML tables within a cell are not rows.
       fc.pre(!/\\\*|<\/?(?:t[rdh]|table|thead|tbody)/i.test(source) && source.startsWith('|'))
       const [table] = readTables(`${head}\n${source}\n`).tables
       const cells = table?.rows[0]?.cells.slice(0, 7).map(({ text }) => normalise(text)) ?? []

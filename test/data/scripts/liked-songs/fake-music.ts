@@ -20,8 +20,8 @@ export interface FakeMusic {
   items: unknown[]
   /** "artist - title" of each love, in order. */
   readonly loved: string[]
-  /** Paths that were asked for, in order. */
-  readonly asked: string[]
+  /** Requested paths, in order. */
+  readonly requested: string[]
   /** Answers in place of the usual one where it returns true. */
   intercept: (path: string, response: ServerResponse, form: URLSearchParams) => boolean
   close(): Promise<void>
@@ -47,7 +47,7 @@ async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(text)
 }
 
-/** Last.fm's own rule, written anew: md5 over sorted name and value, then the secret. */
+/** Last.fm's rule, implemented again: md5 over sorted name and value, then the secret. */
 function signed(form: URLSearchParams): boolean {
   const pairs = [...form].filter(([name]) => name !== 'api_sig' && name !== 'format').sort(([a], [b]) => (a < b ? -1 : 1))
   const expected = createHash('md5')
@@ -59,11 +59,11 @@ function signed(form: URLSearchParams): boolean {
 /** Spotify's accounts service and API and Last.fm's API, on one port under a path each. */
 export async function fakeMusic(items: unknown[] = []): Promise<FakeMusic> {
   const loved: string[] = []
-  const asked: string[] = []
+  const requested: string[] = []
   const server = createServer(async (request, response) => {
     const form = await formOf(request)
     const url = new URL(request.url ?? '/', 'http://x')
-    asked.push(url.pathname + url.search)
+    requested.push(url.pathname + url.search)
     if (music.intercept(url.pathname, response, form)) return
     if (url.pathname === '/accounts/api/token') {
       const basic = Buffer.from(`${secrets.SPOTIFY_CLIENT_ID}:${secrets.SPOTIFY_CLIENT_SECRET}`).toString('base64')
@@ -98,7 +98,7 @@ export async function fakeMusic(items: unknown[] = []): Promise<FakeMusic> {
     },
     items,
     loved,
-    asked,
+    requested,
     intercept: () => false,
     async close() {
       server.closeAllConnections()

@@ -15,20 +15,20 @@ import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
 const script = createLikedSongsScript({ gap: 0, backOff: 1 })
 let music: FakeMusic
 let dataDir: string
-let said: string[]
+let messages: string[]
 
 /** Numbers from `most` down to `least`: newest first. */
-const songs = (most: number, least = 1) => Array.from({ length: most - least + 1 }, (_, index) => song(most - index))
+const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => song(max - index))
 const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
-const titles = (least: number, most: number) => Array.from({ length: most - least + 1 }, (_, index) => title(least + index))
+const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
-  const say = (...parts: unknown[]) => void said.push(JSON.stringify(parts))
+  const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts))
   const result = await script.run({
     values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
     dataDir,
     signal: new AbortController().signal,
-    log: { debug: say, info: say, warn: say, error: say },
+    log: { debug: print, info: print, warn: print, error: print },
     clock: systemClock,
     progress: noProgress,
     counts: { ...noCounts },
@@ -37,12 +37,12 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
     force: false,
     ...options,
   })
-  said.push(JSON.stringify(result))
+  messages.push(JSON.stringify(result))
   return result
 }
 
 beforeEach(async () => {
-  said = []
+  messages = []
   dataDir = await mkdtemp(join(tmpdir(), 'tickwarden-songs-'))
   music = await fakeMusic()
 })
@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await music.close()
   const files = await Promise.all((await readdir(dataDir)).map((file) => readFile(join(dataDir, file), 'utf8')))
-  for (const secret of Object.values(secrets)) expect([...said, ...files].join('\n')).not.toContain(secret)
+  for (const secret of Object.values(secrets)) expect([...messages, ...files].join('\n')).not.toContain(secret)
 })
 
 describe('the likedsongs script', () => {
@@ -87,10 +87,10 @@ describe('the likedsongs script', () => {
     await run()
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0, unchanged: 50 } })
     music.items = songs(203)
-    music.asked.length = 0
+    music.requested.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
     expect(music.loved).toEqual(titles(1, 203))
-    expect(music.asked.filter((path) => path.includes('/me/tracks'))).toHaveLength(2)
+    expect(music.requested.filter((path) => path.includes('/me/tracks'))).toHaveLength(2)
   })
 
   it('asks, but changes nothing, in a dry run', async () => {
@@ -253,7 +253,7 @@ describe('the likedsongs script', () => {
       expect(await run({ dryRun: true })).toMatchObject({ outcome: 'done' })
       expect(await run()).toMatchObject({ outcome: 'done' })
       expect(await readFile(store(), 'utf8')).toContain(rotated[2])
-      for (const token of rotated) expect(said.join('')).not.toContain(token)
+      for (const token of rotated) expect(messages.join('')).not.toContain(token)
     })
 
     it('uses the one of the settings where that was replaced since', async () => {
@@ -328,7 +328,7 @@ describe('the likedsongs script', () => {
     ['without end', 429, { 'retry-after': '2' }, 4, 2000],
     ['and does not say how long', 200, {}, 4, 0],
   ])('ends as rate limited where Last.fm is so %s, told with status %i, and keeps what was loved', async (...given) => {
-    const [, status, headers, asked, least] = given
+    const [, status, headers, requested, least] = given
     music.items = songs(3)
     let refused = 0
     music.intercept = (path, response) => {
@@ -342,7 +342,7 @@ describe('the likedsongs script', () => {
     expect(result).toMatchObject({ outcome: 'rate_limited', counts: { added: 2 } })
     expect(result.errors).toEqual([expect.stringMatching(/^Last\.fm: .*; rate limited until 2/)])
     expect((result.retryAt ?? 0) - Date.now()).toBeGreaterThanOrEqual(least)
-    expect(refused).toBe(asked)
+    expect(refused).toBe(requested)
     music.intercept = () => false
     expect(await run({ clock: { ...systemClock, wall: () => (result.retryAt ?? 0) + 1 } })).toMatchObject({ outcome: 'done' })
     expect(music.loved).toEqual(titles(1, 3))
@@ -359,7 +359,7 @@ describe('the likedsongs script', () => {
       outcome: 'reauthorise',
       errors: [expect.stringContaining('run: tickwarden authorise spotify')],
     })
-    expect(music.asked).toHaveLength(2)
+    expect(music.requested).toHaveLength(2)
     message = 'User not registered in the Developer Dashboard'
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('add it under User Management')] })
   })
@@ -393,10 +393,10 @@ describe('the likedsongs script', () => {
     const first = await run()
     expect(first.outcome).toBe('rate_limited')
     expect(first.retryAt).toBeGreaterThan(Date.now() + 7_000_000)
-    music.asked.length = 0
+    music.requested.length = 0
     music.intercept = () => false
     expect(await run()).toMatchObject({ outcome: 'rate_limited', retryAt: first.retryAt })
-    expect(music.asked).toEqual([])
+    expect(music.requested).toEqual([])
     expect(await run({ clock: { ...systemClock, wall: () => (first.retryAt ?? 0) + 1 } })).toMatchObject({ outcome: 'done' })
   })
 

@@ -45,7 +45,7 @@ export async function fakeGithub(): Promise<FakeGithub> {
   }
 }
 
-/** Puts a repository there, as the API tells it. */
+/** Adds a repository in the format of the API. */
 export function addRepository(
   github: FakeGithub,
   name: string,

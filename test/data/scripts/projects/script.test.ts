@@ -35,13 +35,13 @@ let dataDir: string
 let lines: string[]
 const script = createProjectsScript({ retryPauseMs: 1 })
 
-async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, asked = script) {
-  const say = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
-  return asked.run({
+async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, requested = script) {
+  const print = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
+  return requested.run({
     values: scriptSettings(loadConfig({ env: { GITHUB_API_URL: github.url, ...env } })),
     dataDir,
     signal: new AbortController().signal,
-    log: { debug: say, info: say, warn: say, error: say },
+    log: { debug: print, info: print, warn: print, error: print },
     clock: { ...systemClock, wall: () => wall },
     progress: noProgress,
     counts: { ...noCounts },
@@ -165,8 +165,8 @@ describe('the projects script', () => {
       answer(response),
     )
     github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
-    const patience = name === 'a hang' ? { timeout: 300 } : {}
-    const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, ...patience }))
+    const timeoutMs = name === 'a hang' ? { timeout: 300 } : {}
+    const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, ...timeoutMs }))
     expect(result).toMatchObject({ outcome: 'partly', counts: { read: 3, changed: 1, unchanged: 1, rejected: 1 } })
     expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*previous values are kept$`))])
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))

@@ -302,7 +302,7 @@ it('closes all files', async () => {
 })
 
 describe('a folder without a configured address', () => {
-  /** What the log and /api/v1/sources say after two polls. */
+  /** The log and /api/v1/sources after two polls. */
   async function watched(settings: GivenSources = {}) {
     const fleet = createFleet({
       servers: [{ name: 'survival', sources: { directory: { path: folder }, ...settings } }],

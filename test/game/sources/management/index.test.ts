@@ -223,12 +223,12 @@ describe('events', () => {
     })
     const watcher = fleet.get('Server')!
     await watcher.poll()
-    const told = new Promise<readonly string[]>((resolve) => {
+    const reported = new Promise<readonly string[]>((resolve) => {
       fleet.subscribe(({ fields }) => resolve(fields.players?.value.players.map(({ name }) => name) ?? []))
     })
     server.notify('minecraft:notification/players/joined', [bob])
     // The next poll is in an hour: only the event can have caused this.
-    expect(await told).toEqual(['Alice', 'Bob'])
+    expect(await reported).toEqual(['Alice', 'Bob'])
     expect(watcher.snapshot()).toMatchObject({ joins: 1, fields: { playersOnline: { value: 2, source: 'management' } } })
     fleet.close()
   })

@@ -21,7 +21,7 @@ it('a server that upgrades its world is not up, and its progress is reported', {
   const upgrade = () => snapshot().fields.worldUpgrade?.value
   await expect.poll(() => snapshot().up, { timeout: 10_000 }).toBe(false)
 
-  // The connection is made anew while nothing is answered, so that an event may find none.
+  // The connection is reopened while there is no answer, so an event may be missed.
   const sendUntil = async (event: string, params: unknown, expected: object) => {
     await expect
       .poll(

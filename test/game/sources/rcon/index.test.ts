@@ -68,9 +68,9 @@ async function pollAll(source: ReturnType<typeof sourceOf>): Promise<Partial<Fie
 /** A server with these replies, the rest of the commands unknown. */
 const replying =
   (replies: Readonly<Record<string, string>>, type = 0) =>
-  ({ socket, id, type: asked, body }: Request) => {
+  ({ socket, id, type: requested, body }: Request) => {
     const text =
-      asked === 100 ? 'Unknown request 64' : (replies[body] ?? 'Unknown or incomplete command, see below for error<--[HERE]')
+      requested === 100 ? 'Unknown request 64' : (replies[body] ?? 'Unknown or incomplete command, see below for error<--[HERE]')
     const count = Math.max(1, Math.ceil(text.length / 4096))
     for (let piece = 0; piece < count; piece++) socket.write(packet(id, type, text.slice(piece * 4096, (piece + 1) * 4096)))
   }
@@ -317,7 +317,7 @@ describe('a command that is never answered', () => {
     tps: '§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n',
   }
 
-  /** A server that says nothing to the commands in `silent`, nor to anything after them on that connection; and a source of it. */
+  /** A server that does not answer the commands in `silent`, nor anything after them on that connection; and a source for it. */
   async function withSilent(...commands: string[]) {
     const silent = new Set(commands)
     const clock = manualClock()
@@ -335,16 +335,16 @@ describe('a command that is never answered', () => {
     /** The deadline comes when the poll waits for what is not answered. */
     const pollOnce = async () => {
       const before = peer.commands.length
-      const asked = () => peer.commands.slice(before)
+      const requested = () => peer.commands.slice(before)
       const deadline = new AbortController()
       let over = false
       const polled = source.poll(deadline.signal).finally(() => {
         over = true
       })
       polled.catch(() => {})
-      await until(() => over || asked().some((command) => silent.has(command)))
+      await until(() => over || requested().some((command) => silent.has(command)))
       if (!over) deadline.abort(new SourceError('timeout', `${source.target}: too late`))
-      return { reading: await polled, late: deadline.signal.aborted, asked: asked() }
+      return { reading: await polled, late: deadline.signal.aborted, requested: requested() }
     }
     return { peer, silent, pace, warnings, clock, pollOnce, source }
   }
@@ -384,7 +384,7 @@ describe('a command that is never answered', () => {
       expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
       await clock.advance(2_500)
     }
-    expect((await pollOnce()).asked).toContain('minecraft:list uuids')
+    expect((await pollOnce()).requested).toContain('minecraft:list uuids')
   })
 
   it('fails the poll if it is sent first, and is sent last in the next poll', async () => {
@@ -393,7 +393,7 @@ describe('a command that is never answered', () => {
     await clock.advance(5_000)
     const next = await pollOnce()
     expect(next.late).toBe(true)
-    expect(next.asked.at(-1)).toBe('time query gametime')
+    expect(next.requested.at(-1)).toBe('time query gametime')
     expect(next.reading.fields).toMatchObject({ tickDurationMean: 0.0012, playersOnline: 1 })
     await clock.advance(2_500)
     expect((await pollOnce()).late).toBe(false)

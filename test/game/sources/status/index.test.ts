@@ -82,11 +82,11 @@ describe('SRV records', () => {
 
   /** Every name is this machine; the plain address, whose port is taken for real servers, leads to `plain`. */
   function fakeNetwork(plain: number, resolveSrv: (name: string) => Promise<ReturnType<typeof record>[]>, clock = systemClock) {
-    const asked: string[] = []
+    const requested: string[] = []
     const resolver: Resolver = {
       addresses: async () => ({ value: [{ address: '127.0.0.1', family: 4 }] }),
       async srv(name) {
-        asked.push(name)
+        requested.push(name)
         return { value: await resolveSrv(name) }
       },
       close() {},
@@ -95,20 +95,20 @@ describe('SRV records', () => {
       ...createNetwork({ clock, servers: 1, resolver }),
       connect: (addresses, port) => systemNetwork.connect(addresses, port === 25565 ? plain : port),
     }
-    return { network, asked }
+    return { network, requested }
   }
 
   it('lead to the target, which the handshake names, and are resolved once', async () => {
     const { port, handshakes } = await serve('{}')
-    const { network, asked } = fakeNetwork(1, async () => [record(1, 10), record(port, 5)])
+    const { network, requested } = fakeNetwork(1, async () => [record(1, 10), record(port, 5)])
     const source = createStatusSource(address, { ...context, network })
     expect((await source.poll(never())).fields.port).toBe(port)
     await source.poll(never())
-    expect(handshakes.map(({ host, port: asked }) => `${host}:${asked}`)).toEqual([
+    expect(handshakes.map(({ host, port: requested }) => `${host}:${requested}`)).toEqual([
       `node${port}.example.org:${port}`,
       `node${port}.example.org:${port}`,
     ])
-    expect(asked).toEqual(['_minecraft._tcp.mc.example.org'])
+    expect(requested).toEqual(['_minecraft._tcp.mc.example.org'])
   })
 
   it('lead to the next target when the first refuses', async () => {
@@ -137,7 +137,7 @@ describe('SRV records', () => {
     const clock = manualClock()
     const { port } = await serve('{}')
     let fails = false
-    const { network, asked } = fakeNetwork(
+    const { network, requested } = fakeNetwork(
       1,
       async () => {
         if (fails) throw dnsError('ETIMEOUT')
@@ -150,7 +150,7 @@ describe('SRV records', () => {
     fails = true
     await clock.advance(61_000)
     for (let poll = 0; poll < 3; poll++) expect((await source.poll(never())).fields.port).toBe(port)
-    expect(asked).toHaveLength(2)
+    expect(requested).toHaveLength(2)
   })
 
   it.each([
@@ -159,10 +159,10 @@ describe('SRV records', () => {
     { host: 'localhost', port: 25565 },
   ])('are not looked for at $host:$port', async ({ host, port }) => {
     const served = await serve('{}')
-    const { network, asked } = fakeNetwork(served.port, async () => [])
+    const { network, requested } = fakeNetwork(served.port, async () => [])
     const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }
     await createStatusSource({ edition: 'java', host, port }, { ...context, network: all }).poll(never())
-    expect(asked).toEqual([])
+    expect(requested).toEqual([])
   })
 })
 

@@ -151,18 +151,18 @@ describe('bedrock://', () => {
   })
 
   it('stays with the transport that answered, and tries the other one when it fails', async () => {
-    const asked: string[] = []
+    const requested: string[] = []
     const up = { raknet: true, nethernet: false }
     const reader = (transport: 'raknet' | 'nethernet') => async (): Promise<Partial<Fields>> => {
-      asked.push(transport)
+      requested.push(transport)
       if (!up[transport]) throw new SourceError('refused', transport)
       return { transport }
     }
     const readBedrock = createBedrockReader('server', { raknet: reader('raknet'), nethernet: reader('nethernet') })
     const readings = async () => {
-      asked.length = 0
+      requested.length = 0
       const fields = await readBedrock(never()).catch((error: SourceError) => ({ transport: error.code }))
-      return [asked.join(' '), fields.transport]
+      return [requested.join(' '), fields.transport]
     }
     expect(await readings()).toEqual(['raknet nethernet', 'raknet'])
     expect(await readings()).toEqual(['raknet', 'raknet'])

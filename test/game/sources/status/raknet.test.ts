@@ -113,7 +113,7 @@ describe('a Bedrock server', () => {
   ])('that answers with %s is malformed', async (_, bytes) => {
     await using server = await bedrockServer((reply) => reply(bytes))
     await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code: 'malformed' })
-    // The server’s own is left.
+    // Only that of the server remains.
     await expect.poll(sockets).toBe(1)
   })
 
@@ -128,14 +128,14 @@ describe('a Bedrock server', () => {
       for (let count = 0; count < 200; count++) reply(Buffer.alloc(8_000, 0x1c))
     })
     expect((await poll(server.port)).fields.playersOnline).toBe(2)
-    // The server’s own is left.
+    // Only that of the server remains.
     await expect.poll(sockets).toBe(1)
   })
 
   it('that is silent times out at the deadline, with every socket closed', async () => {
     await using server = await bedrockServer(() => {})
     await expect(poll(server.port, AbortSignal.timeout(200))).rejects.toThrow()
-    // The server’s own is left.
+    // Only that of the server remains.
     await expect.poll(sockets).toBe(1)
   })
 
