@@ -246,7 +246,7 @@ describe('tickwarden', () => {
     expect(await status('first')).toBe(401)
     writeFileSync(config, `${text}runs: { token: added }\n`)
     running.child.kill('SIGHUP')
-    const [, changed] = await running.until(/read at the start only \((.*?)\)/)
+    const [, changed] = await running.until(/take effect after a restart only: (.*?)\. Restart/)
     expect(changed).toBe('runs.token')
     expect(await status('second')).toBe(200)
     running.child.kill('SIGTERM')

@@ -135,7 +135,7 @@ describe('what cannot be used', () => {
     expect((await lists())[1]?.problems).toEqual([
       'target "http://b/": expected host:port or bedrock://host:port',
       'target "c:99999": expected host:port or bedrock://host:port',
-      expect.stringMatching(/^target "d:1": name is "a\/b"; expected a name/),
+      expect.stringMatching(/^target "d:1": name is "a\/b"; expected a non-empty name/),
       'target "e:1": rcon.password.file is not a setting that can be given here',
       'target "f:1": directory is not a setting that can be given here',
       expect.stringMatching(/^target "g:1": query is "x y"; expected/),
