@@ -99,7 +99,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
 
 describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
   it.for([
-    ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /refuses the password: set STATE_PASSWORD/],
+    ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
   ] as const)('says once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
