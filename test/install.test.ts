@@ -96,14 +96,14 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
     const version = 'node-20'
 
     it('reads and watches a server from JavaScript', async () => {
-      const [demo] = await start(folderOf(version), binaryOf(version), ['demo'], /press Ctrl\+C/)
+      const [demo] = await start(folderOf(version), binaryOf(version), ['demo'], /Press Ctrl\+C/)
       writeFileSync(join(folderOf(version), 'consumer.mjs'), consumer.replace(/ as .*$/gm, '').replace(/: ServerWatcher/, ''))
       expect(await runConsumer(folderOf(version), 'consumer.mjs', demo)).toEqual(expected)
     })
 
     it('and from TypeScript, with its own types', async () => {
       const folder = folderOf(version)
-      const [demo] = await start(folder, binaryOf(version), ['demo'], /press Ctrl\+C/)
+      const [demo] = await start(folder, binaryOf(version), ['demo'], /Press Ctrl\+C/)
       writeFileSync(
         join(folder, 'package.json'),
         JSON.stringify({ ...JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')), type: 'module' }),

@@ -56,7 +56,7 @@ export async function startWorker(
       worker: { socketPath, loadHistory: link.loadHistory, requests },
     })
     const { host, port } = config
-    const listening = app.listen({ host, port, listenTextResolver: (url) => `A worker listens on ${url}` })
+    const listening = app.listen({ host, port, listenTextResolver: (url) => `A worker is ready at ${url}` })
     const url = await withListenError(listening, { host, port }, listenSettings.service)
     const endReports = startReports(link, app, requests)
     link.send({ type: 'listening', url })

@@ -136,7 +136,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     await sleep(awayMs)
     e.child.kill('SIGCONT')
     await until(() => isStable(all))
-    expect(e.output()).toMatch(/others have taken its servers over; it joins anew/)
+    expect(e.output()).toMatch(/lost its servers to other replicas; it rejoins now/)
     const woken = await pollers(servers)
     for (const [server, by] of four) expect(woken.get(server)).toBe(by)
 

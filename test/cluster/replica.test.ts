@@ -134,7 +134,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(owner.lines.filter((line) => line.includes('is unavailable: it is full'))).toHaveLength(1)
   })
 
-  it('uses no other database than its own, and says once that there is none', async () => {
+  it('uses no other database than the configured one, and logs once that it does not exist', async () => {
     const redis = await startRedis()
     const replica = await startReplica(redis, await startDemo(), { STATE_URL: `${redis.url}/99` })
     const problems = () => replica.lines.filter((line) => line.includes('The shared state at'))
@@ -142,20 +142,22 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     // Several attempts to join.
     const from = performance.now()
     await until(() => performance.now() - from > 1_500)
-    expect(problems()).toEqual([expect.stringContaining('it has no such database: change the number at the end of STATE_URL')])
+    expect(problems()).toEqual([
+      expect.stringContaining('the database does not exist: change the number at the end of STATE_URL'),
+    ])
     expect(redis.cli('dbsize')).toBe('0')
     expect((await fetch(`${replica.url}/readyz`)).status).toBe(503)
   })
 
-  it('ignores what it cannot read, and says so once', async () => {
+  it('ignores invalid data, and logs that once', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const replica = await startReplica(redis, demo)
     await until(() => replica.owns())
     for (const message of ['x 1\n{"version":99}', 'x 1\nnot JSON', 'x 1\n{"version":1}', 'x 1\n[]', 'nonsense'])
       redis.cli('publish', '{tickwarden}:1:0', message)
-    await until(() => replica.lines.some((line) => line.includes('cannot read')))
+    await until(() => replica.lines.some((line) => line.includes('Ignored data in the shared state')))
     await until(async () => (await fetch(`${replica.url}/api/v1/getall`)).ok)
-    expect(replica.lines.filter((line) => line.includes('cannot read'))).toHaveLength(1)
+    expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)
   })
 
   it('is not ready, and says nothing of any server, while it has not joined', async () => {

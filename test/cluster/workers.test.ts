@@ -62,7 +62,7 @@ describe('WORKERS', () => {
     process.kill(before[0]!, 'SIGKILL')
     await until(() => ended.size === 1)
     await until(() => workersOf(service).length === 2 && !workersOf(service).includes(before[0]!))
-    await until(() => (service.output().match(/ready to answer/g)?.length ?? 0) === 3)
+    await until(() => (service.output().match(/A worker is ready/g)?.length ?? 0) === 3)
     for (let index = 0; index < 10; index++) {
       expect((await getOnce(`${url}/api/v1/servers/s2/getall`)).status).toBe(200)
       // Also of the one that has just started.
@@ -124,7 +124,7 @@ describe('WORKERS', () => {
     const [worker = 0] = workersOf(service)
     process.kill(worker, 'SIGHUP')
     service.child.kill('SIGHUP')
-    await until(() => service.output().includes('SIGHUP: reading the servers again'))
+    await until(() => service.output().includes('SIGHUP: reading the configuration again'))
     expect(workersOf(service)).toContain(worker)
   }, 40_000)
 
@@ -138,7 +138,7 @@ describe('WORKERS', () => {
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
     await expect(startService('workers', undefined, { WORKERS: '2', PORT: String(port) })).rejects.toThrow(
-      `127.0.0.1:${port} is taken by another program`,
+      `127.0.0.1:${port} is already in use by another program`,
     )
     taken.close()
   })
