@@ -37,7 +37,7 @@ describe('the config file', () => {
   })
 
   const broken: readonly (readonly [string, RegExp])[] = [
-    ['servers: [', /line 1, column 11: .*every bracket closed/],
+    ['servers: [', /line 1, column 11: .*closed brackets/],
     [`servers:\n${server('a', 99_999)}`, /servers\[0\]\.address is "127\.0\.0\.1:99999"; expected/],
     [`servers:\n${server('a')}${server('a')}`, /two servers have the name "a"/],
     ['', /lists no server/],
@@ -79,7 +79,7 @@ describe('the config file', () => {
     await expect.poll(names).toEqual(['a', 'b', 'c'])
     const lines = log.filter((line) => line.includes('restart'))
     expect(lines).toHaveLength(1)
-    expect(lines[0]).toContain('(poll.timeout, page.title)')
+    expect(lines[0]).toContain('after a restart only: poll.timeout, page.title.')
   })
 })
 
@@ -131,7 +131,7 @@ it('needs no server where another provider is on, and then starts no demo', asyn
     yaml: 'page: { title: Mine }',
   })
   expect(await service.names()).toEqual([])
-  expect(service.log[0]).toMatch(/watches no server yet/)
+  expect(service.log[0]).toMatch(/watches no servers yet/)
   expect(() => loadConfig({ env: { MC_NAME: 'x', DISCOVERY_FILE_SD: '/srv/x.json' } })).toThrow(
     'MC_NAME is set without MC_SERVER',
   )
