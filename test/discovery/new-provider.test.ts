@@ -31,7 +31,7 @@ it('is off without its main setting', async () => {
 })
 
 it('has its settings checked, and in --help and the docs', () => {
-  expect(() => loadConfig({ env: { DISCOVERY_TOY: 'a/b' } })).toThrow(/DISCOVERY_TOY is "a\/b"; expected a list/)
+  expect(() => loadConfig({ env: { DISCOVERY_TOY: 'a/b' } })).toThrow(/DISCOVERY_TOY is "a\/b"; expected a comma-separated list/)
   expect(() => loadConfig({ env: { DISCOVERY_TOI: 'a' } })).toThrow(/did you mean DISCOVERY_TOY\?/)
   expect(settingsHelp()).toMatch(/DISCOVERY_TOY +names of toys/)
   expect(providerTable()).toMatch(/^\| toys +\| `DISCOVERY_TOY` +\| `discovery\.toy` +\| Each toy is a server\. +\|$/m)

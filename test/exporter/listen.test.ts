@@ -40,7 +40,7 @@ describe('METRICS_LISTEN', () => {
       code: 'NOT_FOUND',
       instance: '/v1/ping',
       detail: expect.stringMatching(
-        /\/v1\/ping; .* serves \/metrics, \/probe, \/sd, \/healthz, \/readyz; everything else is on .* HOST and PORT\.$/,
+        /\/v1\/ping; .* serves \/metrics, \/probe, \/sd, \/healthz, \/readyz; everything else is served on HOST and PORT\.$/,
       ),
     })
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
