@@ -11,20 +11,24 @@ export function histogramLines(name: string, labels: string, histogram: Histogra
   return `${buckets.join('')}${name}_sum${own} ${histogram.sum}\n${name}_count${own} ${histogram.count}\n`
 }
 
-const nameLookups = {
+interface HistogramFamily {
+  readonly name: string
+  readonly type: 'histogram'
+  readonly help: string
+}
+
+export const nameLookupFamily: HistogramFamily = {
   name: 'tickwarden_name_lookup_seconds',
   type: 'histogram',
   help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, seconds.',
 }
 
-export const nameLookupText = (histogram: Histogram, format: Format): string =>
-  familyHeader(nameLookups, format) + histogramLines(nameLookups.name, '', histogram, format)
-
-const pollDelays = {
+export const pollDelayFamily: HistogramFamily = {
   name: 'tickwarden_poll_delay_seconds',
   type: 'histogram',
   help: 'Delay between the time at which a poll was due and its start, seconds.',
 }
 
-export const pollDelayText = (histogram: Histogram, format: Format): string =>
-  familyHeader(pollDelays, format) + histogramLines(pollDelays.name, '', histogram, format)
+/** The family of one histogram without labels. */
+export const histogramText = (family: HistogramFamily, histogram: Histogram, format: Format): string =>
+  familyHeader(family, format) + histogramLines(family.name, '', histogram, format)

@@ -18,7 +18,7 @@ import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
 import { replica as replicaFamilies } from './families/replica.ts'
 import type { FleetText } from './fleet-text.ts'
-import { nameLookupText, pollDelayText } from './histogram-text.ts'
+import { histogramText, nameLookupFamily, pollDelayFamily } from './histogram-text.ts'
 import type { HttpHistogram } from './http-histogram.ts'
 import { chooseFormat } from './negotiate.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
@@ -162,8 +162,8 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         replica === undefined ? '' : writeReplica(replica.metrics(), format),
         discovery === undefined ? '' : writeDiscovery(discovery, format),
         histogram.text(format),
-        nameLookupText(nameLookups, format),
-        pollDelayText(pollDelays, format),
+        histogramText(nameLookupFamily, nameLookups, format),
+        histogramText(pollDelayFamily, pollDelays, format),
         await service.text(format),
         endings[format],
       ].join('')
