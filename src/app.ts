@@ -73,13 +73,6 @@ const mainHint = (path: string): string | undefined =>
 const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is served on HOST and PORT`
 
-type EventMetrics = ReturnType<Workers['eventMetrics']>
-
-const addEventMetrics = (own: EventMetrics, others: EventMetrics = { clients: 0, dropped: 0 }): EventMetrics => ({
-  clients: own.clients + others.clients,
-  dropped: own.dropped + others.dropped,
-})
-
 /** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
 export async function buildApp(options: AppOptions) {
   const {
@@ -128,8 +121,9 @@ export async function buildApp(options: AppOptions) {
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients)
   const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
-  const allEvents = { metrics: () => sumEventMetrics([events, pageEvents]) }
-  app.decorate('parts', { history, events: allEvents })
+  const ownEvents = { metrics: () => sumEventMetrics([events, pageEvents]) }
+  app.decorate('parts', { history, events: ownEvents })
+  const allEvents = [ownEvents, ...(workers ? [{ metrics: workers.eventMetrics }] : [])]
   const icons = createIcons()
   if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath], worker.socketPath)
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
@@ -143,7 +137,7 @@ export async function buildApp(options: AppOptions) {
     metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => addEventMetrics(allEvents.metrics(), workers?.eventMetrics()), historyBytes: () => history.bytes() },
+    live: { events: () => sumEventMetrics(allEvents), historyBytes: () => history.bytes() },
     countsRequests: workers === undefined,
     ...(requests && { histogram: requests }),
     ...(replica && { replica }),
