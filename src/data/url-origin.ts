@@ -5,8 +5,8 @@ import { Agent, fetch, type Response } from 'undici'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../log.ts'
 import { version } from '../package.ts'
+import { readBody } from '../read-body.ts'
 import type { Origin, SnapshotText } from './origin.ts'
-import { readBody } from './read-body.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
 export interface UrlOriginOptions {

@@ -1,6 +1,6 @@
 import { type Agent, fetch, type Response } from 'undici'
-import { readBody } from '../data/read-body.ts'
 import { version } from '../package.ts'
+import { readBody } from '../read-body.ts'
 import { DiscoveryError } from './provider.ts'
 
 const maxBytes = 32 * 1024 * 1024
