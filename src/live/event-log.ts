@@ -1,11 +1,5 @@
 import { randomInt } from 'node:crypto'
-
-/** One event, encoded once for all clients. */
-export interface LiveEvent {
-  readonly id: number
-  readonly server: string
-  readonly bytes: Buffer
-}
+import type { LiveEvent } from './event.ts'
 
 /** The newest events, for clients that reconnect. */
 export interface EventLog {
@@ -18,6 +12,8 @@ export interface EventLog {
   has(id: number): boolean
   /** The first event after `id`; undefined if there is none. */
   next(id: number): LiveEvent | undefined
+  /** Removes all events and marks, so that no client can resume. */
+  clear(): void
 }
 
 /** Number of events by which the log may exceed its capacity before it is trimmed. */
@@ -75,5 +71,10 @@ export function createEventLog(capacity: number, firstId: number): EventLog {
     },
     has: (id) => id >= forgotten && (marks.has(id) || events[after(id) - 1]?.id === id),
     next: (id) => events[after(id)],
+    clear() {
+      events.length = 0
+      marks.clear()
+      forgotten = last
+    },
   }
 }

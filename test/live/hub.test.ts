@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { createEventHub, type EventSink } from '../../src/live/hub.ts'
+import type { EventSink } from '../../src/live/client.ts'
+import { createEventHub } from '../../src/live/hub.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 

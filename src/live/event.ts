@@ -1,0 +1,32 @@
+/** One event, encoded once for all clients. */
+export interface LiveEvent {
+  readonly id: number
+  readonly server: string
+  readonly bytes: Buffer
+}
+
+/** @param json the data of the event */
+export const encodeMessage = (id: number, event: string, json: string): Buffer =>
+  Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${json}\n\n`)
+
+/** Encoded when it is first sent, which is rare while there are no clients. */
+export class EncodedEvent implements LiveEvent {
+  readonly id: number
+  readonly server: string
+  readonly #name: string
+  readonly #data: object
+  #bytes: Buffer | undefined
+
+  /** @param data the members after `server` */
+  constructor(id: number, server: string, name: string, data: object) {
+    this.id = id
+    this.server = server
+    this.#name = name
+    this.#data = data
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= encodeMessage(this.id, this.#name, JSON.stringify({ server: this.server, ...this.#data }))
+    return this.#bytes
+  }
+}
