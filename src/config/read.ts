@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Given } from './file.ts'
+import type { Given } from './given.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
 
 export type Texts = Readonly<Record<string, string | undefined>>

@@ -17,6 +17,9 @@ export interface Setting<T> {
   readonly needs?: string
 }
 
+/** Defines a setting. Preserves the type of `default`, because a setting with a default always has a value. */
+export const setting = <T, const D extends Omit<Setting<T>, 'kind'>>(definition: D & { readonly kind: Kind<T> }) => definition
+
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>
 
 /** The value of each setting of a table; undefined if it has neither a value nor a default, or is wrong. */

@@ -1,5 +1,6 @@
-import { type Given, readServerFile } from '../config/file.ts'
-import { readEntry } from '../config/server.ts'
+import type { Given } from '../config/given.ts'
+import { readEntry } from '../config/server-entry.ts'
+import { readServerFile } from '../config/server-file.ts'
 import { settingsOfServer } from '../config/settings.ts'
 import type { ServerSettings } from '../game/server.ts'
 import { DiscoveryError } from './provider.ts'
