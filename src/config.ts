@@ -88,7 +88,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const { values, given: set } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
   // The environment and the flags apply to the first server.
   const [first, ...others] = contents?.servers ?? []
-  // Nothing is known about a file or entry that could not be read.
+  // The contents of an unreadable file or entry are unknown.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findConflicts(primary, first?.place))

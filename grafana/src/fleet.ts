@@ -56,7 +56,7 @@ export const fleet = () => {
       stat({
         title: 'Slowest tick rate',
         description:
-          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Needs a source of the tick rate, such as RCON.',
+          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],

@@ -37,7 +37,7 @@ function adviseOn(name: string, section: string, open: string | undefined, { key
   return `unknown setting; ${meant === undefined ? '' : `did you mean ${meant}? `}expected one of ${here.join(', ')}`
 }
 
-/** Flattens nested mappings to dotted keys, and lists of texts to comma-separated texts. */
+/** Flattens nested mappings to dotted keys, and lists of strings to comma-separated strings. */
 export function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems: string[]): Map<string, Given> {
   const { path, entry, keys, others } = place
   const names = [...keys.keys()]

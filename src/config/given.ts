@@ -1,4 +1,4 @@
-/** The text of a setting and its origin. */
+/** The text of a setting, and where it was set. */
 export interface Given {
   /** For messages: `MC_SERVER`, `--mc-server`, `tickwarden.yaml: poll.interval`. */
   readonly from: string

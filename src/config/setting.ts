@@ -7,7 +7,7 @@ export interface Setting<T> {
   readonly file?: string
   readonly meaning: string
   readonly kind: Kind<T>
-  /** Default in text form; absent: none. */
+  /** Default, as text; absent if there is none. */
   readonly default?: string
   /** Description of the behaviour without the setting, shown instead of a default. */
   readonly otherwise?: string

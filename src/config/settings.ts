@@ -48,12 +48,12 @@ export const settings = {
   ...log,
 } as const
 export type SettingName = keyof typeof settings
-/** The values read; undefined also for a wrong setting. */
+/** The parsed values; undefined for a setting without a value or with a wrong one. */
 export type SettingValues = ValuesOf<typeof settings>
 
 const descriptors: readonly SourceDescriptor[] = sources
 
-/** Every setting of one game server: its own, then those of each source. */
+/** Every setting of a game server: the general ones, then those of each source. */
 export const settingsOfServer: readonly Setting<unknown>[] = [
   ...Object.values(serverSettings),
   ...descriptors.flatMap((source) => Object.values(settingsOf(source))),

@@ -3,13 +3,13 @@ import type { Kind } from './kind.ts'
 
 export const text: Kind<string> = {
   example: 'survival',
-  expected: 'a non-empty text',
+  expected: 'a non-empty string',
   parse: (given) => given.trim() || undefined,
 }
 
-/** A text to search for, or a regular expression. */
+/** A string to search for, or a regular expression. */
 export const textPattern: Kind<string> = {
-  expected: 'a non-empty text, or a regular expression between slashes: /asleep|starting/i',
+  expected: 'a non-empty string, or a regular expression between slashes: /asleep|starting/i',
   parse(given) {
     try {
       matchesPattern(given.trim(), '')
