@@ -164,7 +164,7 @@ async function measureHttp(options: BenchOptions): Promise<void> {
     console.log()
     await againstBare('/v1/kcomebacks/filter/artist?artist=o&limit=50&offset=100', 0.6, options, { DATA_DIR: folder })
   } finally {
-    // The killed service may still write to it.
+    // The killed service may still be writing to it.
     await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 100 })
   }
 }

@@ -37,7 +37,7 @@ if (!Number.isInteger(repeat) || repeat < 1) {
 
 const all: BenchRuns[] = []
 for (const name of names.filter((name) => wanted.length === 0 || wanted.includes(name))) {
-  console.log(`\n## ${name}${quick ? ' (quick: the numbers mean nothing)' : ''}`)
+  console.log(`\n## ${name}${quick ? ' (quick: the numbers are not meaningful)' : ''}`)
   const { run } = (await import(`./${name}.bench.ts`)) as { run: (options: BenchOptions) => Promise<void> }
   const runs: (readonly Result[])[] = []
   for (let count = 0; count < repeat; count++) {

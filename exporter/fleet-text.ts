@@ -19,7 +19,7 @@ export interface FleetText {
 
 /** Minimum characters of a part; rendering one takes a few tenths of a millisecond. */
 const partLength = 32_768
-/** Servers per part at most, even if none of them has a sample. */
+/** Maximum number of servers per part, even if none of them has a sample. */
 const maxServers = 500
 
 /**

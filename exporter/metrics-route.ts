@@ -25,7 +25,7 @@ import type { ServiceMetrics } from './service-metrics.ts'
 import { contentTypes, createExposition, endings, type Format } from './text.ts'
 
 const compress = promisify(gzip)
-/** The scraper waits for it, and these texts shrink to a tenth at any level. */
+/** The scraper waits for the compression, and every level shrinks these texts to a tenth. */
 const compression = { level: constants.Z_BEST_SPEED }
 
 /** Shorter texts, such as those of a probe, are sent uncompressed: zlib would take longer than the rest of the reply. */
@@ -149,7 +149,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         tags: ['metrics'],
         summary: 'Metrics of all watched servers and of the service',
         description:
-          'The newest values of every watched server and of this process, for Prometheus to scrape. A replica exports only the servers that it polls.',
+          'The latest values of every watched server and of this process, for Prometheus to scrape. A replica exports only the servers that it polls.',
         security: security.metrics,
         response: metricsSchema,
       },

@@ -32,7 +32,7 @@ import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
   readonly config: Config
-  /** Default: those of the configuration, for as long as the service runs. */
+  /** Default: the tokens of the configuration, which never change. */
   readonly tokens?: Pick<CurrentTokens, 'current'>
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
@@ -166,7 +166,7 @@ export async function buildApp(options: AppOptions) {
   })
   registerDataService(app, data)
   const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
-  /** Once every list of servers has been read: a server that is added later does not make the service unready. */
+  /** Determined once every list of servers has been read: a server added later does not make the service unready. */
   let first = pendingLists().length === 0 ? fleet.watchers : undefined
   const waitingFor = () => {
     const pending = pendingLists()

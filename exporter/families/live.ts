@@ -19,7 +19,7 @@ export const live: readonly Family<LiveMetrics>[] = [
   {
     name: 'tickwarden_history_bytes',
     type: 'gauge',
-    help: 'Memory used by the history of all servers, bytes.',
+    help: 'Memory used by the history of all servers, in bytes.',
     labels: [],
     read: ({ historyBytes }) => single(historyBytes()),
   },

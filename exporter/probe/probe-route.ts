@@ -59,7 +59,7 @@ const parameters = {
     }),
     ...hostnameKind,
   }),
-  debug: withDefault(booleanParameter({ description: 'Return the steps of the poll as text', example: true }), false),
+  debug: withDefault(booleanParameter({ description: 'Return a log of the poll as plain text', example: true }), false),
 }
 
 /** Does not reveal what the target resolves to: that may be an address of an internal network. */

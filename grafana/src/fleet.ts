@@ -1,7 +1,12 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
 import { alerts } from './alerts.ts'
 import { dashboard, linkToOthers } from './dashboard.ts'
-import { labelTable, stat, table, timeline, timeseries, valueMap } from './panels.ts'
+import { labelTable } from './panels/label-table.ts'
+import { valueMap } from './panels/panel.ts'
+import { stat } from './panels/stat.ts'
+import { table } from './panels/table.ts'
+import { timeline } from './panels/timeline.ts'
+import { timeseries } from './panels/timeseries.ts'
 import { rulesLoaded } from './prometheus-rules.ts'
 import { attention, failingSources, state, states, tickRateRatio, tickRateRatioOfRunning, tickTimeRatio } from './promql.ts'
 import { servicePanels, serviceRow } from './service.ts'
@@ -51,7 +56,7 @@ export const fleet = () => {
       stat({
         title: 'Slowest tick rate',
         description:
-          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Needs a source of the tick rate, such as RCON.',
+          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],

@@ -1,6 +1,9 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
 import { annotation, dashboard, linkToOthers } from './dashboard.ts'
-import { stat, timeline, timeseries, valueMap } from './panels.ts'
+import { valueMap } from './panels/panel.ts'
+import { stat } from './panels/stat.ts'
+import { timeline } from './panels/timeline.ts'
+import { timeseries } from './panels/timeseries.ts'
 import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
 const chosen = '{server="$server"}'

@@ -18,9 +18,9 @@ import { createSnapshotExchange } from './snapshot-exchange.ts'
 
 /** This process as one of several replicas that share the work of watching all servers. */
 export interface Replica {
-  /** Creates the watcher of a server, for the fleet. */
+  /** Creates the watcher of a server for the fleet. */
   readonly share: NonNullable<FleetOptions['share']>
-  /** Joins the other replicas, when the fleet has its servers. */
+  /** Joins the other replicas. To be called once the fleet has its servers. */
   start(fleet: Fleet): void
   /** Whether this replica owns the server and has polled it since. */
   isPolledHere(server: string): boolean

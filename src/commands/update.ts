@@ -54,7 +54,7 @@ export async function runUpdate(options: UpdateOptions, config: Pick<Config, 'da
     return exitCodes.notConfigured
   }
   const display = createRunDisplay(script, stdout, stderr, clock)
-  // The timers of the clock do not keep the process alive, but a run that waits for one must continue.
+  // Timers of the clock do not keep the process alive, but a run that waits for one must continue.
   const alive = setInterval(() => undefined, 60_000)
   try {
     const { full, force, dryRun } = options

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Given } from './file.ts'
+import type { Given } from './given.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
 
 export type Texts = Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]
   }
 }
 
-/** The text of a setting from flags, environment or config file, in this order; secrets may also be in a file of their own. */
+/** The text of a setting from flags, environment or config file, in this order; a secret may also be in a separate file. */
 function find(setting: Setting<unknown>, { flags, env, file }: Places, problems: string[]): Given | undefined {
   const fileSetting = `${setting.env}_FILE`
   for (const [texts, from] of [

@@ -119,7 +119,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   return tree
 }
 
-/** Parsing takes seconds and hundreds of MB for so many characters, and holds up everything else: over 50,000 servers. */
+/** Parsing takes seconds and hundreds of MB for so many characters, and blocks everything else: over 50,000 servers. */
 const maxLength = 4 * 1024 * 1024
 
 /**

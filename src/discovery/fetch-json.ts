@@ -23,7 +23,7 @@ export interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The name shown to clients: host and last segment, because the path of a URL may be secret. */
+/** The name shown to clients: host and last segment, because the whole path may be secret. */
 export function nameOf({ host, pathname }: URL): string {
   const segments = pathname.split('/').filter((segment) => segment !== '')
   return `${host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`

@@ -15,7 +15,7 @@ interface TargetGroup {
 const nameLabels = ['name', 'server', '__meta_tickwarden_name'] as const
 /** `__tickwarden_rcon_password` is the setting `rcon.password` of the server. */
 const settingPrefix = '__tickwarden_'
-/** A list that never ends, or that is not meant for here, must not take all memory. */
+/** Limits the memory that an endless or unrelated list can take. */
 const maxTargets = 100_000
 
 const isTextList = (value: unknown): value is readonly string[] =>
@@ -25,9 +25,9 @@ function toGroup(value: unknown, index: number): TargetGroup {
   const place = `group ${index + 1}`
   if (!isRecord(value)) throw new DiscoveryError(`${place}: expected an object with targets and labels`)
   const { targets, labels = {} } = value
-  if (!isTextList(targets)) throw new DiscoveryError(`${place}: targets: expected a list of texts, each host:port`)
+  if (!isTextList(targets)) throw new DiscoveryError(`${place}: targets: expected a list of strings, each host:port`)
   if (!isRecord(labels) || Object.values(labels).some((label) => typeof label !== 'string'))
-    throw new DiscoveryError(`${place}: labels: expected an object of texts`)
+    throw new DiscoveryError(`${place}: labels: expected an object whose values are strings`)
   return { targets, labels: labels as TargetGroup['labels'] }
 }
 
@@ -43,7 +43,7 @@ function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress
  * are parsed again.
  */
 export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
-  /** What a server has of which nothing but name and address is set. */
+  /** The settings of a server that has only a name and an address. */
   const plain = readServer(new Map(Object.entries({ name: 'plain', address: 'plain.test' })), 'target')
   let previous = new Map<string, ServerSettings | DiscoveryError>()
 
@@ -56,7 +56,7 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const settings = Object.entries(labels).filter(([label]) => label.startsWith(settingPrefix))
     const plainName = serverName.parse(name)
     const group = labels.group?.trim()
-    // Reading every setting that there is takes far longer, and most targets have none of them.
+    // Reading every possible setting takes far longer, and most targets have none.
     if (settings.length === 0 && plainName !== undefined)
       return { ...plain, name: plainName, ...(group && { group }), sources: { ...plain.sources, status: { address } } }
     const values = new Map([

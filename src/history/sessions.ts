@@ -91,7 +91,7 @@ export function createSessions(): Sessions {
   function record(change: SessionChange): void {
     apply(change)
     changes.push(change)
-    // Without a file nothing takes the changes.
+    // Without a file no one reads the changes.
     if (changes.length > 2 * capacity) changes = changes.slice(-capacity)
   }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastif
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Headers that let pages of other origins read the reply; null if they may not. */
+    /** Headers that allow pages of other origins to read the reply; null if they may not. */
     crossOrigin: Readonly<Record<string, string>> | null
   }
   interface FastifyContextConfig {

@@ -109,7 +109,7 @@ export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonl
     } catch (error) {
       // The app's route runs into the same error, logs it and answers.
       if (!response.headersSent) return false
-      // Not caught by anything else, it would end the process.
+      // An uncaught error would end the process.
       log.error({ err: error }, 'request failed')
       // A truncated reply must not seem complete; a complete one may be sent.
       if (!response.writableEnded) response.destroy()

@@ -45,7 +45,7 @@ export interface PageOptions {
 
 /** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
-/** Milliseconds for which the rendered page of the fleet is reused: it may have thousands of servers. */
+/** Milliseconds for which the rendered page of the fleet is cached: it may have thousands of servers. */
 const keepFor = 500
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 

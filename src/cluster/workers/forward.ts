@@ -11,7 +11,7 @@ import { pathOf, problemBody, problemHeaders } from '../../http/problem.ts'
 export function registerForwarding(app: FastifyInstance, paths: readonly string[], socketPath: string): void {
   const isForwarded = (path: string) => paths.some((one) => path === one || path.startsWith(`${one}/`))
   app.addHook('onRequest', (request, reply, done) => {
-    // Decoded, as the router does it; what cannot be decoded never comes here.
+    // Decoded, as the router does; a path that cannot be decoded never gets here.
     if (!isForwarded(decodeURI(pathOf(request.url)))) return done()
     reply.hijack()
     forward(request.raw, reply.raw, socketPath)
@@ -20,9 +20,9 @@ export function registerForwarding(app: FastifyInstance, paths: readonly string[
 
 function forward(request: IncomingMessage, response: ServerResponse, socketPath: string): void {
   const { method, url, basePath = '' } = request
-  // Without the body: no route reads one.
+  // The body is not forwarded: no route reads one.
   const { 'content-length': length, 'transfer-encoding': coding, expect, ...headers } = request.headers
-  // Only the one that counts here: the other process trusts this one.
+  // Only the address that this process has determined: the primary process trusts it.
   if (headers['x-forwarded-prefix'] !== undefined) headers['x-forwarded-prefix'] = basePath || '/'
   const forwarded = openRequest({ socketPath, method, path: url, headers: { ...headers, connection: 'close' } }, (reply) => {
     const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...kept } = reply.headers

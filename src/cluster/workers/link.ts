@@ -14,7 +14,7 @@ export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
 export interface Link {
   /** The message with configuration and servers. */
   readonly started: Promise<StartMessage>
-  /** Where the servers come from, once it has started; undefined: the demo server is watched. */
+  /** The lists that the servers come from, once started; undefined if the demo server is watched. */
   readonly discovery: DiscoveryView | undefined
   send(message: WorkerMessage): void
   /** Requests the recorded history of a server from the primary process. */

@@ -9,13 +9,13 @@ export type PrimaryMessage =
       readonly type: 'start'
       readonly config: Config
       readonly servers: readonly ServerSettings[]
-      /** Absent if the demo server is watched, which is in no list. */
+      /** Absent if the demo server is watched, which belongs to no list. */
       readonly lists: readonly ListStatus[] | undefined
       /** Path of the socket for requests that only the primary process can answer. */
       readonly socketPath: string
     }
   | { readonly type: 'servers'; readonly servers: readonly ServerSettings[] }
-  /** The lists of servers after a change of their status. */
+  /** The status of the lists of servers, after a change. */
   | { readonly type: 'lists'; readonly lists: readonly ListStatus[] }
   | {
       readonly type: 'snapshots'

@@ -115,7 +115,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // No timeouts of its own: the one below covers connecting, headers and body.
+  // The client's own timeouts are off: the one below covers connecting, headers and body.
   const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
   let blockedUntil = 0
 

@@ -10,7 +10,7 @@ const minSpacingMs = 1_000
 export interface Schedule {
   /** @param delayMs before the first poll */
   start(delayMs: number): void
-  /** Polls before the interval is over, at most once a second. Ignored before the start. */
+  /** Polls before the interval has passed, at most once a second. Ignored before the start. */
   pollSoon(): void
   close(): void
 }
@@ -23,30 +23,30 @@ export interface ScheduleOptions {
   readonly random: () => number
   /** Never rejects. */
   readonly poll: () => Promise<unknown>
-  /** Bounds the polls that run at once; default: no bound. */
+  /** Limits the number of concurrent polls; default: no limit. */
   readonly limit?: Limiter
   /** Called when a poll starts, with the milliseconds since it was due. */
   readonly onStart?: (delayMs: number) => void
-  /** Polls in a row that did not reach the server. */
+  /** Number of consecutive polls that did not reach the server. */
   readonly failures: () => number
 }
 
 /**
- * Polls on an interval, whether or not the poll before has ended, and less often while the server is down. Jitter only shortens
- * the pause, so that a change is never seen later than one interval after the last poll.
+ * Polls on an interval, whether or not the previous poll has ended, and less often while the server is down. Jitter only
+ * shortens the pause, so that a change is detected within one interval of the last poll.
  */
 export function createSchedule(options: ScheduleOptions): Schedule {
   const { interval, clock, random, poll, failures, limit = (task) => task(), onStart = () => {} } = options
-  /** Counts what has set the timer, so that the end of an earlier poll does not move it. */
+  /** Incremented each time the timer is set, so that the end of an earlier poll does not change it. */
   let turn = 0
   let startedAt: number | undefined
   let isStarted = false
-  /** A poll that was due has not been started yet: there is no second one. */
+  /** A due poll is waiting to start; no second one is added. */
   let isWaiting = false
   let closed = false
   let cancel = () => {}
 
-  /** Starts a poll when fewer than the maximum run. */
+  /** Starts a poll when the number of running polls is below the maximum. */
   async function run(dueAt: number): Promise<void> {
     if (isWaiting) return
     isWaiting = true
@@ -69,7 +69,7 @@ export function createSchedule(options: ScheduleOptions): Schedule {
       const pause = withJitter(interval, 0.1, random)
       pollAfter(pause)
       await run(dueAt)
-      // Only now is it known whether the server is down. The next poll may have begun since.
+      // Whether the server is down is known only now. The next poll may already have started.
       if (mine === turn) pollAfter(pause * backoffMs(failures(), backoff) - (clock.now() - started))
     })
   }

@@ -109,8 +109,8 @@ describe('what cannot be used', () => {
     '[{ "targets": ["a:1"': 'it is not valid JSON',
     '{}': 'expected a list of target groups: [{"targets": ["host:port"]}]',
     '[1]': 'group 1: expected an object with targets and labels',
-    '[{ "targets": "a:1" }]': 'group 1: targets: expected a list of texts, each host:port',
-    '[{ "targets": ["a:1"], "labels": { "x": 1 } }]': 'group 1: labels: expected an object of texts',
+    '[{ "targets": "a:1" }]': 'group 1: targets: expected a list of strings, each host:port',
+    '[{ "targets": ["a:1"], "labels": { "x": 1 } }]': 'group 1: labels: expected an object whose values are strings',
   }
   it('as a whole leaves the servers as they were', async () => {
     const { names, lists, write } = await start({ 'a.json': '[{ "targets": ["a:1"] }]' })
@@ -136,8 +136,8 @@ describe('what cannot be used', () => {
       'target "http://b/": expected host:port or bedrock://host:port',
       'target "c:99999": expected host:port or bedrock://host:port',
       expect.stringMatching(/^target "d:1": name is "a\/b"; expected a non-empty name/),
-      'target "e:1": rcon.password.file is not a setting that can be given here',
-      'target "f:1": directory is not a setting that can be given here',
+      'target "e:1": rcon.password.file cannot be set here',
+      'target "f:1": directory cannot be set here',
       expect.stringMatching(/^target "g:1": query is "x y"; expected/),
     ])
   })

@@ -17,7 +17,7 @@ export interface Columns {
 export type RowRead =
   /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
-  /** Why the row has no entry; its day and time still apply to the rows below. */
+  /** Why the row has no entry; the rows below still inherit its day and time. */
   | { readonly problem: string; readonly above: Above }
 
 /** In the order that an entry has them. */

@@ -100,7 +100,7 @@ export async function callLastfm(
     if (error !== undefined) throw error
     return json
   } catch (error) {
-    // The upstream has already waited for a rate limit; its error has `retryAt`.
+    // The client has already waited for a rate limit; its error has `retryAt`.
     if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
     throw toLastfmError(method, error.body) ?? error
   }

@@ -35,8 +35,8 @@ export class ProjectListError extends Error {
 }
 
 const expected: Readonly<Record<string, string>> = {
-  title: 'a text',
-  categories: 'a list of texts',
+  title: 'a string',
+  categories: 'a list of strings',
   gh_api: '<owner>/<repository>, or empty',
   links: 'names with URLs, such as {"GH": "https://..."}',
   visible: 'true or false',
@@ -57,18 +57,18 @@ function problemsOf(given: unknown, entry: unknown, place: string): string[] {
   )
   const missingTitle = typeof given === 'object' && given !== null && !('title' in given)
   return [
-    ...(missingTitle ? [`${place}.title is missing; expected a text`] : []),
+    ...(missingTitle ? [`${place}.title is missing; expected a string`] : []),
     ...unknown.map((key) => `${place}.${key}: unknown field; expected one of: ${fields.join(', ')}`),
     ...wrong
       .filter(([key]) => !(missingTitle && key === 'title'))
       .map(
         ([key]) =>
-          `${place}.${key} is ${shown((entry as Readonly<Record<string, unknown>>)[key])}; expected ${expected[key] ?? 'a text'}`,
+          `${place}.${key} is ${shown((entry as Readonly<Record<string, unknown>>)[key])}; expected ${expected[key] ?? 'a string'}`,
       ),
   ]
 }
 
-/** Whether an entry is a blank template: an empty title and no repository. Its other fields do not matter. */
+/** Whether an entry is a blank template: an empty title and no repository. Its other fields are ignored. */
 function isBlank(entry: unknown): boolean {
   if (typeof entry !== 'object' || entry === null || !('title' in entry)) return false
   const { title, gh_api = '' } = entry as Readonly<Record<string, unknown>>

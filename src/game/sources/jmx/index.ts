@@ -128,7 +128,7 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     connected:
       'the connection is accepted, but the request is not answered: is this the port of the agent, or does its JVM hang?',
   },
-  cost: 'one request per poll, answered beside the main thread',
+  cost: 'one request per poll, which does not run on the main thread',
   // The JVM answers even if the game server in it does not.
   network: false,
   pushes: false,

@@ -29,7 +29,7 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
       env: 'MC_MANAGEMENT_CA',
       file: 'management.ca',
       kind: existingFile('a PEM file that exists'),
-      meaning: 'PEM file that the certificate of the management protocol is checked against',
+      meaning: 'PEM file of the authority that signed the certificate of the management protocol',
     },
     fingerprint: {
       env: 'MC_MANAGEMENT_FINGERPRINT',

@@ -79,7 +79,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       kind: hostname,
       edition: 'java',
       otherwise: 'the host of the address',
-      meaning: 'name that the handshake carries, for a proxy that chooses the server by it',
+      meaning: 'host name sent in the handshake, for a proxy that routes by it',
     },
     proxyProtocol: {
       env: 'MC_PROXY_PROTOCOL',
@@ -93,7 +93,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       env: 'MC_ASLEEP_MOTD',
       file: 'asleepMotd',
       kind: textPattern,
-      meaning: 'part of the message of the day, or a /pattern/, by which a proxy shows that the server is stopped',
+      meaning: 'part of the message of the day, or a /pattern/, that a proxy shows while the server is stopped',
     },
   },
   fields: {

@@ -416,11 +416,11 @@ describe('the projects script', () => {
     ])
     expect((await run()).errors).toEqual([
       expect.stringContaining('[0].colour: unknown field'),
-      'projects.config.json: [0].title is 1; expected a text',
-      'projects.config.json: [0].categories is "a"; expected a list of texts',
+      'projects.config.json: [0].title is 1; expected a string',
+      'projects.config.json: [0].categories is "a"; expected a list of strings',
       'projects.config.json: [0].gh_api is "a b"; expected <owner>/<repository>, or empty',
       'projects.config.json: [1] is 7; expected a project',
-      'projects.config.json: [2].title is missing; expected a text',
+      'projects.config.json: [2].title is missing; expected a string',
       expect.stringContaining('[4].gh_api is "x/Y", the same as [3]'),
     ])
     await write('[')
