@@ -17,6 +17,13 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
     read: ({ members }) => single(members),
   },
   {
+    name: 'tickwarden_replica_differing_servers',
+    type: 'gauge',
+    help: 'Servers of this replica that another replica lists with other settings (settings) or does not list (missing).',
+    labels: ['difference'],
+    read: ({ differences = {} }) => Object.entries(differences).map(([kind, value]) => ({ labels: [kind], value })),
+  },
+  {
     name: 'tickwarden_replica_state_up',
     type: 'gauge',
     help: '1 if this replica can use the shared state (STATE_URL), 0 if not.',

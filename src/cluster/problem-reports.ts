@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { StateProblem } from './problem.ts'
 
 /** Purposes of commands; `commands` and `messages` stand for the two connections themselves. */
-export type StatePart = 'commands' | 'messages' | 'members' | 'snapshots' | 'locks'
+export type StatePart = 'commands' | 'messages' | 'members' | 'lists' | 'snapshots' | 'locks'
 
 /** Logs each problem with the shared state once, and when all are resolved. */
 export interface ProblemReports {

@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
 import { type App, buildApp } from '../app.ts'
 import { sharedClock } from '../clock.ts'
-import { createLink, createSharedWatchers, type Link } from '../cluster/workers/link.ts'
+import { createSharedWatchers } from '../cluster/shared-watchers.ts'
+import { createLink, type Link } from '../cluster/workers/link.ts'
 import type { Config } from '../config.ts'
 import { createFleet } from '../game/fleet.ts'
 import { createSources } from '../game/sources/create-sources.ts'
@@ -45,7 +46,7 @@ export async function startWorker(
   const config = withShare(given)
   const logger = createLogger(config)
   const clock = sharedClock
-  const watchers = createSharedWatchers(config.poll, clock, logger)
+  const watchers = createSharedWatchers({ settings: config.poll, clock, log: logger })
   const fleet = createFleet({ servers, poll: config.poll, clock, log: logger, createSources, share: watchers.share })
   const unfollow = link.follow(fleet, watchers, logger)
   const requests = createHttpHistogram()

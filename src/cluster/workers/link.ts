@@ -1,10 +1,9 @@
 import type { Clock } from '../../clock.ts'
 import type { DiscoveryView } from '../../discovery/status.ts'
-import type { Fleet, FleetOptions } from '../../game/fleet.ts'
-import type { PollSettings } from '../../game/server.ts'
+import type { Fleet } from '../../game/fleet.ts'
 import type { Log } from '../../log.ts'
-import { createIcons } from '../icons.ts'
-import { createSharedWatcher, type SharedWatcher } from '../shared-watcher.ts'
+import { createIconStore } from '../icon-store.ts'
+import type { SharedWatchers } from '../shared-watchers.ts'
 import { createSnapshotCodec } from '../snapshot-codec.ts'
 import type { PrimaryMessage, WorkerMessage } from './messages.ts'
 
@@ -23,39 +22,13 @@ export interface Link {
   follow(fleet: Fleet, watchers: SharedWatchers, log: Log): () => void
 }
 
-/** The watchers of a fleet whose servers this process does not poll. */
-export interface SharedWatchers {
-  readonly share: NonNullable<FleetOptions['share']>
-  get(server: string): SharedWatcher | undefined
-  all(): Iterable<SharedWatcher>
-}
-
-export function createSharedWatchers(settings: PollSettings, clock: Clock, log: Log): SharedWatchers {
-  const watchers = new Map<string, SharedWatcher>()
-  return {
-    share(server, createWatcher) {
-      const watcher = createSharedWatcher({
-        ...{ server, settings, clock, log, createWatcher },
-        onPolled() {},
-        onClose() {
-          if (watchers.get(server.name) === watcher) watchers.delete(server.name)
-        },
-      })
-      watchers.set(server.name, watcher)
-      return watcher
-    },
-    get: (server) => watchers.get(server),
-    all: () => watchers.values(),
-  }
-}
-
 /** Unused icons are removed if there are more than this many per server. */
 const maxIconsPerServer = 2
 const sweepMs = 1_000
 
 /** @param clock comparable with that of the primary process: see sharedClock */
 export function createLink(clock: Clock): Link {
-  const icons = createIcons()
+  const icons = createIconStore()
   const codec = createSnapshotCodec(icons)
   const waiting: PrimaryMessage[] = []
   const histories = new Map<string, (image: Buffer | undefined) => void>()
@@ -119,9 +92,7 @@ export function createLink(clock: Clock): Link {
           }
         }
         if (iconCount <= maxIconsPerServer * (fleet.servers.length + 50)) return
-        const shown = fleet.watchers.flatMap((watcher) => watcher.snapshot().fields.favicon?.value ?? [])
-        icons.keepOnly(new Set(shown.map(icons.hashOf)))
-        iconCount = shown.length
+        iconCount = icons.keepOnly(fleet.watchers.map((watcher) => watcher.snapshot()))
       }
       for (const message of waiting.splice(0)) handle(message)
       let cancel = () => {}

@@ -6,7 +6,7 @@ import type { Discovery } from '../../discovery/discovery.ts'
 import type { Fleet } from '../../game/fleet.ts'
 import type { RequestCounts } from '../../histogram.ts'
 import type { Log } from '../../log.ts'
-import { createIcons } from '../icons.ts'
+import { createIconStore } from '../icon-store.ts'
 import { createFeeds, type Feed } from './feed.ts'
 import type { PrimaryMessage, WorkerMessage } from './messages.ts'
 import { workerCommand } from './worker-command.ts'
@@ -65,7 +65,7 @@ interface Running {
 export function createWorkers(options: WorkersOptions): Workers {
   const { count, config, fleet, discovery, history, requests, socketPath, clock, log } = options
   const running = new Set<Running>()
-  const feeds = createFeeds({ fleet, icons: createIcons(), clock, staleAfter: config.poll.staleAfter })
+  const feeds = createFeeds({ fleet, icons: createIconStore(), clock, staleAfter: config.poll.staleAfter })
   let dropped = 0
   let hasStarted = false
   let isClosed = false
@@ -75,11 +75,11 @@ export function createWorkers(options: WorkersOptions): Workers {
     if (worker.isConnected()) worker.send(message, onSent)
   }
 
-  const unfollow = fleet.onChange(() => {
+  const unfollowFleet = fleet.onChange(() => {
     for (const one of running) send(one, { type: 'servers', servers: fleet.servers })
   })
 
-  discovery?.onChange(() => {
+  const unfollowDiscovery = discovery?.onChange(() => {
     const lists = discovery.status()
     for (const one of running) send(one, { type: 'lists', lists })
   })
@@ -135,7 +135,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     eventMetrics: () => ({ clients: [...running].reduce((sum, { clients }) => sum + clients, 0), dropped }),
     async close() {
       isClosed = true
-      unfollow()
+      unfollowFleet()
+      unfollowDiscovery?.()
       feeds.close()
       const ends = [...running].map(async ({ worker }) => {
         const ended = once(worker, 'exit')
