@@ -10,6 +10,7 @@ import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
 import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
+import { routeOtherMethod } from './other-methods.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -61,6 +62,7 @@ export function createServerFactory(
       if (error !== undefined) refuse(request, response, error)
       else if (!answerDirectly(request, response)) {
         response.setHeader(...noSniff)
+        routeOtherMethod(request)
         handle(request, response)
       }
     }

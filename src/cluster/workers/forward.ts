@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { unavailable } from '../../errors.ts'
+import { methodOf } from '../../http/other-methods.ts'
 import { pathOf, problemBody, problemHeaders } from '../../http/problem.ts'
 
 /**
@@ -19,7 +20,8 @@ export function registerForwarding(app: FastifyInstance, paths: readonly string[
 }
 
 function forward(request: IncomingMessage, response: ServerResponse, socketPath: string): void {
-  const { method, url, basePath = '' } = request
+  const { url, basePath = '' } = request
+  const method = methodOf(request)
   // The body is not forwarded: no route reads one.
   const { 'content-length': length, 'transfer-encoding': coding, expect, ...headers } = request.headers
   // Only the address that this process has determined: the primary process trusts it.
