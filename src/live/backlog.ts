@@ -57,14 +57,32 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   }
 }
 
-/** The events after `lastId`, which `log` must have. New events are among them. */
-export function missedBacklog(log: EventLog, lastId: number, isWanted: (event: LiveEvent) => boolean): Backlog {
+export interface MissedBacklogOptions {
+  readonly log: EventLog
+  /** The last event that the client received, which `log` must have. */
+  readonly lastId: number
+  /** Whether the client is sent this event. */
+  readonly isWanted: (event: LiveEvent) => boolean
+  /** What is sent instead if the client reads so slowly that `log` drops events before it has been sent them. */
+  readonly createSnapshots: () => Backlog
+}
+
+/** The events after `lastId`. New events are among them. */
+export function missedBacklog({ log, lastId, isWanted, createSnapshots }: MissedBacklogOptions): Backlog {
+  let snapshots: Backlog | undefined
+
   function* messages(): Generator<Buffer> {
     let id = lastId
     for (let event = log.next(id); event !== undefined; event = log.next(id)) {
+      if (!log.has(id)) {
+        snapshots = createSnapshots()
+        yield* snapshots.messages
+        return
+      }
       id = event.id
       if (isWanted(event)) yield event.bytes
     }
   }
-  return { messages: messages(), isAhead: () => false }
+
+  return { messages: messages(), isAhead: (event) => snapshots?.isAhead(event) ?? false }
 }

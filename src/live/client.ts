@@ -95,7 +95,7 @@ export function createEventClient({ sink, backlog, servers, turns, onLeave }: Ev
         return
       }
       const own = events.filter(accepts)
-      if (own.length > 0) write(Buffer.concat(own.map(({ bytes }) => bytes)))
+      if (own.length > 0) write(Buffer.concat(own.map((event) => (hasBacklog ? event.earlyBytes : event.bytes))))
     },
     beat() {
       const written = sink.socket?.bytesWritten ?? 0

@@ -19,7 +19,7 @@ export interface EventLog {
 /** Number of events by which the log may exceed its capacity before it is trimmed. */
 const slack = 100
 
-/** Difference between two ids. */
+/** Difference between two ids. The ids of a log are even: those of `LiveEvent.earlyBytes` are odd. */
 const idStep = 1_024
 
 /**
@@ -27,7 +27,7 @@ const idStep = 1_024
  * have different ids, so that a client that reconnects to another process does not skip its events.
  * @param wall Unix milliseconds
  */
-export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + randomInt(idStep)
+export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + 2 * randomInt(idStep / 2)
 
 /**
  * @param capacity number of events that are kept

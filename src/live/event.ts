@@ -3,6 +3,11 @@ export interface LiveEvent {
   readonly id: number
   readonly server: string
   readonly bytes: Buffer
+  /**
+   * The same event with an id from which no client can resume, for clients that have not been sent the state of every server yet:
+   * one that is cut off then must receive all states again.
+   */
+  readonly earlyBytes: Buffer
 }
 
 /** @param json the data of the event */
@@ -16,6 +21,7 @@ export class EncodedEvent implements LiveEvent {
   readonly #name: string
   readonly #data: object
   #bytes: Buffer | undefined
+  #earlyBytes: Buffer | undefined
 
   /** @param data the members after `server` */
   constructor(id: number, server: string, name: string, data: object) {
@@ -26,7 +32,17 @@ export class EncodedEvent implements LiveEvent {
   }
 
   get bytes(): Buffer {
-    this.#bytes ??= encodeMessage(this.id, this.#name, JSON.stringify({ server: this.server, ...this.#data }))
+    this.#bytes ??= this.#encode(this.id)
     return this.#bytes
+  }
+
+  get earlyBytes(): Buffer {
+    // Odd: no log has it.
+    this.#earlyBytes ??= this.#encode(this.id + 1)
+    return this.#earlyBytes
+  }
+
+  #encode(id: number): Buffer {
+    return encodeMessage(id, this.#name, JSON.stringify({ server: this.server, ...this.#data }))
   }
 }

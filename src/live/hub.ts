@@ -142,14 +142,13 @@ export function createEventHub(
     // The collected events are older than what the client receives first.
     batch.flush()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
+    const createSnapshots = () => allSnapshots(servers ?? new Set(fleet.watchers.map(({ server }) => server)))
     const client = createEventClient({
       sink,
       turns,
       ...(servers && { servers }),
       backlog:
-        lastId !== undefined && log.has(lastId)
-          ? missedBacklog(log, lastId, isWanted)
-          : allSnapshots(servers ?? new Set(fleet.watchers.map(({ server }) => server))),
+        lastId !== undefined && log.has(lastId) ? missedBacklog({ log, lastId, isWanted, createSnapshots }) : createSnapshots(),
       onLeave(reason) {
         if (reason === 'dropped') dropped++
         clients.delete(client)

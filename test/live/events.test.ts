@@ -213,6 +213,26 @@ describe('a client that reconnects', () => {
     expect(await names(second, 2)).toEqual(['snapshot Server', 'snapshot other'])
   })
 
+  it('receives every state if it was cut off within the first ones, although it had received a change', async () => {
+    // More than the operating system buffers for a client that does not read.
+    const long = 'x'.repeat(100_000)
+    const servers = Array.from({ length: 120 }, (_, index) => `server-${index}`)
+    const service = await start({ scripts: Object.fromEntries(servers.map((name) => [name, motd(long)])) })
+    const first = await service.follow()
+    await names(first, 1)
+    first.response.pause()
+    await poll(service, 'server-0', motd('changed'))
+    first.response.on('data', () => {
+      if (first.events.some(({ event }) => event === 'change')) first.close()
+    })
+    first.response.resume()
+    await first.ended
+    expect(first.events.at(-1)).toMatchObject({ event: 'change', data: { server: 'server-0' } })
+    expect(first.events.length).toBeLessThan(servers.length)
+    const second = await service.follow('', { 'last-event-id': first.events.at(-1)!.id })
+    expect(new Set(await names(second, servers.length))).toEqual(new Set(servers.map((name) => `snapshot ${name}`)))
+  })
+
   it('receives the state if it missed too many events', async () => {
     const service = await start({ scripts: { Server: { status } } })
     const first = await service.follow()
