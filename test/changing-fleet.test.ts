@@ -66,7 +66,7 @@ describe('servers that are added and removed', () => {
     expect((await get('/api/v1/getall')).status).toBe(503)
   })
 
-  it('have names that the API accepts in every encoding', async () => {
+  it('are found by their names in every percent-encoding', async () => {
     const service = await buildTestApp({ scripts: { 'a b/%é': up(1), plain: up(2) } })
     for (const name of ['a%20b%2F%25%C3%A9', 'a%20b%2f%25%c3%a9', 'plain', '%70lain'])
       expect((await service.get(`/api/v1/servers/${name}/getall`)).status, name).toBe(200)
@@ -74,7 +74,7 @@ describe('servers that are added and removed', () => {
       expect((await service.get(`/api/v1/servers/${name}/getall`)).status, name).toBeGreaterThanOrEqual(400)
   })
 
-  it('begin and end as series of the metrics, and as targets for Prometheus', async () => {
+  it('appear in and disappear from the metrics and the targets for Prometheus', async () => {
     const service = await start({ COMPAT: 'mc-monitor' })
     const series = async () => {
       const samples = parseSamples(await (await service.get('/metrics')).text())

@@ -74,7 +74,7 @@ describe('the image', () => {
     expect(rules.slice(1).every((rule) => rule.startsWith('!'))).toBe(true)
   })
 
-  it('builds only from those, and copies the files needed at run time', () => {
+  it('is built from those files only, and contains the files needed at run time', () => {
     const folder = mkdtempSync(join(tmpdir(), 'image-'))
     for (const path of included) cpSync(join(root, path), join(folder, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

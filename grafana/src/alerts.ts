@@ -84,7 +84,7 @@ export const alerts: readonly Alert[] = [
     summary: `${server} ticks too slowly`,
     description: `${server} has reached only {{ $value | humanizePercentage }} of its target tick rate for 2 minutes.`,
     action:
-      'Compare the tick times p50 and p99 on the Server dashboard. If both are high, there is too much work (entities, farms, view distance); if only p99 is high, there are spikes (saving, chunk generation, garbage collection). A profiler such as spark shows the cause.',
+      'Compare the tick times p50 and p99 on the Server dashboard. If both are high, every tick has too much work (entities, farms, view distance); if only p99 is high, single ticks have spikes (saving, chunk generation, garbage collection). A profiler such as spark shows the cause.',
   },
   {
     name: 'TickTimeHigh',
@@ -146,7 +146,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: 'tickwarden_snapshot_up == 0',
     for: '10m',
-    summary: 'There is no valid {{ $labels.database }} snapshot',
+    summary: 'The {{ $labels.database }} database has no valid snapshot',
     description:
       'The snapshot of the {{ $labels.database }} database has been missing or broken for 10 minutes. A previously loaded snapshot stays in use.',
     action:

@@ -71,7 +71,7 @@ function follow(replicas: readonly ServiceProcess[]): () => Promise<readonly str
 }
 
 describe.skipIf(!hasTool('redis-server'))('replicas', () => {
-  it('poll each server once, and take over from one that is killed, stopped or cut off', async () => {
+  it('poll each server once, and take over from a replica that is killed, stopped or disconnected', async () => {
     const redis = await startRedis()
     const servers = await startCountedServers(count)
     const replicas = await Promise.all(['a', 'b', 'c'].map((name) => startReplica(name, servers, redis.url)))

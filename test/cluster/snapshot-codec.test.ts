@@ -5,7 +5,7 @@ import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
 describe('createSnapshotCodec', () => {
-  it('carries a snapshot to another clock, its icon apart', async () => {
+  it('converts a snapshot to another clock, with the icon sent separately', async () => {
     const clock = manualClock(1_000)
     const icon = Buffer.from('icon')
     const fleet = fakeFleet(
@@ -41,7 +41,7 @@ describe('createSnapshotCodec', () => {
     expect(() => createSnapshotCodec(createIconStore()).decode(text, 0)).toThrow(RangeError)
   })
 
-  it('leaves out what a later release may add', () => {
+  it('ignores members that a later release may add', () => {
     const fields = {
       newField: [1, 'status', 0],
       motd: ['x', 'newSource', 0],

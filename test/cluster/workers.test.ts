@@ -28,7 +28,7 @@ const isRunning = (pid: number): boolean => {
 const getOnce = (url: string) => fetch(url, { headers: { connection: 'close' } })
 
 describe('WORKERS', () => {
-  it('lets several processes answer what one polls, and starts another in place of one that dies', async () => {
+  it('serve the servers that one process polls, and are replaced when they exit', async () => {
     const servers = await startCountedServers(3)
     const list = servers.addresses.map((address, index) => `  - { name: s${index}, address: "${address}" }\n`).join('')
     const env = { WORKERS: '2', POLL_INTERVAL: '500ms', STALE_AFTER: '10s' }
@@ -85,7 +85,7 @@ describe('WORKERS', () => {
     await until(() => !after.some(isRunning))
   })
 
-  it('passes on the X-Forwarded-Prefix of a trusted proxy, and nothing else that is called so', async () => {
+  it('forwards X-Forwarded-Prefix from a trusted proxy only', async () => {
     const service = await startService('workers', undefined, { WORKERS: '2', TRUST_PROXY: 'loopback' })
     const instance = async (prefix: string) => {
       const reply = await fetch(`${service.url}/v1/run/nothing`, { headers: { 'x-forwarded-prefix': prefix } })
@@ -97,7 +97,7 @@ describe('WORKERS', () => {
     expect(await service.exit).toBe(0)
   })
 
-  it('follows the lists of servers in every process', async () => {
+  it('update the servers in every process', async () => {
     const folder = temporaryFolder()
     const list = join(folder, 'targets.json')
     const groups = (...names: readonly string[]) =>
@@ -128,7 +128,7 @@ describe('WORKERS', () => {
     expect(workersOf(service)).toContain(worker)
   }, 40_000)
 
-  it('ends with the process that polls, and with an error where they cannot listen', async () => {
+  it('exit with the primary process, and with an error if they cannot listen', async () => {
     const service = await startService('workers', undefined, { WORKERS: '2' })
     const workers = workersOf(service)
     service.child.kill('SIGKILL')

@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-it.each(paths)('%s is described with examples, which it answers as described', async (path) => {
+it.each(paths)('%s is described with examples, to which it replies as described', async (path) => {
   const operation = described[path]?.get
   expect(operation?.summary).toBeTruthy()
   expect(operation?.tags).toHaveLength(1)
@@ -72,7 +72,7 @@ it.each(paths)('%s is described with examples, which it answers as described', a
   if (query.size > 0) expect(Object.keys(operation?.responses['400']?.content ?? {})).toEqual(['application/problem+json'])
 })
 
-it('the metrics tell of both databases', async () => {
+it('the metrics include both databases', async () => {
   const metrics = await (await service.get('/metrics')).text()
   for (const [database, entries] of [
     ['projects', 10],

@@ -107,7 +107,7 @@ function hold(page: string): { readonly requested: () => boolean; release(): voi
 const archive = 'upcoming-releases/archive'
 
 describe('the script-run routes', () => {
-  it('start a run at once, show it, and serve what it wrote without a restart', async () => {
+  it('start a run immediately, show it, and serve its result without a restart', async () => {
     const { get, read, script } = await start()
     const held = hold(archive)
     expect((await get('/v1/kcomebacks/last_update')).status).toBe(503)
@@ -158,7 +158,7 @@ describe('the script-run routes', () => {
     expect(Math.abs(success - Date.now() / 1000)).toBeLessThan(600)
   })
 
-  it('start one run for many requests at once', async () => {
+  it('start a single run for many simultaneous requests', async () => {
     const { get } = await start()
     const held = hold(archive)
     const replies = await Promise.all(Array.from({ length: 20 }, () => get('/v1/run/kcomebacks')))
@@ -169,7 +169,7 @@ describe('the script-run routes', () => {
     expect(reddit.requested.filter((page) => page === archive)).toHaveLength(1)
   })
 
-  it('run two scripts side by side', async () => {
+  it('run two scripts at the same time', async () => {
     writeFileSync(join(folder, 'projects.config.json'), '[{"title":"By hand"}]')
     const { get, script } = await start()
     const names = ['kcomebacks', 'projects']
@@ -180,7 +180,7 @@ describe('the script-run routes', () => {
     expect(runs.map((run) => run.script).sort()).toEqual(names)
   })
 
-  it('start nothing while the command line runs the script, and the other way round', async () => {
+  it('start no run while the command line runs the script, and vice versa', async () => {
     const { get, script } = await start({ RUN_PAUSE: '0s' })
     const held = hold(archive)
     const first = updateByHand()
@@ -210,7 +210,7 @@ describe('the script-run routes', () => {
     again.release()
   })
 
-  it('take over the lock of a process that is gone', async () => {
+  it('take over the lock of a process that has ended', async () => {
     const { get } = await start()
     writeFileSync(join(folder, '.kcomebacks.lock'), JSON.stringify({ machine: 'x', pid: 1, since: '1' }))
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
@@ -218,7 +218,7 @@ describe('the script-run routes', () => {
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
   })
 
-  it('ask to wait when a run has just been', async () => {
+  it('refuse a run soon after the previous one', async () => {
     const { get } = await start({ RUN_PAUSE: '1h' })
     expect(await updateByHand().run).toBe(0)
     const reply = await get('/v1/run/kcomebacks')
@@ -229,7 +229,7 @@ describe('the script-run routes', () => {
     expect((await reply.json()).status).toMatch(new RegExp(`^ran \\d+ s ago, try again in ${wait} s$`))
   })
 
-  it('show a run whose process was killed as failed, and ask to wait from its start on', async () => {
+  it('show a run whose process was killed as failed, and count the pause from its start', async () => {
     expect(await updateByHand().run).toBe(0)
     const held = hold(archive)
     const child = spawn(process.execPath, [updateChild], {
@@ -263,7 +263,7 @@ describe('the script-run routes', () => {
     expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done', last_end: expect.any(String) })
   })
 
-  it('say what is not set', async () => {
+  it('report missing settings', async () => {
     const configured = await start()
     const reply = await configured.get('/v1/run/synclikedsongs')
     expect(reply.status).toBe(503)
@@ -279,7 +279,7 @@ describe('the script-run routes', () => {
   it.each([
     ['lies in a file', () => join(folder, 'file', 'data'), 'created (ENOTDIR)'],
     ['is a file', () => join(folder, 'file'), 'created (EEXIST)'],
-  ])('say what is wrong where DATA_DIR %s', async (_what, place, reason) => {
+  ])('report the error if DATA_DIR %s', async (_what, place, reason) => {
     writeFileSync(join(folder, 'file'), '')
     const rest = `cannot be ${reason}; set it to a folder that this user may write to`
     const message = `DATA_DIR is "${place()}", which ${rest}`
@@ -293,7 +293,7 @@ describe('the script-run routes', () => {
     expect(output.join('')).toBe(`kcomebacks: failed: ${message}\n`)
   })
 
-  it('list the songs that are set aside, and tell when an access ends, until another token is set', async () => {
+  it('list songs that are set aside, and the expiry of an authorisation until another token is set', async () => {
     const song = {
       id: 'a',
       title: 'T',
@@ -322,7 +322,7 @@ describe('the script-run routes', () => {
     expect(await (await second.get('/metrics')).text()).not.toContain(`${metric}{`)
   })
 
-  it('stop their runs when the service stops', async () => {
+  it('abort their runs when the service stops', async () => {
     const { get, close } = await start()
     const held = hold(archive)
     await get('/v1/run/kcomebacks')
@@ -333,7 +333,7 @@ describe('the script-run routes', () => {
     expect(existsSync(join(folder, '.kcomebacks.lock'))).toBe(false)
   })
 
-  it('show the first mistakes of a run and how many there are; the log names all', async () => {
+  it('show the first errors of a run and the number of others; the log has all', async () => {
     writeFileSync(join(folder, 'projects.config.json'), JSON.stringify(Array.from({ length: 30 }, (_, index) => index)))
     const { get, script } = await start()
     await get('/v1/run/projects')
@@ -344,7 +344,7 @@ describe('the script-run routes', () => {
     for (const one of mistakes) expect(lines.join('')).toContain(one)
   })
 
-  it('show a run that failed, and no secret anywhere', async () => {
+  it('show a failed run without secrets', async () => {
     const { get, script } = await start({ REDDIT_CLIENT_SECRET: 'wrong-hunter3' })
     await get('/v1/run/kcomebacks')
     await until(async () => (await script('kcomebacks'))?.state === 'failed')
@@ -360,7 +360,7 @@ describe('the protection of the script-run routes', () => {
   const starting = ['/v1/run/kcomebacks', '/v1/run/projects', '/v1/run/synclikedsongs']
   const paths = ['/v1/run', ...starting]
 
-  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('refuses everything on %s without a token', async (HOST) => {
+  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('refuses every request on %s without a token', async (HOST) => {
     const { get } = await start({ HOST })
     for (const path of paths) {
       const reply = await get(path)
@@ -371,7 +371,7 @@ describe('the protection of the script-run routes', () => {
   })
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '::ffff:127.0.0.1'])(
-    'lets plain local requests in on %s without a token',
+    'accepts plain local requests on %s without a token',
     async (HOST) => {
       const { get, raw, port } = await start({ HOST })
       expect((await get('/v1/run')).status).toBe(200)
@@ -401,7 +401,7 @@ describe('the protection of the script-run routes', () => {
     expect(reddit.requested).toEqual([])
   })
 
-  it.each(['127.0.0.1', '0.0.0.0'])('lets only in who has the token, on %s too', async (HOST) => {
+  it.each(['127.0.0.1', '0.0.0.0'])('accepts only requests with the token, on %s too', async (HOST) => {
     const { get, raw, port } = await start({ HOST, RUN_TOKEN: 'hunter-two' })
     for (const authorization of [
       undefined,
@@ -428,7 +428,7 @@ describe('the protection of the script-run routes', () => {
     expect(await reply.json()).toEqual({ status: 'udating...' })
   })
 
-  it('starts nothing by HEAD', async () => {
+  it('starts no run for HEAD', async () => {
     const { raw, port, script } = await start({ RUN_PAUSE: '0s' })
     const host = `127.0.0.1:${port}`
     for (const path of starting) expect(await raw('HEAD', path, { host })).toBe(405)

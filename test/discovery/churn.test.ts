@@ -23,7 +23,7 @@ function targets(round: number): string {
   return JSON.stringify(groups)
 }
 
-it('follows 100 changes at a time among 10,000 servers of one file, and leaves the watchers of the others alone', async () => {
+it('applies 100 changes at a time among 10,000 servers of one file, and keeps the watchers of the others', async () => {
   const folder = temporaryFolder()
   const file = join(folder, 'targets.json')
   const write = (round: number) => {

@@ -57,7 +57,7 @@ it('spreads the first polls of many servers evenly over the interval', async () 
   expect(clock.pending).toBe(0)
 })
 
-it('polls a server at the same offset in the interval after a restart, independently of the others', async () => {
+it('polls a server at the same offset in the interval after a restart, whatever the other servers are', async () => {
   const firstPolls = async (names: readonly string[]) => {
     const { clock, fleet, sources } = fleetOf(names)
     fleet.start()

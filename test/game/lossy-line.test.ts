@@ -59,7 +59,7 @@ describe.each(protocols)('%s over a line with', (protocol) => {
   ]
 
   it.each(faults)(
-    '%s: the server is down, with one line of log each way, and back within two attempts',
+    '%s: the server is down and recovers within two attempts, with one log line for each',
     { timeout: 60_000 },
     async (_, fault, code) => {
       // Long enough that a busy machine adds no timeout of its own.
@@ -86,7 +86,7 @@ describe.each(protocols)('%s over a line with', (protocol) => {
     ['slices of 8 bytes', { sliceBytes: 8, everyMs: 1 }],
     ['a latency of 2 s', late],
     ['1 KB a second', slow],
-  ])('%s: the server is up where the timeout allows it', { timeout: 60_000 }, async (_, fault) => {
+  ])('%s: the server is up if the timeout allows it', { timeout: 60_000 }, async (_, fault) => {
     const { line, lines, watcher } = await watchOver(protocol, 45_000)
     line.fault = fault
     const snapshot = await watcher.poll()
@@ -130,7 +130,7 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
     else expect(whole, `after ${stop} bytes`).toMatchObject(constantOf(outcome.fields))
   }
 
-  it('because the connection is cut gives nothing wrong, and all of it once the line is whole', {
+  it('because the connection was closed provides no wrong values, and all values once the line recovers', {
     timeout: 120_000,
   }, async () => {
     const { line, createSource, whole, stops } = await start()
@@ -145,7 +145,9 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
     }
   })
 
-  it('because the line stalls gives nothing wrong, and all of it once the line is whole', { timeout: 120_000 }, async () => {
+  it('because the line stalls provides no wrong values, and all values once the line recovers', {
+    timeout: 120_000,
+  }, async () => {
     const { line, createSource, whole, stops } = await start()
     for (const stop of stops) {
       line.fault = { stallAfter: stop }

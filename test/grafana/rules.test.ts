@@ -22,7 +22,7 @@ describe('the alert rules', () => {
     for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
   })
 
-  it('are the same for Grafana, which reads the value of a query elsewhere', () => {
+  it("are the same for Grafana, except for the place of the query's value", () => {
     const { groups } = parse(readFileSync(join(root, 'grafana', 'alerting', 'rules.yaml'), 'utf8')) as {
       groups: {
         rules: { uid: string; title: string; data: { model: { expr?: string } }[]; annotations: Record<string, string> }[]

@@ -217,7 +217,7 @@ describe('the history after a restart', () => {
     expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(5)
   })
 
-  it('is of servers with any names', async () => {
+  it('works for servers with any names', async () => {
     const names = ['A b', 'a b', 'a-b', 'Größe', '日本', 'x'.repeat(300), '..%2f']
     await open(Object.fromEntries(names.map((name, index) => [name, { status: status(index) }])))
     await fleet.pollAll()
@@ -292,7 +292,7 @@ describe('the folder', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['a', 'history'])
   })
 
-  it('is none without either, or if it is not writable, which is logged once', async () => {
+  it('does not exist without either, or if it is not writable, which is logged once', async () => {
     await open({ Server: { status: status(3) } }, null)
     const lines = recordingLog()
     expect(await folderOf({}, lines)).toBeUndefined()

@@ -44,7 +44,7 @@ function hold(name: string) {
   return { held: () => held, end: () => end(), over, changed: () => statSync(join(folder, `.${name}.guard`)).mtimeMs }
 }
 
-it('keeps two names of one folder apart, however long they are held', async () => {
+it('locks two names in one folder independently, however long they are held', async () => {
   const holds = ['runs', 'projects'].map(hold)
   await until(() => holds.every(({ held }) => held()))
   const taken = holds.map(({ changed }) => changed())
@@ -55,7 +55,7 @@ it('keeps two names of one folder apart, however long they are held', async () =
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('gives back the guard that it holds and no other', async () => {
+it('releases only its own guard', async () => {
   const [first, second] = ['runs', 'projects'].map(hold) as [ReturnType<typeof hold>, ReturnType<typeof hold>]
   await until(() => first.held() && second.held())
   first.end()
@@ -66,7 +66,7 @@ it('gives back the guard that it holds and no other', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('takes and gives back many locks of one folder at once', async () => {
+it('takes and releases many locks in one folder concurrently', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `script-${index}`)
   const locks = await Promise.all(names.map((name) => take(name)))
   expect(locks).not.toContain(undefined)
@@ -74,7 +74,7 @@ it('takes and gives back many locks of one folder at once', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('believes a process of another user to be alive', async () => {
+it('treats a process of another user as alive', async () => {
   await take('runs')
   const path = join(folder, '.runs.lock')
   const own = JSON.parse(readFileSync(path, 'utf8')) as object
@@ -92,7 +92,7 @@ it('believes a process of another user to be alive', async () => {
   await lock?.release()
 })
 
-it('outlives a guard that somebody removed', async () => {
+it('survives the removal of its guard', async () => {
   const held = hold('runs')
   await until(held.held)
   rmdirSync(join(folder, '.runs.guard'))
@@ -106,7 +106,7 @@ it('outlives a guard that somebody removed', async () => {
 })
 
 it.each([-hour, hour])(
-  'judges a guard by whether it changes, not by its time, which is %d ms off',
+  'detects a dead guard by its lack of changes, even if its time is %d ms off',
   { timeout: 30_000 },
   async (off) => {
     const guard = join(folder, '.runs.guard')
@@ -142,7 +142,7 @@ function still() {
 const lockFile = () => join(folder, '.runs.lock')
 const foreign = (more: object = {}) => JSON.stringify({ machine: 'another one', pid: 1, since: '1', ...more })
 
-it.each([-hour, 0, hour])('takes over from a machine whose clock is %d ms off only when it is silent', async (off) => {
+it.each([-hour, 0, hour])('takes over from a machine whose clock is %d ms off only once it is silent', async (off) => {
   const { clock, pass } = still()
   writeFileSync(lockFile(), foreign())
   const beat = (number: number) => {
@@ -163,7 +163,7 @@ it.each([-hour, 0, hour])('takes over from a machine whose clock is %d ms off on
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('does not take over from a process of another user that it cannot look into, as under hidepid', async () => {
+it('does not take over from a process of another user hidden by hidepid', async () => {
   const { clock, pass } = still()
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   try {
@@ -187,7 +187,7 @@ it('does not take over from a process of another user that it cannot look into, 
   await lock?.release()
 })
 
-it('takes over what this process itself failed to give back', async () => {
+it('takes over a lock that this process itself failed to release', async () => {
   const lock = await take('runs')
   const text = readFileSync(lockFile(), 'utf8')
   await lock?.release()
@@ -198,7 +198,7 @@ it('takes over what this process itself failed to give back', async () => {
   await next?.release()
 })
 
-it('gives back its own lock only, and never rejects', async () => {
+it('releases only its own lock, and never rejects', async () => {
   const lock = await take('runs')
   writeFileSync(`${lockFile()}.other`, foreign())
   renameSync(`${lockFile()}.other`, lockFile())
@@ -209,7 +209,7 @@ it('gives back its own lock only, and never rejects', async () => {
   mkdirSync(folder)
 })
 
-it('lets a process that runs only once find out whether a lock is held', async () => {
+it('lets a short-lived process determine whether a lock is held', async () => {
   const { clock, pass } = still()
   const hasty = {
     ...clock,

@@ -105,7 +105,7 @@ describe('a request to an upstream', () => {
     })
   })
 
-  it('hands on 304 without a body', async () => {
+  it('returns 304 without a body', async () => {
     const { upstream } = await start((_request, response) => response.writeHead(304, { etag: '"a"' }).end())
     expect(await upstream.request({ path: '/' })).toMatchObject({ status: 304, json: undefined, headers: { etag: '"a"' } })
   })
@@ -173,12 +173,12 @@ describe('a request to an upstream', () => {
     expect(listener.requested).toBe(1)
   })
 
-  it('ends a body that is larger than its limit', async () => {
+  it('aborts a body that exceeds its limit', async () => {
     const { upstream } = await start(json('x'.repeat(100_000)), { maxBytes: 1000 })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'too_large' })
   })
 
-  it('waits for Retry-After and asks again', async () => {
+  it('waits for Retry-After and retries', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7' }), json({ ok: true }))
     const { upstream, clock } = await start(listener)
     expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
@@ -187,7 +187,7 @@ describe('a request to an upstream', () => {
     expect(clock.waits[0]).toBeLessThanOrEqual(7_000)
   })
 
-  it('does not wait for hours, and does not ask again before', async () => {
+  it('does not wait for hours, and sends no request before the limit ends', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7200' }))
     const { upstream, clock } = await start(listener)
     const error = await failure(upstream.request({ path: '/' }))
@@ -200,7 +200,7 @@ describe('a request to an upstream', () => {
   it.each([
     ['Reddit', () => '30'],
     ['GitHub', () => String(Math.ceil(Date.now() / 1000) + 30)],
-  ])('waits before the next request when the rate limit is exceeded, as %s says it', async (_who, reset) => {
+  ])('waits before the next request when the rate limit is exceeded, according to %s', async (_who, reset) => {
     const listener = inTurn(
       (request, response) => json({}, 200, { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': reset() })(request, response),
       json({}),
@@ -214,7 +214,7 @@ describe('a request to an upstream', () => {
     expect(clock.waits[0]).toBeLessThanOrEqual(31_000)
   })
 
-  it('stops when told to, in a request and in a wait', async () => {
+  it('stops when it is aborted, during a request and during a wait', async () => {
     const stop = new AbortController()
     const { upstream } = await start(() => stop.abort(), { signal: stop.signal })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
@@ -227,7 +227,7 @@ describe('a request to an upstream', () => {
     expect(await pending).toMatchObject({ kind: 'aborted' })
   })
 
-  it('says nothing of query, headers, form and body in its errors', async () => {
+  it('never includes query, headers, form and body in its errors', async () => {
     const { upstream } = await start(json({ echoed: 'hunter2' }, 400))
     const error = await failure(
       upstream.request({

@@ -5,7 +5,7 @@ import { startDiscovering, temporaryFolder } from '../../helpers/discovering-ser
 
 const yaml = 'servers: [{ name: first, address: "127.0.0.1:1" }]'
 
-it('reads servers.d beside the config file: one server a file, called as it, or a list', async () => {
+it('reads servers.d next to the config file: one server per file, named after it, or a list', async () => {
   const folder = temporaryFolder()
   const inFolder = (name: string) => join(folder, 'servers.d', name)
   mkdirSync(join(folder, 'servers.d'))
@@ -41,7 +41,7 @@ it('reads servers.d beside the config file: one server a file, called as it, or 
   expect(log.filter((line) => line.includes('games.yml'))).toHaveLength(1)
 })
 
-it('refuses a server whose name is taken, and names both places', async () => {
+it('refuses a server whose name is already in use, and reports both places', async () => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'more'))
   for (const name of ['a', 'b']) writeFileSync(join(folder, 'more', `${name}.yaml`), '{ name: first, address: "127.0.0.1:9" }')
@@ -58,7 +58,7 @@ it('refuses a server whose name is taken, and names both places', async () => {
   await expect.poll(names).toEqual(['other', 'first'])
 })
 
-it('says that a folder is not there, whose servers are unknown then', async () => {
+it('reports that a folder does not exist, so its servers are unknown', async () => {
   const folder = temporaryFolder()
   const { names, lists, get, log } = await startDiscovering({ folder, yaml, env: { DISCOVERY_FOLDER: join(folder, 'later') } })
   expect((await lists())[1]).toMatchObject({ provider: 'folder', state: 'failed', servers: null, lastSuccess: null })

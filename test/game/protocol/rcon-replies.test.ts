@@ -224,7 +224,7 @@ describe('Paper', () => {
     ],
   ])('mspt %j', (text, expected) => expect(parsePaperMspt(plainReply(text))).toEqual(expected))
 
-  it("knows Cuberite's tps, which is another thing", () => {
+  it("recognises Cuberite's tps, whose values are not comparable", () => {
     const text = 'Global TPS: 20\nWorld "world": 19.96 TPS'
     expect(isCuberiteTps(text)).toBe(true)
     expect(parsePaperTps(text)).toBeUndefined()

@@ -129,9 +129,12 @@ describe('the name of a setting in a hint', () => {
     expect(errorOf(snapshot.sources, 'rcon')?.message).toContain('the password (MC_RCON_PASSWORD)')
   })
 
-  it.each(descriptors.map((source) => [source.name, source] as const))('of %s is one that there is', (_, { hints, requires }) => {
-    const names = Object.fromEntries(settingsOfServer.map(({ env, file }) => [env, `servers[7].${file}`]))
-    for (const text of [...Object.values(hints), ...Object.values(requires ?? {})])
-      expect(nameSettings(text, names)).not.toContain('MC_')
-  })
+  it.each(descriptors.map((source) => [source.name, source] as const))(
+    'of %s is the name of an existing setting',
+    (_, { hints, requires }) => {
+      const names = Object.fromEntries(settingsOfServer.map(({ env, file }) => [env, `servers[7].${file}`]))
+      for (const text of [...Object.values(hints), ...Object.values(requires ?? {})])
+        expect(nameSettings(text, names)).not.toContain('MC_')
+    },
+  )
 })

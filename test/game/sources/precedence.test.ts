@@ -138,7 +138,7 @@ it.each<[SourceName, () => Promise<string[]>[]]>([
   ['query', () => [readDemo({ software: 'paper' }, ({ query }) => createQuerySource(query, context))]],
   ['jmx', () => [readJmx()]],
   ['directory', () => [readDirectory()]],
-])('%s gives what the table of precedence says, and no more', async (name, reads) => {
+])('%s provides the fields listed in the precedence, and no others', async (name, reads) => {
   const given = new Set((await Promise.all(reads())).flat())
   const messages = Object.entries(precedence).flatMap(([field, sources]) => (sources.includes(name) ? [field] : []))
   expect([...given].sort()).toEqual(messages.sort())

@@ -96,7 +96,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       }
     }
 
-    it('gives a reading under its name', async () => {
+    it('returns a reading under its name', async () => {
       const source = made(await good())
       const before = clock.now()
       const reading = await source.poll(new AbortController().signal)

@@ -16,7 +16,7 @@ const shownByReddit = (row: string): readonly string[] =>
 const normalise = (text: string): string =>
   text.replace(/[\s\u0085]+/g, ' ').replace(/^[\s*\u200b\u00a0]+|[\s*\u200b\u00a0]+$/g, '')
 
-it('reads mutated rows as Reddit shows them', () => {
+it('reads mutated rows as Reddit displays them', () => {
   const rows = [
     '|1st|18:00|*IU*|*Love Poem*|5th Mini Album|[Blueming](/dxxxx1)|[Spotify](https://s.to/1) / [Apple Music](https://a.to/2)',
     '|||**(G)I-DLE**|<HELLO MONSTERS> IN JAPAN ~2025.04.13~|Digital Single|[You &amp; I](/d1)|',

@@ -15,7 +15,7 @@ it.each([
   ['without credentials', {}, later],
   ['with credentials, its reset in the past', { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'secret' }, past],
   ['with credentials', { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'secret' }, later],
-])('reports a rate limit that Reddit sends with a 403 as one, %s', async (_what, credentials, headers) => {
+])('treats a 403 of Reddit as a rate limit, %s', async (_what, credentials, headers) => {
   const server = createServer((_request, response) =>
     response.writeHead(403, { 'content-type': 'application/json', ...headers }).end('{}'),
   )

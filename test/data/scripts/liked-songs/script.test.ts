@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 
 describe('the likedsongs script', () => {
-  it('names what is not set', () => {
+  it('lists the settings that are not set', () => {
     expect(script.missingSettings(scriptSettings(loadConfig({ env: {} })))).toEqual([
       'spotifyClientId',
       'spotifyClientSecret',
@@ -66,7 +66,7 @@ describe('the likedsongs script', () => {
     expect(script.missingSettings(scriptSettings(loadConfig({ env: music.env })))).toEqual([])
   })
 
-  it('loves all songs, oldest first, leaving out local files and tracks that are gone', async () => {
+  it('loves all songs, oldest first, except local files and removed tracks', async () => {
     music.items = [
       ...songs(120, 61),
       { track: null },
@@ -82,7 +82,7 @@ describe('the likedsongs script', () => {
     expect(music.loved).toEqual(titles(1, 120))
   })
 
-  it('is idempotent, and of new songs reads only the pages it needs', async () => {
+  it('is idempotent, and reads only the pages with new songs', async () => {
     music.items = songs(200)
     await run()
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0, unchanged: 50 } })
@@ -93,14 +93,14 @@ describe('the likedsongs script', () => {
     expect(music.requested.filter((path) => path.includes('/me/tracks'))).toHaveLength(2)
   })
 
-  it('asks, but changes nothing, in a dry run', async () => {
+  it('reads, but changes nothing in a dry run', async () => {
     music.items = songs(3)
     expect(await run({ dryRun: true })).toMatchObject({ outcome: 'done', counts: { read: 3, added: 3 } })
     expect(music.loved).toEqual([])
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  describe('a song that Last.fm never takes', () => {
+  describe('a song that Last.fm always rejects', () => {
     const day = 86_400_000
     const bad = (number: number) => (path: string, response: import('node:http').ServerResponse, form: URLSearchParams) => {
       if (!path.startsWith('/lastfm') || !form.get('track')?.startsWith(`Song ${number} `)) return false
@@ -123,7 +123,7 @@ describe('the likedsongs script', () => {
       ['error 8', (response) => json(response, 200, { error: 8 }), /the operation failed \(error 8\)/],
       ['error 8 as HTTP 500', (response) => json(response, 500, { error: 8 }), /the operation failed \(error 8\)/],
       ['HTTP 500', (response) => void response.writeHead(500).end('oops'), /HTTP 500/],
-    ])('by %s, is set aside after three runs, tried again weekly, and holds up none', async (_what, given, reason) => {
+    ])('by %s, is set aside after three runs, tried again weekly, and delays no others', async (_what, given, reason) => {
       answer = given
       for (const failures of [0, 1, 2]) {
         music.items = songs(3 + failures)
@@ -165,13 +165,13 @@ describe('the likedsongs script', () => {
       expect(await run({ ...on(2), full: true })).toMatchObject({ outcome: 'done', counts: { added: 1 } })
     })
 
-    it('of a journal of before is tried again', async () => {
+    it('in a journal of an earlier version is tried again', async () => {
       await appendFile(join(dataDir, 'likedsongs.jsonl'), '{"id":"id2","title":"Song 2 é","artist":"Artist 2","error":6}\n')
       music.intercept = () => false
       expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 }, errors: [] })
     })
 
-    it('is not to blame where no song is taken: the run stops', async () => {
+    it('is not recorded as rejected if every song is rejected: the run stops', async () => {
       music.items = songs(200)
       let requests = 0
       music.intercept = (path, response) => {
@@ -211,7 +211,7 @@ describe('the likedsongs script', () => {
     ],
     ['no token', (response) => json(response, 200, {}), 'failed', /has no access token; try again later/],
     ['an outage', (response) => json(response, 503, {}), 'failed', /answered 503: Spotify is out of service; try again later/],
-  ])('says in words what to do about %s', async (_what, answer, outcome, message) => {
+  ])('reports what to do about %s', async (_what, answer, outcome, message) => {
     music.intercept = (path, response) => {
       if (path !== '/accounts/api/token') return false
       answer(response)
@@ -222,7 +222,7 @@ describe('the likedsongs script', () => {
     expect(result.errors).toEqual([expect.stringMatching(message)])
   })
 
-  it('says what to do where Spotify refuses every access token', async () => {
+  it('reports what to do if Spotify rejects every access token', async () => {
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
       json(response, 401, { error: { status: 401, message: 'Invalid access token' } })
@@ -231,7 +231,7 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'reauthorise', errors: [expect.stringContaining('authorise spotify')] })
   })
 
-  describe('where Spotify gives another refresh token', () => {
+  describe('a refresh token that Spotify replaces', () => {
     const rotated = ['secret-rotated-1', 'secret-rotated-2', 'secret-rotated-3']
     const store = () => join(dataDir, 'spotify-refresh-token.json')
     beforeEach(() => {
@@ -246,7 +246,7 @@ describe('the likedsongs script', () => {
     })
     afterEach(() => rm(store(), { force: true }))
 
-    it('stores it for its owner only, and uses it from then on, in a dry run too', async () => {
+    it('is stored for its owner only, and used from then on, also in a dry run', async () => {
       expect(await run()).toMatchObject({ outcome: 'done' })
       expect((await stat(store())).mode & 0o777).toBe(0o600)
       expect(await readFile(store(), 'utf8')).toContain(rotated[0])
@@ -256,18 +256,18 @@ describe('the likedsongs script', () => {
       for (const token of rotated) expect(messages.join('')).not.toContain(token)
     })
 
-    it('uses the one of the settings where that was replaced since', async () => {
+    it('is ignored if the token in the settings has changed', async () => {
       await run()
       expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'another' })).toMatchObject({ outcome: 'reauthorise' })
     })
 
-    it('uses the one of the settings where the stored one cannot be read', async () => {
+    it('is ignored if the stored token cannot be read', async () => {
       await writeFile(store(), '{"of": ')
       expect(await run()).toMatchObject({ outcome: 'done' })
     })
   })
 
-  it.each([8, 11, 16, 29])('backs off at error %i, and goes on', async (error) => {
+  it.each([8, 11, 16, 29])('backs off after error %i, and continues', async (error) => {
     music.items = songs(3)
     let times = 2
     music.intercept = (path, response) => {
@@ -301,7 +301,7 @@ describe('the likedsongs script', () => {
     expect(result.errors[0]).toMatch(message)
   })
 
-  it.each([200, 403, 429])('waits as long as the rate limit of Last.fm says, told with status %i', async (status) => {
+  it.each([200, 403, 429])('waits for the rate limit of Last.fm, sent with status %i', async (status) => {
     music.items = songs(3)
     let refused = 0
     let last = 0
@@ -326,8 +326,8 @@ describe('the likedsongs script', () => {
     ['for hours', 429, { 'retry-after': '7200' }, 1, 7_200_000],
     ['without end', 200, { 'retry-after': '2' }, 4, 2000],
     ['without end', 429, { 'retry-after': '2' }, 4, 2000],
-    ['and does not say how long', 200, {}, 4, 0],
-  ])('ends as rate limited where Last.fm is so %s, told with status %i, and keeps what was loved', async (...given) => {
+    ['for an unknown time', 200, {}, 4, 0],
+  ])('ends as rate limited if limited %s (status %i), and keeps the songs loved so far', async (...given) => {
     const [, status, headers, requested, least] = given
     music.items = songs(3)
     let refused = 0
@@ -348,7 +348,7 @@ describe('the likedsongs script', () => {
     expect(music.loved).toEqual(titles(1, 3))
   })
 
-  it('asks to re-authorise when the refresh token does not allow to read liked songs', async () => {
+  it('requires a new authorisation if the refresh token does not allow reading liked songs', async () => {
     let message = 'Insufficient client scope'
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
@@ -364,14 +364,14 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('add it under User Management')] })
   })
 
-  it('asks to re-authorise when the refresh token is no longer valid', async () => {
+  it('requires a new authorisation if the refresh token is no longer valid', async () => {
     expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'old' })).toMatchObject({
       outcome: 'reauthorise',
       errors: [expect.stringContaining('tickwarden authorise spotify')],
     })
   })
 
-  it('renews an access token that has run out on the way', async () => {
+  it('renews an access token that expires during the run', async () => {
     music.items = songs(120)
     let once = true
     music.intercept = (path, response) => {
@@ -383,7 +383,7 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 120 } })
   })
 
-  it('does not wait for hours: it stops, remembers until when, and asks nothing before', async () => {
+  it('does not wait for hours: it stops, and sends no request before the limit ends', async () => {
     music.items = songs(3)
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
@@ -415,7 +415,7 @@ describe('the likedsongs script', () => {
     })
   })
 
-  it('hands labels with control characters to the terminal, which shows them escaped', async () => {
+  it('shows labels with control characters escaped on the terminal', async () => {
     const written: string[] = []
     const stream = { write: (text: string) => written.push(text) > 0 }
     const display = createRunDisplay({ parts: 'songs' }, stream, stream, systemClock)
@@ -427,7 +427,7 @@ describe('the likedsongs script', () => {
     expect(written.join('').replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
-  it('goes on after a cut connection and after a torn last line of its journal', async () => {
+  it('continues after a lost connection and a truncated last line of its journal', async () => {
     music.items = songs(2)
     let once = true
     music.intercept = (path, response) => {
@@ -443,7 +443,7 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ counts: { added: 0 } })
   })
 
-  it('ends soon when it is aborted', async () => {
+  it('ends soon after it is aborted', async () => {
     music.items = songs(50)
     const stop = new AbortController()
     music.intercept = (path) => {
@@ -456,7 +456,7 @@ describe('the likedsongs script', () => {
     expect(counts).toEqual({ ...noCounts, read: 50, added: 5 })
   })
 
-  it('resumes 10,000 songs after kills, without loving one twice beyond the one in flight, in bounded memory', {
+  it('resumes 10,000 songs after kills, repeating at most the song in flight, in bounded memory', {
     timeout: 300_000,
   }, async () => {
     music.items = songs(10_000)

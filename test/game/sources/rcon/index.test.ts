@@ -197,7 +197,7 @@ describe('the replies of each era', () => {
     expect(fields).toEqual(expected)
   })
 
-  it('through the demo server: every era and software, with every command from the list', async () => {
+  it('are read from the demo server: every era and software, with every command from the list', async () => {
     for (const [era, software] of [
       ['1.12.2', 'vanilla'],
       ['1.13.2', 'vanilla'],
@@ -352,7 +352,7 @@ describe('a command that is never answered', () => {
 
   const timesSent = (peer: RconPeer, command: string) => peer.commands.filter((sent) => sent === command).length
 
-  it('takes nothing along that was answered before it, and rests for a minute at most', async () => {
+  it('does not affect earlier replies, and is suspended for at most a minute', async () => {
     const { peer, silent, warnings, clock, pollOnce, source } = await withSilent('tps')
     const first = await pollOnce()
     expect(first.late).toBe(true)
@@ -378,7 +378,7 @@ describe('a command that is never answered', () => {
     expect(source.resting?.()).toEqual([])
   })
 
-  it('gives way to another form of it', async () => {
+  it('is replaced by its other form', async () => {
     const { clock, pollOnce } = await withSilent('list uuids')
     for (let poll = 0; poll < 2; poll++) {
       expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
@@ -444,7 +444,7 @@ describe('a command that is never answered', () => {
     }
   })
 
-  it('is not one that a closed connection has cut off: it never rests', async () => {
+  it('is not one that a closed connection has interrupted: it is never suspended', async () => {
     const reply = replying(answers)
     const peer = await peerWith((request) => (request.body === 'tps' ? request.socket.destroy() : reply(request)))
     const source = sourceOf(peer.address, 'secret')
@@ -454,7 +454,7 @@ describe('a command that is never answered', () => {
     }
   })
 
-  it('is back within two polls of the reconnect after a cut of seconds, with everything else', async () => {
+  it('is sent again within two polls of the reconnect after a short outage, with all others', async () => {
     const clock = manualClock()
     let cut = false
     const peer = await peerWith((request) => (cut ? request.socket.destroy() : replying(answers)(request)))
@@ -477,14 +477,14 @@ describe('a command that is never answered', () => {
 })
 
 describe('a long reply', () => {
-  it('with 300 players is joined from its pieces', async () => {
+  it('with 300 players is assembled from its pieces', async () => {
     const server = await demo({ players: 300, scenario: 'steady' })
     const { fields } = await poll(sourceOf(server.rcon.address, server.rcon.password))
     expect(fields.playersOnline).toBe(300)
     expect(fields.players?.players).toHaveLength(300)
   })
 
-  it.each([4095, 4096, 4097, 8191, 8192, 8193, 12_288])('of %i units is whole', async (length) => {
+  it.each([4095, 4096, 4097, 8191, 8192, 8193, 12_288])('of %i units is complete', async (length) => {
     // The last name fills up to the length.
     const names = Array.from({ length: Math.floor(length / 60) }, (_, index) => `Player${index}`)
     const text = listOf([...names, ''])
@@ -719,7 +719,7 @@ it('releases all resources after 1,000 connections', async () => {
   expect(process.memoryUsage().heapUsed - heap).toBeLessThan(60_000_000)
 })
 
-it('dying takes only its own fields along, after staleAfter, and they come back by themselves', async () => {
+it('that dies loses only its own fields, after staleAfter, and they are restored automatically', async () => {
   const clock = manualClock()
   const server = await demo({ scenario: 'steady', clock })
   const watcher = createWatcher({

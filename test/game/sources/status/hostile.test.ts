@@ -63,7 +63,7 @@ describe('a server that', () => {
     ['has a favicon that is no PNG', '{"description":"x","favicon":"data:image/png;base64,bm90IGEgUE5H"}', { motd: 'x' }],
     ['has a favicon that is no base64', '{"description":"x","favicon":"data:image/png;base64,????"}', { motd: 'x' }],
     ['has a favicon of 1 MB', `{"description":"x","favicon":"data:image/png;base64,${'A'.repeat(1_000_000)}"}`, { motd: 'x' }],
-  ])('%s is read as far as it goes', async (_, json, expected) => {
+  ])('%s is read as far as possible', async (_, json, expected) => {
     await using server = await hostileServer((socket) => void socket.once('data', () => socket.write(encodeStatus(json))))
     using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
     const { fields, up } = await watched.watcher.poll()

@@ -89,7 +89,7 @@ describe('a legacy server', () => {
     ['half an answer', answer.subarray(0, 20), 'closed'],
     ['one count only', kick('§1\u000074\u00001.6.4\u0000Hi\u00003\u0000many'), 'closed'],
     ['nothing', Buffer.alloc(0), 'closed'],
-  ])('that answers with %s fails as it did in the modern way', async (_, bytes, code) => {
+  ])('that answers with %s fails with the error of the modern request', async (_, bytes, code) => {
     await using server = await legacyServer(bytes)
     await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code })
     await expect.poll(server.open).toBe(0)
