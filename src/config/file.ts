@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseHostPort } from '../game/protocol/address.ts'
 import { closestName } from './closest-name.ts'
+import { readText } from './read-text.ts'
 import type { Setting } from './setting.ts'
 import { settings, settingsOfServer } from './settings.ts'
 import { lineOf, parseTree, type Tree } from './yaml.ts'
@@ -93,7 +94,7 @@ function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems: strin
     else if (info.many && isList(value) && value.every((item) => typeof item === 'string')) {
       values.set(key, { from, inFile: true, text: value.join(',') })
     } else if (value !== null) {
-      problems.push(`${from}: expected a single value${info.many ? ' or a list of values' : ''}`)
+      problems.push(`${from}: expected a single value${info.many ? ' or a list of values' : ''}, such as ${info.example}`)
       values.set(key, { from, inFile: true, text: undefined })
     }
   }
@@ -200,15 +201,18 @@ export function findConfigFile(problems: string[]): string | undefined {
 export function readConfigFile(path: string, problems: string[]): FileContents | undefined {
   let source: string
   try {
-    source = readFileSync(path, 'utf8')
+    source = readText(path)
   } catch (error) {
-    problems.push(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    problems.push(`${path}: cannot be read (${(error as Error).message})`)
     return undefined
   }
   const tree = parseTree(source, path, problems)
   if (tree === undefined) return undefined
   if (tree !== null && !isMap(tree)) {
-    problems.push(`${path}: expected one setting per line, such as "listen: 127.0.0.1:8080"`)
+    const expected = isList(tree)
+      ? 'expected the list of servers below the line "servers:"'
+      : 'expected one setting per line, such as "listen: 127.0.0.1:8080"'
+    problems.push(`${path}: ${expected}`)
     return undefined
   }
   const found = readTree(tree ?? new Map(), { path, entry: '', keys: fileKeys, others: ['servers'] }, problems)
