@@ -240,7 +240,7 @@ describe('CORS_ORIGIN', () => {
 
   it('is a single origin in the file too', () => {
     const path = file('cors: { origin: ["https://a.example", "https://b.example"] }\n')
-    expect(problems({ file: path })).toEqual([`${path}: cors.origin: expected a single value`])
+    expect(problems({ file: path })).toEqual([`${path}: cors.origin: expected a single value, such as "*"`])
   })
 })
 
@@ -379,7 +379,7 @@ describe('mistakes', () => {
     expect(problems({ env: ca }).join()).toContain('MC_MANAGEMENT_CA is')
     expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])
     expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml, line 2')
-    expect(problems({ file: file('- a\n') }).join()).toContain('expected one setting per line')
+    expect(problems({ file: file('a\n') }).join()).toContain('expected one setting per line')
   })
 })
 
@@ -432,7 +432,7 @@ describe('a setting without another one that it requires', () => {
       '{ address: x, rcon: { address: h, passwordFile: /nowhere } }',
       '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file that contains the secret',
     ],
-    ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value'],
+    ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value, such as secret'],
     ['7', ': expected the settings of a server, such as { name: survival, address: mc.example.org }'],
   ])('is reported with the keys of the file: %s', (entry, expected) => {
     const named = entry.replace('{ ', '{ name: n, ')
@@ -638,9 +638,9 @@ describe('the config file', () => {
     ])
     const path = file('runs: { token: [a, b] }\nprobe: { allow: { a: b } }\nhost: {}\n')
     expect(problems({ file: path })).toEqual([
-      `${path}: runs.token: expected a single value`,
-      `${path}: probe.allow: expected a single value or a list of values`,
-      `${path}: host: expected a single value`,
+      `${path}: runs.token: expected a single value, such as secret`,
+      `${path}: probe.allow: expected a single value or a list of values, such as "*.example.org"`,
+      `${path}: host: expected a single value, such as 127.0.0.1`,
     ])
   })
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { closestName } from './closest-name.ts'
 import type { Texts } from './read.ts'
+import { readText, type UnreadableFileError } from './read-text.ts'
 import { environmentOf } from './setting.ts'
 import { allSettings } from './settings.ts'
 
@@ -27,11 +27,11 @@ function maxDistance(name: string): number {
  */
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {
-    return { ...parseEnv(readFileSync('.env', 'utf8')), ...env }
+    return { ...parseEnv(readText('.env')), ...env }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const { code, message } = error as UnreadableFileError
     // A folder of that name is often a Python virtual environment.
-    if (code !== 'ENOENT' && code !== 'EISDIR') problems.push(`.env: cannot be read (${code})`)
+    if (code !== 'ENOENT' && code !== 'EISDIR') problems.push(`.env: cannot be read (${message})`)
     return env
   }
 }

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { parseHostPort } from '../game/protocol/address.ts'
 import { fileKeys } from './file-keys.ts'
-import { isMap, readTree } from './file-tree.ts'
+import { isList, isMap, readTree } from './file-tree.ts'
 import type { Given } from './given.ts'
+import { readText } from './read-text.ts'
 import { readServers, type ServerEntry } from './server-file.ts'
 import { settings } from './settings.ts'
 import { parseTree } from './yaml.ts'
@@ -42,15 +43,18 @@ export function findConfigFile(problems: string[]): string | undefined {
 export function readConfigFile(path: string, problems: string[]): FileContents | undefined {
   let source: string
   try {
-    source = readFileSync(path, 'utf8')
+    source = readText(path)
   } catch (error) {
-    problems.push(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    problems.push(`${path}: cannot be read (${(error as Error).message})`)
     return undefined
   }
   const tree = parseTree(source, path, problems)
   if (tree === undefined) return undefined
   if (tree !== null && !isMap(tree)) {
-    problems.push(`${path}: expected one setting per line, such as "listen: 127.0.0.1:8080"`)
+    const expected = isList(tree)
+      ? 'expected the list of servers below the line "servers:"'
+      : 'expected one setting per line, such as "listen: 127.0.0.1:8080"'
+    problems.push(`${path}: ${expected}`)
     return undefined
   }
   const found = readTree(tree ?? new Map(), { path, entry: '', keys: fileKeys, others: ['servers'] }, problems)

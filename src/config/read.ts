@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Given } from './given.ts'
+import { readText } from './read-text.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
 
 export type Texts = Readonly<Record<string, string | undefined>>
@@ -16,10 +16,10 @@ export interface Places {
 function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]): Given {
   const from = `${given.from} (${path})`
   try {
-    return { ...given, from, text: readFileSync(path, 'utf8').trim() }
+    return { ...given, from, text: readText(path).trim() }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    problems.push(`${given.from} is "${path}", which cannot be read (${code}); expected a file that contains the secret`)
+    const { message } = error as Error
+    problems.push(`${given.from} is "${path}", which cannot be read (${message}); expected a file that contains the secret`)
     return { ...given, from, text: undefined }
   }
 }
