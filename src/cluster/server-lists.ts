@@ -69,7 +69,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
   let isChanged = false
   let isClosed = false
   let cancelAnnounce = () => {}
-  let cancelSettled = () => {}
+  let cancelExpiry = () => {}
   let last: Promise<void> = Promise.resolve()
   let waitingRead: Promise<void> | undefined
   let members: readonly string[] = []
@@ -172,11 +172,11 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
   }
 
   /** After a heartbeat, what the other members announce counts for the added servers too. */
-  function settle(): void {
+  function forgetAdded(): void {
     const now = clock.now()
     for (const [server, at] of addedAt) if (now - at >= heartbeatMs) addedAt.delete(server)
     onChange()
-    if (addedAt.size > 0) cancelSettled = clock.after(heartbeatMs, settle)
+    if (addedAt.size > 0) cancelExpiry = clock.after(heartbeatMs, forgetAdded)
   }
 
   return {
@@ -189,10 +189,10 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
       const before = new Set(servers.map(({ name }) => name))
       servers = next
       isChanged = true
-      const wasSettled = addedAt.size === 0
+      const hadNone = addedAt.size === 0
       for (const { name } of next) if (!before.delete(name)) addedAt.set(name, clock.now())
       for (const name of before) addedAt.delete(name)
-      if (wasSettled && addedAt.size > 0) cancelSettled = clock.after(heartbeatMs, settle)
+      if (hadNone && addedAt.size > 0) cancelExpiry = clock.after(heartbeatMs, forgetAdded)
       cancelAnnounce()
       cancelAnnounce = clock.after(announceDelayMs, () => void announce())
     },
@@ -206,7 +206,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
     close() {
       isClosed = true
       cancelAnnounce()
-      cancelSettled()
+      cancelExpiry()
     },
   }
 }

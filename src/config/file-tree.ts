@@ -48,7 +48,7 @@ export function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems
     else if (info.many && isList(value) && value.every((item) => typeof item === 'string')) {
       values.set(key, { from, inFile: true, text: value.join(',') })
     } else if (value !== null) {
-      problems.push(`${from}: expected a single value${info.many ? ' or a list of values' : ''}`)
+      problems.push(`${from}: expected a single value${info.many ? ' or a list of values' : ''}, such as ${info.example}`)
       values.set(key, { from, inFile: true, text: undefined })
     }
   }
