@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
 import { registerForwarding } from './cluster/workers/forward.ts'
 import type { Workers } from './cluster/workers/primary.ts'
+import type { PrimaryState } from './cluster/workers/silence.ts'
 import { type CurrentTokens, createTokens } from './config/tokens.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
@@ -18,7 +19,7 @@ import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
-import { healthPaths, registerHealth } from './http/health.ts'
+import { healthPaths, livenessPath, registerHealth } from './http/health.ts'
 import { createProxyCheck } from './http/trusted-proxies.ts'
 import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
@@ -53,6 +54,7 @@ export interface AppOptions {
   readonly worker?: {
     /** Socket of the primary process, which answers the requests that a worker cannot. */
     readonly socketPath: string
+    readonly primary: PrimaryState
     readonly loadHistory: (server: string) => Promise<Buffer | undefined>
     readonly requests: HttpHistogram
   }
@@ -125,7 +127,7 @@ export async function buildApp(options: AppOptions) {
   app.decorate('parts', { history, events: ownEvents })
   const allEvents = [ownEvents, ...(workers ? [{ metrics: workers.eventMetrics }] : [])]
   const icons = createIcons()
-  if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath], worker.socketPath)
+  if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath, livenessPath], worker)
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
@@ -172,6 +174,7 @@ export async function buildApp(options: AppOptions) {
     const pending = pendingLists()
     if (pending.length === 0) first ??= fleet.watchers
     return [
+      ...(worker?.primary.isResponsive === false ? ['the primary process, which does not respond'] : []),
       ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
       ...(first ?? fleet.watchers)
         .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)

@@ -25,10 +25,12 @@ function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: Retur
   let reported = 0
   let cancel = () => {}
   const report = () => {
+    cancel = sharedClock.after(reportMs, report)
+    // Messages to a suspended process would only fill the memory.
+    if (!link.primary.isResponsive) return
     const { clients, dropped } = parts.events.metrics()
     link.send({ type: 'metrics', requests: requests.take(), clients, dropped: dropped - reported })
     reported = dropped
-    cancel = sharedClock.after(reportMs, report)
   }
   report()
   return () => cancel()
@@ -54,7 +56,7 @@ export async function startWorker(
     const app = await buildApp({
       ...{ config, fleet, clock, logger },
       ...(link.discovery && { discovery: link.discovery }),
-      worker: { socketPath, loadHistory: link.loadHistory, requests },
+      worker: { socketPath, primary: link.primary, loadHistory: link.loadHistory, requests },
     })
     const { host, port } = config
     const listening = app.listen({ host, port, listenTextResolver: (url) => `A worker is ready at ${url}` })

@@ -6,6 +6,7 @@ import { createIconStore } from '../icon-store.ts'
 import type { SharedWatchers } from '../shared-watchers.ts'
 import { createSnapshotCodec } from '../snapshot-codec.ts'
 import type { PrimaryMessage, WorkerMessage } from './messages.ts'
+import { createSilenceDetector, type PrimaryState } from './silence.ts'
 
 export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
 
@@ -15,6 +16,7 @@ export interface Link {
   readonly started: Promise<StartMessage>
   /** The lists that the servers come from, once started; undefined if the demo server is watched. */
   readonly discovery: DiscoveryView | undefined
+  readonly primary: PrimaryState
   send(message: WorkerMessage): void
   /** Requests the recorded history of a server from the primary process. */
   loadHistory(server: string): Promise<Buffer | undefined>
@@ -36,6 +38,8 @@ export function createLink(clock: Clock): Link {
   let iconCount = 0
   let lists: StartMessage['lists']
   let version = 0
+  let report: (isResponsive: boolean) => void = () => {}
+  const primary = createSilenceDetector(clock, (isResponsive) => report(isResponsive))
   const discovery: DiscoveryView = {
     status: () => lists ?? [],
     get version() {
@@ -48,6 +52,7 @@ export function createLink(clock: Clock): Link {
   }
   const started = new Promise<StartMessage>((resolve) => {
     process.on('message', (message: PrimaryMessage) => {
+      primary.heard()
       if (message.type === 'start' || message.type === 'lists') {
         lists = message.lists
         version++
@@ -66,6 +71,7 @@ export function createLink(clock: Clock): Link {
     get discovery() {
       return lists && discovery
     },
+    primary,
     send,
     loadHistory(server) {
       return new Promise((resolve) => {
@@ -74,6 +80,10 @@ export function createLink(clock: Clock): Link {
       })
     },
     follow(fleet, watchers, log) {
+      report = (isResponsive) => {
+        if (isResponsive) log.info('The primary process responds again.')
+        else log.warn('The primary process does not respond: this worker answers from memory until the values are stale.')
+      }
       function take(text: string): void {
         const { snapshot, missingIcon } = codec.decode(text, clock.now())
         watchers.get(snapshot.server)?.receive(snapshot, 0)
@@ -101,7 +111,10 @@ export function createLink(clock: Clock): Link {
         cancel = clock.after(sweepMs, sweep)
       }
       sweep()
-      return () => cancel()
+      return () => {
+        cancel()
+        primary.close()
+      }
     },
   }
 }

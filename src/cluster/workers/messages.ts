@@ -24,6 +24,11 @@ export type PrimaryMessage =
       readonly icons: readonly (readonly [hash: string, icon: Buffer])[]
     }
   | { readonly type: 'history'; readonly server: string; readonly image: Buffer | undefined }
+  /** Sent every `pulseMs`, so that a worker notices if the primary process hangs or is suspended. */
+  | { readonly type: 'pulse' }
+
+/** Milliseconds between two pulses. */
+export const pulseMs = 1_000
 
 /** Messages from a worker to the primary process. */
 export type WorkerMessage =

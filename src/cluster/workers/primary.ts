@@ -8,7 +8,7 @@ import type { RequestCounts } from '../../histogram.ts'
 import type { Log } from '../../log.ts'
 import { createIconStore } from '../icon-store.ts'
 import { createFeeds, type Feed } from './feed.ts'
-import type { PrimaryMessage, WorkerMessage } from './messages.ts'
+import { type PrimaryMessage, pulseMs, type WorkerMessage } from './messages.ts'
 import { workerCommand } from './worker-command.ts'
 
 /** The workers, which answer requests while the primary process polls the servers. */
@@ -60,6 +60,8 @@ interface Running {
   readonly startedAt: number
   feed?: Feed
   clients: number
+  /** A pulse that has not been sent yet, because the worker is suspended: there is no second one. */
+  isPulseWaiting: boolean
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
@@ -69,6 +71,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   let dropped = 0
   let hasStarted = false
   let isClosed = false
+  let cancelPulses = () => {}
 
   function send({ worker }: Running, message: PrimaryMessage, onSent: () => void = () => {}): void {
     // A worker that is about to exit accepts no messages.
@@ -84,9 +87,20 @@ export function createWorkers(options: WorkersOptions): Workers {
     for (const one of running) send(one, { type: 'lists', lists })
   })
 
+  function sendPulses(): void {
+    for (const one of running) {
+      if (one.isPulseWaiting || !one.worker.isConnected()) continue
+      one.isPulseWaiting = true
+      send(one, { type: 'pulse' }, () => {
+        one.isPulseWaiting = false
+      })
+    }
+    cancelPulses = clock.after(pulseMs, sendPulses)
+  }
+
   /** @param onStarted called with the URL, or with the reason why the worker does not listen */
   function fork(onStarted: (result: string | WorkerFailure) => void): void {
-    const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0 }
+    const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0, isPulseWaiting: false }
     const { worker } = one
     running.add(one)
     worker.on('message', (message: WorkerMessage) => {
@@ -124,8 +138,11 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   return {
     async start() {
+      // The workers accept connections themselves, so that they answer while this process is busy or suspended.
+      cluster.schedulingPolicy = cluster.SCHED_NONE
       cluster.setupPrimary({ args: [workerCommand], serialization: 'advanced' })
       const starts = Array.from({ length: count }, () => new Promise<string | WorkerFailure>(fork))
+      sendPulses()
       const results = await Promise.all(starts)
       const failure = results.find((result) => result instanceof WorkerFailure)
       if (failure !== undefined) throw failure
@@ -135,6 +152,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     eventMetrics: () => ({ clients: [...running].reduce((sum, { clients }) => sum + clients, 0), dropped }),
     async close() {
       isClosed = true
+      cancelPulses()
       unfollowFleet()
       unfollowDiscovery?.()
       feeds.close()
