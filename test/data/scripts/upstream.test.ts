@@ -2,7 +2,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
-import { createUpstream, type UpstreamError, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { until } from '../../helpers/until.ts'
 
 /** Waits pass a thousand times as fast, and are noted. */

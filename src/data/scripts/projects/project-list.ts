@@ -28,8 +28,8 @@ export class ProjectListError extends Error {
   override readonly name = 'ProjectListError'
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
+  constructor(problems: readonly string[], cause?: unknown) {
+    super(problems.join('\n'), cause === undefined ? {} : { cause })
     this.problems = problems
   }
 }
@@ -88,7 +88,7 @@ export function readProjectList(text: string, name: string): readonly ListedProj
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new ProjectListError([`${name} is not valid JSON: ${(error as Error).message}`])
+    throw new ProjectListError([`${name} is not valid JSON: ${(error as Error).message}`], error)
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
   const entries = parsed.map((entry: unknown): unknown =>

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { createRunDisplay } from '../../../../src/commands/run-display.ts'
@@ -23,7 +24,8 @@ const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
 const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
-  const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts))
+  // Errors with their causes and other properties, which JSON leaves out.
+  const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts), inspect(parts, { depth: 10 }))
   const result = await script.run({
     values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
     dataDir,
@@ -220,6 +222,30 @@ describe('the likedsongs script', () => {
     const result = await run({ clock: fastClock(Date.now(), 20) })
     expect(result.outcome).toBe(outcome)
     expect(result.errors).toEqual([expect.stringMatching(message)])
+  })
+
+  it.each([
+    ['a wrong signature', 403, 13, /the signature is not valid/],
+    ['an invalid session, as HTTP 200', 200, 9, /the session key is no longer valid/],
+    ['a song that it does not accept', 400, 6, /does not accept this artist and title/],
+    ['an error of its own', 500, undefined, /HTTP 500/],
+  ])('logs why Last.fm reported %s, without the secrets of the request that it quotes', async (_, status, error, reason) => {
+    music.items = songs(1)
+    let form = new URLSearchParams()
+    music.intercept = (path, response, given) => {
+      if (!path.startsWith('/lastfm')) return false
+      form = given
+      const values = [given.get('api_sig'), given.get('api_key'), decodeURIComponent(given.toString())]
+      json(response, status, { error, message: `You sent ${given}, that is ${values.join(' ')}. Please check.` })
+      return true
+    }
+    const result = await run({ clock: fastClock(Date.now(), 20) })
+    expect(result.errors).toEqual([expect.stringMatching(reason)])
+    const shown = messages.join('\n')
+    expect(form.get('api_sig')).toMatch(/^[0-9a-f]{32}$/)
+    expect(shown).not.toContain(form.get('api_sig'))
+    if (error !== undefined) expect(shown).toMatch(/\[cause\]: Error: Last\.fm replied: You sent .*method=track\.love/)
+    if (status !== 200) expect(shown).toContain(`UpstreamError: Last.fm: POST /2.0/ answered ${status}`)
   })
 
   it('says what to do where Spotify refuses every access token', async () => {
