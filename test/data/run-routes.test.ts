@@ -16,6 +16,7 @@ import { createFleet } from '../../src/game/fleet.ts'
 import { silentLog } from '../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../helpers/fake-reddit.ts'
 import { until } from '../helpers/until.ts'
+import { fakeMusic, json, secrets, song } from './scripts/liked-songs/fake-music.ts'
 
 const updateChild = fileURLToPath(new URL('../helpers/update-child.mjs', import.meta.url))
 
@@ -263,6 +264,47 @@ describe('the script-run routes', () => {
     expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done', last_end: expect.any(String) })
   })
 
+  it('count a run whose process was killed as failed: once, in one of the services, and after a later run too', async () => {
+    const failed = async ({ get }: Awaited<ReturnType<typeof start>>) => {
+      const text = await (await get('/metrics')).text()
+      return Number(/tickwarden_script_runs_total\{script="kcomebacks",outcome="failed"\} (\d+)/.exec(text)?.[1])
+    }
+    const interrupt = async () => {
+      const held = hold(archive)
+      const child = spawn(process.execPath, [updateChild], { env: environment(), stdio: ['pipe', 'ignore', 'inherit'] })
+      const exited = once(child, 'exit')
+      child.stdin.write('go\n')
+      await until(held.requested)
+      child.kill('SIGKILL')
+      await exited
+      held.release()
+    }
+    const marks = () => {
+      const { started, uncounted } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))
+      return { started: started.map(({ counted }: { counted?: boolean }) => counted), uncounted: uncounted.length }
+    }
+    await interrupt()
+    expect(marks()).toEqual({ started: [undefined], uncounted: 0 })
+    const [first, second] = [await start(), await start()]
+    await until(async () => (await failed(first)) + (await failed(second)) === 1)
+    expect(marks()).toEqual({ started: [true], uncounted: 0 })
+    expect(await first.script('kcomebacks')).toMatchObject({ state: 'failed', error: expect.stringMatching(/^interrupted/) })
+
+    await interrupt()
+    await interrupt()
+    expect(await updateByHand().run).toBe(0)
+    expect(marks()).toEqual({ started: [], uncounted: 2 })
+    const restarted = await start()
+    // Two runs by one of the three services, or one each by two.
+    const sum = async () => (await failed(first)) + (await failed(second)) + (await failed(restarted))
+    await until(async () => (await sum()) === 3)
+    expect(marks()).toEqual({ started: [], uncounted: 0 })
+    expect(await restarted.script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done' })
+    const last = await start()
+    for (let scrape = 0; scrape < 5; scrape++) expect(await failed(last)).toBe(0)
+    expect(await sum()).toBe(3)
+  })
+
   it('say what is not set', async () => {
     const configured = await start()
     const reply = await configured.get('/v1/run/synclikedsongs')
@@ -354,6 +396,28 @@ describe('the script-run routes', () => {
       expect(text).not.toMatch(/hunter/)
     }
   })
+})
+
+it('no reply and no log shows the secrets of a signed request that an upstream quotes', async () => {
+  const music = await fakeMusic([song(1)])
+  closing.push(() => music.close())
+  const signatures: (string | null)[] = []
+  music.intercept = (path, response, form) => {
+    if (!path.startsWith('/lastfm')) return false
+    signatures.push(form.get('api_sig'))
+    json(response, 403, { error: 13, message: `Invalid signature ${form.get('api_sig')} of ${form}` })
+    return true
+  }
+  const { get, script } = await start(music.env)
+  await get('/v1/run/synclikedsongs')
+  await until(async () => (await script('likedsongs'))?.state === 'failed')
+  const shown = await (await get('/v1/run')).text()
+  expect(shown).toContain('the signature is not valid')
+  expect(lines.join('')).toContain('Last.fm replied: Invalid signature [hidden] of artist=')
+  expect(signatures).toHaveLength(1)
+  for (const text of [shown, lines.join(''), readFileSync(join(folder, 'runs.json'), 'utf8')]) {
+    for (const secret of [...signatures, ...Object.values(secrets)]) expect(text).not.toContain(secret)
+  }
 })
 
 describe('the protection of the script-run routes', () => {

@@ -18,7 +18,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
 import { withGuard } from '../../../src/data/runs/guard.ts'
-import { takeLock, waitForCertainty } from '../../../src/data/runs/lock.ts'
+import { takeLock } from '../../../src/data/runs/lock.ts'
+import { waitForCertainty } from '../../../src/data/runs/lock-holder.ts'
 import { until } from '../../helpers/until.ts'
 
 const hour = 3_600_000
