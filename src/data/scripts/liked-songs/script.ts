@@ -113,7 +113,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       if (before !== undefined && isSetAside(before)) return
       isPartly = true
       errors.push(`${nameOf(song)}: ${reason}`)
-      log.warn({ err: rejection }, `likedsongs: ${errors.at(-1)}`)
+      log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
       if (before === undefined && ++failuresInARow >= maxFailuresInARow) {
         throw new UpstreamError(
           'status',
@@ -147,7 +147,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       signal.throwIfAborted()
       if (!(error instanceof LastfmError || error instanceof UpstreamError || error instanceof SpotifyAuthorisationError))
         throw error
-      log.warn({ err: error }, `likedsongs: ${error.message}`)
+      log.warn({ err: error }, 'likedsongs: the run ended early')
       errors.unshift(error.message)
       if (error instanceof SpotifyAuthorisationError) return result('reauthorise')
       if (error instanceof LastfmError && error.failure !== 'unavailable') {
