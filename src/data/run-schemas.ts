@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { problems } from '../http/problem.ts'
 import { json } from '../http/responses.ts'
-import { Counts, RunRecord } from './runs/history.ts'
+import { Counts, RunRecord } from './runs/run-record.ts'
 
 const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }

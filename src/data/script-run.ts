@@ -1,5 +1,5 @@
-import { firstErrors, type RunRecord, type StartedRun } from './runs/history.ts'
 import type { ScriptStatus } from './runs/index.ts'
+import { firstErrors, type RunRecord, type StartedRun } from './runs/run-record.ts'
 
 const endedReply = (last: RunRecord) => ({
   last_end: last.ended,

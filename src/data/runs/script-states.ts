@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Script, ScriptSettings, ScriptState } from '../scripts/script.ts'
-import { isSuccess, type RunRecord, readHistory, type StartedRun } from './history.ts'
+import { readHistory } from './history.ts'
 import { type Holder, holderOf } from './lock-holder.ts'
+import { isSuccess, type RunRecord, type StartedRun } from './run-record.ts'
 
 /** What is known about a script and its runs, in this process and in others that use the folder. */
 export interface KnownState {

@@ -1,5 +1,5 @@
 import { clampRetryAt } from '../scripts/waits.ts'
-import type { RunRecord, StartedRun } from './history.ts'
+import type { RunRecord, StartedRun } from './run-record.ts'
 
 /** Whole seconds. */
 export interface TooSoon {
