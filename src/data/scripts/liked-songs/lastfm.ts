@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isRecord } from '../../../game/protocol/is-record.ts'
 import { hideSecretsOf } from '../hide-secrets.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
@@ -75,7 +76,7 @@ export function signature(parameters: Readonly<Record<string, string>>, secret: 
 }
 
 const isError = (value: unknown): value is { readonly error: number; readonly message?: unknown } =>
-  typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'number'
+  isRecord(value) && typeof value.error === 'number'
 
 /** Whether a reply is error 29, the rate limit, which Last.fm sends with any status. */
 export const isLastfmRateLimited = (body: unknown): boolean => isError(body) && body.error === 29
