@@ -351,6 +351,9 @@ describe('mistakes', () => {
         expect.objectContaining({ problems: [expect.stringMatching(/^PROJECTS_SNAPSHOT is "[^?]*\?\[hidden\]"; expected/)] }),
       )
     }
+    expect(problems({ env: { REDDIT_API_URL: 'example.org/api?token=hunter2' } })).toEqual([
+      expect.stringMatching(/^REDDIT_API_URL is "example\.org\/api\?\[hidden\]"; expected/),
+    ])
   })
 
   it('of a secret never show it', () => {

@@ -53,7 +53,7 @@ export const data: readonly DataFamily[] = [
   {
     name: 'tickwarden_script_runs_total',
     type: 'counter',
-    help: 'Completed runs of the update script since the service started, by outcome; done and partly are successes.',
+    help: 'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
     labels: ['script', 'outcome'],
     read: ({ scripts }) =>
       (scripts?.() ?? []).flatMap(({ script, runs }) =>

@@ -46,7 +46,9 @@ export const quoted = (text: string): string =>
   JSON.stringify(
     text
       .replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*@/is, '$1[hidden]@')
-      .replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]'),
+      .replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]')
+      // Without a scheme.
+      .replace(/\?[^\s?]*=.*/s, '?[hidden]'),
   )
 
 function parse(setting: Setting<unknown>, given: Given | undefined, problems: string[]): unknown {

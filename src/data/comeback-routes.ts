@@ -7,18 +7,8 @@ import type { ComebacksDatabase } from './comebacks-database.ts'
 import { remember } from './database.ts'
 import type { DatabaseRoutes } from './database-definition.ts'
 import { dayAt } from './dates.ts'
-import {
-  anyCase,
-  byDates,
-  byText,
-  everything,
-  type FilterRoute,
-  registerFilters,
-  registerReply,
-  valueList,
-  valueReply,
-  wholePage,
-} from './paging.ts'
+import { byDates, byText, everything } from './filter.ts'
+import { anyCase, type FilterRoute, registerFilters, registerReply, valueList, valueReply, wholePage } from './paging.ts'
 import { ComebackInfo, ComebackPage, LastUpdateText, pageHeaders, snapshotReplies, ValueList } from './schemas.ts'
 import { listed, range } from './selection.ts'
 

@@ -1,15 +1,6 @@
 import type { DatabaseRoutes } from './database-definition.ts'
-import {
-  anyCase,
-  byDates,
-  byText,
-  everything,
-  type FilterRoute,
-  registerFilters,
-  registerReply,
-  valueList,
-  valueReply,
-} from './paging.ts'
+import { byDates, byText, everything } from './filter.ts'
+import { anyCase, type FilterRoute, registerFilters, registerReply, valueList, valueReply } from './paging.ts'
 import type { ProjectsDatabase } from './projects-database.ts'
 import { LastUpdateText, ProjectPage, ValueList } from './schemas.ts'
 import { listed, union } from './selection.ts'

@@ -109,16 +109,21 @@ export function createServerFactory(
   return { serverFactory, clientErrorHandler }
 }
 
-/** RFC 9112, section 3.2: an HTTP/1.1 request must have exactly one Host header. */
-function hostError({ httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
+/** Characters of a host name, an address and a port (RFC 3986, section 3.2.2). */
+const validHost = /^[\w.~!$&'()*+,;=%:[\]-]*$/
+
+/** RFC 9112, section 3.2: an HTTP/1.1 request must have exactly one Host header, with a valid value. */
+function hostError({ headers: { host = '' }, httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') count++
   }
-  if (count === 1 || (count === 0 && httpVersion === '1.0')) return undefined
-  const reason = count === 0 ? 'it has no Host header' : `It has ${count} Host headers`
-  return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}; one is needed.`)
+  const malformed = (reason: string) =>
+    new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}.`)
+  if (count > 1) return malformed(`it has ${count} Host headers; one is needed`)
+  if (count === 0 && httpVersion !== '1.0') return malformed('it has no Host header; one is needed')
+  return validHost.test(host) ? undefined : malformed('its Host header is not a host name or address')
 }
 
 function refuse({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void {
@@ -144,5 +149,5 @@ export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyR
   const error = new RequestError(400, 'INVALID_PATH', detail)
   const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
-  reply.raw.writeHead(error.status, problemHeaders(error)).end(body)
+  reply.raw.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length }).end(body)
 }

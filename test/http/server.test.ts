@@ -59,6 +59,8 @@ describe('a request without a route', () => {
     ['no HTTP', 'hello\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     ['no Host', 'GET /api/v1/getall HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST', '/api/v1/getall'],
     ['two Hosts', 'GET /nothing HTTP/1.1\r\nhost: x\r\nHost: x\r\n\r\n', 400, 'MALFORMED_REQUEST', '/nothing'],
+    ['a Host that is not one', 'GET /nothing HTTP/1.1\r\nhost: a b/c@d\r\n\r\n', 400, 'MALFORMED_REQUEST', '/nothing'],
+    ['a path that is not valid', 'GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400, 'INVALID_PATH', '/%zz'],
     [
       'an unsupported expectation',
       'POST /nothing HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n',
@@ -74,6 +76,15 @@ describe('a request without a route', () => {
     expect((await fetch(`${url}/api/v1/getall`)).status).toBe(200)
   })
 })
+
+it.each(['', 'localhost:80', '[::1]:8080', '[fe80::1%25eth0]', 'my_host.example', 'xn--bcher-kva.example:1'])(
+  'the Host "%s" is valid',
+  async (host) => {
+    const { url } = await build()
+    const { status } = await send(url, `GET /v1/ping HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    expect(status).toBe(200)
+  },
+)
 
 describe('time limits', () => {
   const limits = { headersMs: 300, requestMs: 600, keepAliveMs: 300, checkMs: 50 }

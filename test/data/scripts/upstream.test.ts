@@ -2,10 +2,11 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
-import { createUpstream, type UpstreamError, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { until } from '../../helpers/until.ts'
 
-/** Waits pass a thousand times as fast, and are noted. */
+/** A clock that runs a thousand times as fast and records the waits. */
 function hastyClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = []
   let ahead = 0
@@ -128,7 +129,7 @@ describe('a request to an upstream', () => {
         response.writeHead(200, { 'content-type': 'application/json' }).write('{', expire)
       },
     ],
-  ] satisfies [string, RequestListener][])('tries again after %s', async (_what, bad) => {
+  ] satisfies [string, RequestListener][])('retries after %s', async (_what, bad) => {
     const listener = inTurn(bad, bad, json({ ok: true }))
     const { upstream, clock } = await start(listener)
     expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
@@ -166,14 +167,14 @@ describe('a request to an upstream', () => {
       (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
       { kind: 'malformed' },
     ],
-  ] satisfies [string, RequestListener, object][])('fails at once on %s', async (_what, bad, expected) => {
+  ] satisfies [string, RequestListener, object][])('fails without a retry after %s', async (_what, bad, expected) => {
     const listener = inTurn(bad)
     const { upstream } = await start(listener)
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject(expected)
     expect(listener.requested).toBe(1)
   })
 
-  it('aborts a body that exceeds its limit', async () => {
+  it('refuses a body that is larger than the limit', async () => {
     const { upstream } = await start(json('x'.repeat(100_000)), { maxBytes: 1000 })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'too_large' })
   })
@@ -187,7 +188,7 @@ describe('a request to an upstream', () => {
     expect(clock.waits[0]).toBeLessThanOrEqual(7_000)
   })
 
-  it('does not wait for hours, and sends no request before the limit ends', async () => {
+  it('does not wait for hours, and sends no request before', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7200' }))
     const { upstream, clock } = await start(listener)
     const error = await failure(upstream.request({ path: '/' }))
@@ -200,7 +201,7 @@ describe('a request to an upstream', () => {
   it.each([
     ['Reddit', () => '30'],
     ['GitHub', () => String(Math.ceil(Date.now() / 1000) + 30)],
-  ])('waits before the next request when the rate limit is exceeded, according to %s', async (_who, reset) => {
+  ])('waits before the next request when the rate limit is exceeded, in the form of %s', async (_who, reset) => {
     const listener = inTurn(
       (request, response) => json({}, 200, { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': reset() })(request, response),
       json({}),
@@ -214,7 +215,7 @@ describe('a request to an upstream', () => {
     expect(clock.waits[0]).toBeLessThanOrEqual(31_000)
   })
 
-  it('stops when it is aborted, during a request and during a wait', async () => {
+  it('stops when aborted, during a request and during a wait', async () => {
     const stop = new AbortController()
     const { upstream } = await start(() => stop.abort(), { signal: stop.signal })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
@@ -227,7 +228,7 @@ describe('a request to an upstream', () => {
     expect(await pending).toMatchObject({ kind: 'aborted' })
   })
 
-  it('never includes query, headers, form and body in its errors', async () => {
+  it('has errors without the query, headers, form and body', async () => {
     const { upstream } = await start(json({ echoed: 'hunter2' }, 400))
     const error = await failure(
       upstream.request({

@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
-import { createUpstream, type UpstreamError } from '../../../src/data/scripts/upstream.ts'
+import { createUpstream } from '../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { clampRetryAt, clampWait, maxWaitMs } from '../../../src/data/scripts/waits.ts'
 
 const closing: (() => void)[] = []

@@ -1,6 +1,6 @@
 import { comebacksDatabase } from '../../databases.ts'
 import type { RunContext, RunResult, Script } from '../script.ts'
-import { isTransient, UpstreamError } from '../upstream.ts'
+import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'

@@ -5,7 +5,7 @@ import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { openWiki } from '../../../../src/data/scripts/kcomebacks/wiki.ts'
 import { noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
-import type { UpstreamError } from '../../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../../src/data/scripts/upstream-error.ts'
 
 const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1600000000' }
 const later = { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': '3600' }

@@ -261,6 +261,7 @@ describe('the projects script', () => {
 
   it.each([
     ['v1.2', '1.2'],
+    ['vv1.2', 'v1.2'],
     ['version-1', 'version-1'],
     ['vNext', 'vNext'],
     ['1.0v', '1.0v'],
