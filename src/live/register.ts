@@ -25,8 +25,8 @@ const expected = 'names of servers separated by commas, each percent-encoded'
  * and an encoded comma within a name are the same. Encoded commas between names work too, unless a server has such a name.
  * @throws RequestError INVALID_PARAMETER, NOT_FOUND
  */
-function requestedServers({ raw }: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
-  const query = raw.url?.split('?').slice(1).join('?') ?? ''
+function requestedServers(request: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
+  const query = request.raw.url?.split('?').slice(1).join('?') ?? ''
   const values = query.split('&').flatMap((part) => (part.startsWith('servers=') ? [part.slice('servers='.length)] : []))
   const [value] = values
   if (value === undefined) return undefined
@@ -36,7 +36,7 @@ function requestedServers({ raw }: FastifyRequest, fleet: Fleet): ReadonlySet<st
     return fleet.get(name) === undefined && name.includes(',') ? name.split(',') : [name]
   })
   if (names.includes('')) throw invalidParameter(`Parameter "servers" has an empty name; expected ${expected}.`)
-  return new Set(names.map((name) => requireServer(fleet, name).server))
+  return new Set(names.map((name) => requireServer(fleet, name, request).server))
 }
 
 function decode(part: string): string {

@@ -100,6 +100,11 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
         instance: '/mc/api/v1/nothing',
         detail: expect.stringContaining('/mc/docs'),
       })
+      for (const path of ['/mc/api/v1/servers/none/uptime', '/mc/servers/none', '/mc/api/v1/events?servers=none'])
+        expect(await json(path)).toMatchObject({
+          instance: path.split('?')[0],
+          detail: expect.stringContaining(' /mc/api/v1/servers '),
+        })
       expect(await json('/mc/sd')).toHaveLength(1)
     })
 
