@@ -88,7 +88,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     const [a, b] = [join(redis, 'a'), join(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     const before = a.membership.token
-    // What the expiry does while the process is stopped.
+    // Simulates the expiry while the process is suspended.
     redis.cli('del', keys.member('a'))
     await until(() => a.changes.includes(''))
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')

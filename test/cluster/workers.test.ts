@@ -24,7 +24,7 @@ const isRunning = (pid: number): boolean => {
     return false
   }
 }
-/** On a connection of its own, which the next process in turn answers. */
+/** On a separate connection, which the next process in turn answers. */
 const getOnce = (url: string) => fetch(url, { headers: { connection: 'close' } })
 
 describe('WORKERS', () => {
@@ -104,7 +104,7 @@ describe('WORKERS', () => {
       JSON.stringify(names.map((name) => ({ targets: ['127.0.0.1:1'], labels: { name } })))
     writeFileSync(list, groups('a', 'b'))
     const service = await startService('workers', undefined, { WORKERS: '2', POLL_INTERVAL: '1s', DISCOVERY_FILE_SD: list })
-    /** On so many connections that every process answers some of them. */
+    /** On enough connections that every process answers some of them. */
     const inEach = async (hasIt: () => Promise<boolean>) =>
       (await Promise.all(Array.from({ length: 8 }, hasIt))).every((value) => value)
     const get = async (path: string) => (await getOnce(service.url + path)).json()

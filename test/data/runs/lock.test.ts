@@ -48,7 +48,7 @@ it('locks two names in one folder independently, however long they are held', as
   const holds = ['runs', 'projects'].map(hold)
   await until(() => holds.every(({ held }) => held()))
   const taken = holds.map(({ changed }) => changed())
-  // A sign of life of both, after which the timer of each has run once.
+  // A heartbeat of both, after which the timer of each has run once.
   await until(() => holds.every(({ changed }, index) => changed() !== taken[index]))
   for (const { end } of holds) end()
   await Promise.all(holds.map(({ over }) => over))
@@ -181,7 +181,7 @@ it('does not take over from a process of another user hidden by hidepid', async 
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  // It is gone, which everybody may see.
+  // The process has ended, which every user can check.
   const lock = await take('runs', clock)
   expect(lock).toBeDefined()
   await lock?.release()

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../../src/clock.ts'
 import { createUpstream, type UpstreamError, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
 import { until } from '../../helpers/until.ts'
 
-/** Waits pass a thousand times as fast, and are noted. */
+/** Waits are a thousand times shorter, and are recorded. */
 function hastyClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = []
   let ahead = 0
@@ -64,7 +64,7 @@ const json = (body: unknown, status = 200, headers: Record<string, string> = {})
   }
 }
 
-/** Each request gets the next listener, the last one all that remain. */
+/** Each request is passed to the next listener, and all remaining ones to the last. */
 function inTurn(...listeners: readonly RequestListener[]): RequestListener & { requested: number } {
   const answer: RequestListener = (request, response) => {
     listeners[Math.min(listener.requested++, listeners.length - 1)]!(request, response)

@@ -8,7 +8,7 @@ import { noCounts } from '../../../../src/data/scripts/script.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
 import { type FastClock, fastClock } from '../../../helpers/fast-clock.ts'
 
-/** The service has a February of 2024 that the wiki is at, too. */
+/** The clock is in February 2024, like the wiki. */
 const today = Date.UTC(2024, 1, 20, 12)
 
 const row = (day: string, artist: string, title: string) =>

@@ -52,7 +52,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
   })
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
-/** GitHub answers to a path that the rate limit is exceeded. */
+/** GitHub answers a path with an exceeded rate limit. */
 function limit(path: string): number {
   const reset = Math.floor(Date.now() / 1000) + 3000
   const headers = { 'content-type': 'application/json', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
