@@ -101,7 +101,7 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
   it.for([
     ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
-  ] as const)('says once what to do about %s', async ([, options, start, expected]) => {
+  ] as const)('reports once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
     const { log } = join(redis, 'a', { url: `${start}127.0.0.1:${redis.port}` })
     await until(() => log.lines.length > 0)

@@ -319,7 +319,7 @@ describe('a pushed reading', () => {
     watcher.close()
   })
 
-  it('does not make older values of a failing source look fresh', async () => {
+  it('does not refresh older values of a failing source', async () => {
     const clock = manualClock(0)
     const management = scriptedSource('management', clock, { motd: 'Hi' })
     const { watcher, push } = watch(clock, () => [management])

@@ -292,7 +292,7 @@ describe('the update of the comebacks', () => {
     expect(lastRun().errors[0]).toContain('returned a reply that is not valid JSON')
   })
 
-  it('stops at a rate limit of an hour, publishes what it has read, and reports the end of the limit', async () => {
+  it('stops at a rate limit of an hour, publishes the months read so far, and reports the end of the limit', async () => {
     reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
     expect(await update()).toBe(1)
     expect(artists()).toBe('GH')

@@ -207,7 +207,7 @@ describe('the projects script', () => {
       expect(await readdir(dataDir)).toEqual(['projects.config.json'])
     })
 
-    it('publishes what it has read before GitHub went down', async () => {
+    it('publishes the repositories that were read before GitHub went down', async () => {
       all((_, response) => response.destroy())
       addRepository(github, 'someone/r0', { languages: {}, date: '2024-01-01T00:00:00Z' })
       expect(await run()).toMatchObject({ outcome: 'partly', counts: { added: 1, rejected: 39 } })

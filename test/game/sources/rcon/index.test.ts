@@ -562,7 +562,7 @@ describe('the tick rate', () => {
 it.each([
   ['frozen', { tickFrozen: true, tickSprinting: false, tickPaused: false }],
   ['sprinting', { tickFrozen: false, tickSprinting: true, tickPaused: false }],
-] as const)('a %s game is told as such', async (scenario, expected) => {
+] as const)('a %s game is reported as such', async (scenario, expected) => {
   const server = await demo({ scenario })
   const source = sourceOf(server.rcon.address, server.rcon.password)
   await poll(source)

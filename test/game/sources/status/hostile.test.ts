@@ -72,7 +72,7 @@ describe('a server that', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('sends no pong three times in a row is not pinged again for a while', async () => {
+  it('sends no pong three consecutive times is not pinged again for a while', async () => {
     let requests = 0
     await using server = await hostileServer((socket) => {
       socket.on('data', (chunk) => {

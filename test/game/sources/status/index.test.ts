@@ -157,7 +157,7 @@ describe('SRV records', () => {
     { host: '127.0.0.1', port: 25565 },
     { host: 'mc.example.org', port: 25566 },
     { host: 'localhost', port: 25565 },
-  ])('are not looked for at $host:$port', async ({ host, port }) => {
+  ])('are not looked up at $host:$port', async ({ host, port }) => {
     const served = await serve('{}')
     const { network, requested } = fakeNetwork(served.port, async () => [])
     const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }
