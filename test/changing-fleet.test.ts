@@ -27,7 +27,7 @@ const server = (name: string, port = 25_565, group?: string): ServerSettings => 
 })
 const json = async (reply: Promise<Response>) => (await reply).json() as Promise<never>
 
-/** The servers `a` and `b` of players 1 and 2, polled. */
+/** The servers `a` and `b` with players 1 and 2, polled. */
 async function start(env: Readonly<Record<string, string>> = {}): Promise<TestApp> {
   const service = await buildTestApp({ scripts: { a: up(1), b: up(2), c: up(3) }, polled: false, env })
   service.fleet.update([server('a'), server('b')])
@@ -175,7 +175,7 @@ it('writes the history of a removed server, and continues it when the server ret
   expect(before).toBeGreaterThan(10)
   fleet.update([server('b')])
   await until(() => files() >= 1)
-  // Back before it is written, and changed while it is loaded.
+  // It returns before its history is written, and changes while that is loaded.
   for (const port of [1, 2, 3]) fleet.update([server('b'), server('a', port)])
   fleet.update([server('b')])
   fleet.update([server('b'), server('a')])

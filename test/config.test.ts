@@ -505,7 +505,7 @@ describe('a setting without another one that it requires', () => {
   it('is not reported if the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
-    // What is wrong all the same is named.
+    // Other mistakes are still reported.
     expect(problems({ file: path, env: { MC_SERVER: 'bad host' } })).toEqual([
       expect.stringContaining('line 2'),
       expect.stringContaining('MC_SERVER is "bad host"'),
@@ -795,7 +795,7 @@ describe('a likely mistake', () => {
         `${path}: lists no servers; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set MC_SERVER or MC_DIRECTORY`,
       ])
       expect(serving({ MC_SERVER: 'x' }, path)).toEqual([])
-      // Commands that watch nothing need no server.
+      // Commands that watch no servers need none.
       expect(problems({ file: path })).toEqual([])
     },
   )

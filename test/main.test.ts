@@ -88,7 +88,7 @@ describe('tickwarden', () => {
     const requests = Promise.allSettled(Array.from({ length: 50 }, () => fetch(`${url}/metrics`)))
     await fetch(`${url}/api/v1/servers`)
     running.child.kill(signal)
-    // 1 where it was not done in time.
+    // 1 if it was not done in time.
     expect(await running.exit).toBe(0)
     await requests
     expect(running.output()).not.toMatch(/unhandled|Error:/i)
@@ -100,7 +100,7 @@ describe('tickwarden', () => {
     const pid = Number((await npm.until(/"pid":(\d+)/))[1])
     npm.child.kill('SIGTERM')
     try {
-      // All that holds the output has ended, the service too.
+      // All processes that use the output have ended, including the service.
       expect(await npm.exit).toBe(0)
       expect(npm.output()).toContain('SIGTERM: shutting down')
       await expect(fetch(url)).rejects.toThrow()
@@ -108,7 +108,7 @@ describe('tickwarden', () => {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // Ended, as it should.
+        // It has ended as expected.
       }
     }
   })

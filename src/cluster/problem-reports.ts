@@ -13,7 +13,7 @@ export interface ProblemReports {
   remove(part: StatePart): void
 }
 
-/** A closed connection is reported after this many in a row without another reason, because one may be a restart. */
+/** A closed connection is reported after this many consecutive ones without another reason: a single one may be a restart. */
 const maxUnexplained = 4
 
 export function createProblemReports(log: Log, address: string): ProblemReports {

@@ -4,7 +4,7 @@ import { createPauses } from '../pauses.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 import { fingerprintOf } from './server-fingerprint.ts'
-import { decodeServerList, type EncodedList, encodeServerList, type ServerList } from './server-list.ts'
+import { decodeServerList, type EncodedList, encodeServerList, type ServerList } from './server-list-codec.ts'
 
 /**
  * The servers that each replica lists. Replicas may read different lists, and a server must be polled by one that lists it. Equal lists
@@ -69,7 +69,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
   let isChanged = false
   let isClosed = false
   let cancelAnnounce = () => {}
-  let cancelExpiry = () => {}
+  let cancelConfirm = () => {}
   let last: Promise<void> = Promise.resolve()
   let waitingRead: Promise<void> | undefined
   let members: readonly string[] = []
@@ -171,12 +171,12 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
     onChange()
   }
 
-  /** After a heartbeat, what the other members announce counts for the added servers too. */
-  function forgetAdded(): void {
+  /** After a heartbeat, the lists of the other members apply to the added servers too. */
+  function confirmAdded(): void {
     const now = clock.now()
     for (const [server, at] of addedAt) if (now - at >= heartbeatMs) addedAt.delete(server)
     onChange()
-    if (addedAt.size > 0) cancelExpiry = clock.after(heartbeatMs, forgetAdded)
+    if (addedAt.size > 0) cancelConfirm = clock.after(heartbeatMs, confirmAdded)
   }
 
   return {
@@ -189,10 +189,10 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
       const before = new Set(servers.map(({ name }) => name))
       servers = next
       isChanged = true
-      const hadNone = addedAt.size === 0
+      const wasConfirmed = addedAt.size === 0
       for (const { name } of next) if (!before.delete(name)) addedAt.set(name, clock.now())
       for (const name of before) addedAt.delete(name)
-      if (hadNone && addedAt.size > 0) cancelExpiry = clock.after(heartbeatMs, forgetAdded)
+      if (wasConfirmed && addedAt.size > 0) cancelConfirm = clock.after(heartbeatMs, confirmAdded)
       cancelAnnounce()
       cancelAnnounce = clock.after(announceDelayMs, () => void announce())
     },
@@ -206,7 +206,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
     close() {
       isClosed = true
       cancelAnnounce()
-      cancelExpiry()
+      cancelConfirm()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { entryKeys } from './file-keys.ts'
 import { isList, isMap, readTree } from './file-tree.ts'
-import type { Given } from './given.ts'
+import type { Given } from './read.ts'
 import { parseTree, type Tree } from './yaml.ts'
 
 export interface ServerEntry {

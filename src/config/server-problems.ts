@@ -1,6 +1,6 @@
 import { formatServerAddress } from '../game/protocol/address.ts'
 import { addressOf, serverSettings } from '../game/server.ts'
-import type { Given } from './given.ts'
+import type { Given } from './read.ts'
 import { type AnySetting, givenMain, mainOf, type ReadServer, type ReadSource, toServer } from './server.ts'
 import type { Setting } from './setting.ts'
 

@@ -1,4 +1,4 @@
-import type { Given } from '../config/given.ts'
+import type { Given } from '../config/read.ts'
 import { readEntry } from '../config/server-entry.ts'
 import { readServerFile } from '../config/server-file.ts'
 import { settingsOfServer } from '../config/settings.ts'

@@ -1,5 +1,4 @@
-import type { Given } from '../config/given.ts'
-import { readSettings } from '../config/read.ts'
+import { type Given, readSettings } from '../config/read.ts'
 import { readServer, toServer } from '../config/server.ts'
 import { findConflicts } from '../config/server-problems.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'

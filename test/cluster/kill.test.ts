@@ -7,9 +7,9 @@ import { until } from '../helpers/until.ts'
 
 const heartbeatMs = 2_000
 const count = 300
-/** How long it is counted by whom the servers are polled, at an interval of a second; by hand a minute. */
+/** How long polls are counted by replica, at an interval of a second; a minute for a manual run. */
 const countedMs = Number(process.env.COUNTED_MS ?? 2_500)
-/** How long Redis is away and a replica stopped, at least; by hand half a minute. */
+/** Minimum time for which Redis is stopped and a replica is suspended; half a minute for a manual run. */
 const awayMs = Number(process.env.AWAY_MS ?? 0)
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -38,7 +38,7 @@ async function isStable(replicas: readonly ServiceProcess[], members?: number): 
   await sleep(50)
   return (await hasMembers(replicas, members)) && (await owned(replicas)) === count
 }
-/** The one that polls each server, of which there is exactly one. */
+/** The replica that polls each server; there must be exactly one. */
 async function pollers(servers: CountedServers, forMs = 2_500): Promise<ReadonlyMap<number, string>> {
   // A poll that was under way when a server moved.
   await sleep(300)
@@ -110,7 +110,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
     expect(moved.length / count).toBeLessThan(0.4)
     expect(new Set(moved.map(([, by]) => by))).toEqual(new Set(['e.test']))
 
-    // Redis is away, and comes back without its data.
+    // Redis stops, and returns without its data.
     const endAway = follow(all)
     await redis.kill()
     await until(async () =>
@@ -129,7 +129,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas', () => {
       expect(output()).toContain('is available again')
     }
 
-    // One is stopped for a while.
+    // One is suspended for a while.
     const rest = [a, b, d]
     e.child.kill('SIGSTOP')
     await until(() => isStable(rest))

@@ -54,7 +54,7 @@ describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
     const [a, b] = [await openLocks(redis), await openLocks(redis)]
     const stale = await a.take('x')
     expect(await stale?.set('first')).toBe(true)
-    // What the expiry does while the process of the holder is stopped.
+    // Simulates the expiry while the holder's process is suspended.
     redis.cli('del', keys.lock('x'))
     const current = await b.take('x')
     expect(await stale?.set('stale')).toBe(false)

@@ -88,7 +88,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     const [a, b] = [join(redis, 'a'), join(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     const before = a.membership.token
-    // What the expiry does while the process is stopped.
+    // Simulates the expiry while the process is suspended.
     redis.cli('del', keys.member('a'))
     await until(() => a.changes.includes(''))
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
@@ -101,7 +101,7 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
   it.for([
     ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
-  ] as const)('says once what to do about %s', async ([, options, start, expected]) => {
+  ] as const)('reports once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
     const { log } = join(redis, 'a', { url: `${start}127.0.0.1:${redis.port}` })
     await until(() => log.lines.length > 0)

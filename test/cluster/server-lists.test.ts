@@ -52,7 +52,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
     for (const n of range(0, 10)) expect(pollers.get(n), `s${n}`).toBe('a.test')
     for (const n of range(20, 30)) expect(pollers.get(n), `s${n}`).toBe('b.test')
     expect(new Set(range(10, 20).map((n) => pollers.get(n)))).toEqual(new Set(['a.test', 'b.test']))
-    // Each shows what it lists, no matter which replica polls it.
+    // Each shows the servers that it lists, whichever replica polls them.
     const shows = async (one: DiscoveringService, n: number) => (await one.get(`/api/v1/servers/s${n}/getall`)).ok
     for (const n of range(0, 20)) await until(() => shows(a, n))
     for (const n of range(10, 30)) await until(() => shows(b, n))

@@ -61,7 +61,7 @@ describe('createSharedWatcher', () => {
     ['up', { status: up }],
     ['down', { status: new SourceError('refused', 'x: connection refused') }],
   ] as const)(
-    'knows nothing of a server that was %s once nobody has polled it for as long as values count',
+    'makes all values of a server that was %s unknown once no process has polled it for staleAfter',
     async (_, script) => {
       const { clock, other, watcher, newest } = await share()
       Object.assign(other.scripts.survival!, script)

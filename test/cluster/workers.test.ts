@@ -24,7 +24,7 @@ const isRunning = (pid: number): boolean => {
     return false
   }
 }
-/** On a separate connection, which any of the workers may accept. */
+/** On a separate connection, which the next process in turn answers. */
 const getOnce = (url: string) => fetch(url, { headers: { connection: 'close' } })
 
 /** Runs an action for each worker while the others are suspended, so that it is the one that accepts connections. */

@@ -88,7 +88,7 @@ describe('authorise spotify', () => {
         scope: 'user-library-read',
       })
       const back = url.searchParams.get('redirect_uri')
-      // A stranger's answer first: it must not count.
+      // A redirect with another state is ignored.
       void fetch(`${back}?code=stolen&state=guessed`).then(async (refused) => {
         expect(refused.status).toBe(400)
         await fetch(`${back}?code=the-code&state=${url.searchParams.get('state')}`)
@@ -165,7 +165,7 @@ describe('authorise lastfm', () => {
 describe('the command', () => {
   const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
 
-  /** Runs it with all that will ever be typed. */
+  /** Runs it with the complete input. */
   async function command(service: MusicService, typed: string, env: Record<string, string> = {}) {
     const child = spawn(process.execPath, [main, 'authorise', service], {
       env: { PATH: process.env.PATH ?? '', ...music.env, DATA_DIR: dataDir, ...env },

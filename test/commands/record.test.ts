@@ -37,7 +37,7 @@ function contentOf(folder: string): string {
   return [...texts, ...bytes.flatMap((part) => [part.toString('utf8'), part.toString('latin1')])].join('\n')
 }
 
-/** What every source of a server reads, by source. */
+/** The reading of every source of a server, by source. */
 async function readAll(sources: ServerSettings['sources']) {
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
   const set = createSources({ name: 'x', sources }, context)

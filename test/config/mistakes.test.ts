@@ -63,20 +63,20 @@ describe('the encoding of .env', () => {
     expect(loadConfig().servers).toMatchObject([{ name: 'survival' }])
   })
 
-  it('is not UTF-16, in which no setting would be found and the demo server would start', () => {
+  it('may not be UTF-16, in which no setting would be found', () => {
     writeFileSync('.env', utf16('MC_SERVER=mc.example.org\r\n'))
     expect(problems({})).toEqual(['.env: cannot be read (not UTF-8 text; save it as UTF-8)'])
   })
 })
 
-describe('the structure of a config file', () => {
-  it('names the key that a list of servers belongs to', () => {
+describe('a mistake in the structure of a config file', () => {
+  it('is reported with the key that a list of servers belongs to', () => {
     expect(inFile('- { name: a, address: mc.example.org }\n')).toEqual([
       'f: expected the list of servers below the line "servers:"',
     ])
   })
 
-  it('shows an example of a value', () => {
+  it('is reported with an example of a value', () => {
     expect(inFile('servers: [{ name: a, address: x, query: { address: y } }]\n')).toEqual([
       expect.stringMatching(/^f: servers\[0\]\.query: expected a single value, such as "\S+:\d+"$/),
     ])
@@ -98,7 +98,7 @@ describe('an environment variable in a config file', () => {
     )
   })
 
-  it('is not seen in other values with a dollar sign or braces', () => {
+  it('is not detected in other values with a dollar sign or braces', () => {
     const password = 'password: a$b{c}'
     const content = `pictures: { headsUrl: "https://x/{uuid}" }\nservers:\n  - address: x\n    rcon:\n      address: y\n      ${password}\n`
     expect(inFile(content)).toEqual([])

@@ -135,7 +135,7 @@ it('returns the first and the last entry, the types and the totals', async () =>
 
 describe('upcoming', () => {
   it('counts from today at UTC+02:00, to 7 and 31 days ahead, both inclusive', async () => {
-    // 21:59:59 UTC on 14 November 2023 is 23:59:59 at UTC+02:00; a second later the day is another.
+    // 21:59:59 UTC on 14 November 2023 is 23:59:59 at UTC+02:00; a second later the next day begins.
     const clock = manualClock(Date.UTC(2023, 10, 14, 21, 59, 59) - 1_700_000_000_000)
     const days = ['2023-11-13', '2023-11-14', '2023-11-15', '2023-11-21', '2023-11-22', '2023-12-15', '2023-12-16', '2023-11-TBA']
     const entries = days.map((date) => comeback({ date, title: date.slice(5) }))

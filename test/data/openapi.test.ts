@@ -67,7 +67,7 @@ it.each(paths)('%s is described with examples, to which it replies as described'
   const text = await reply.text()
   const value: unknown = type === 'text/plain' ? text : JSON.parse(text)
   expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
-  // The examples of parameters find something in the sample.
+  // The examples of parameters match entries of the sample.
   if (query.size > 0) expect((value as { count: number }).count).toBeGreaterThan(0)
   if (query.size > 0) expect(Object.keys(operation?.responses['400']?.content ?? {})).toEqual(['application/problem+json'])
 })
@@ -81,7 +81,7 @@ it('the metrics include both databases', async () => {
     expect(metrics).toContain(`\ntickwarden_snapshot_up{database="${database}"} 1\n`)
     expect(metrics).toContain(`\ntickwarden_snapshot_entries{database="${database}"} ${entries}\n`)
     expect(metrics).toContain(`\ntickwarden_snapshot_rejected_entries{database="${database}"} 0\n`)
-    // The sample is not updated by anything, so its age would only raise an alert.
+    // The sample is never updated, so its age would only raise an alert.
     expect(metrics).not.toContain(`tickwarden_snapshot_last_update_timestamp_seconds{database="${database}"}`)
   }
 })

@@ -12,7 +12,7 @@ import { textColumn } from '../../src/data/text-column.ts'
 import { valueIndex } from '../../src/data/value-index.ts'
 import { comeback, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
 
-// Few letters, so that queries often match; among them what folding, joining and searching could get wrong.
+// Few letters, so that queries often match, including those that are difficult for folding, joining and searching.
 const letter = fc.constantFrom(
   'a',
   'A',

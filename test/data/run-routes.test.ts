@@ -94,7 +94,7 @@ const updateByHand = (env: Record<string, string | undefined> = {}) => {
   return { output, run }
 }
 
-/** Delays the reply for a page, so that a run does not end. */
+/** Delays the reply of a page, so that a run stays in progress. */
 function hold(page: string): { readonly requested: () => boolean; release(): void } {
   let held: ServerResponse | undefined
   reddit.instead.set(page, [
@@ -484,7 +484,7 @@ describe('the protection of the script-run routes', () => {
     }
     expect(reddit.requested).toEqual([])
     const authorization = 'Bearer hunter-two'
-    // Through a proxy, under its own name.
+    // Through a proxy, with its host name.
     expect(await raw('GET', '/v1/run', { host: `mc.example.org:${port}`, 'x-forwarded-for': '192.0.2.1', authorization })).toBe(
       200,
     )

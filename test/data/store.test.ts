@@ -77,7 +77,7 @@ describe('a snapshot file', () => {
 
   it('is noticed by watching, without a poll', async () => {
     await write(one('a'))
-    // Its poll never comes.
+    // It is never polled.
     const opened = await open({
       ...systemClock,
       after: (delay, action) => systemClock.after(delay < 1000 ? delay : 2 ** 30, action),
@@ -200,7 +200,7 @@ describe('the sample', () => {
       return [...new Set(results.map(({ date }) => date))].join()
     }
     expect(await today()).toBe('2024-02-29')
-    // The day goes on, and the sample with it.
+    // Time passes, and the dates of the sample with it.
     await until(async () => {
       await clock.advance(4 * 3_600_000)
       const { results } = await service.page('/v1/kcomebacks/upcoming/today')

@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const text = (title: string) => snapshot([comeback({ title })])
 
-/** As an object store does: an ETag, and 304 to who has it. */
+/** Like an object store: an ETag, and 304 for a client that has it. */
 const serve =
   (body: string, etag: string): Answer =>
   (request, reply) => {

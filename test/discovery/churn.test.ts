@@ -12,7 +12,7 @@ const count = 10_000
 const perChange = 100
 const rounds = 5
 
-/** Of the servers `s0` to `s9999` those of `replaced` have another address; `gone` are not there, but as many others. */
+/** Of the servers `s0` to `s9999` those of `replaced` have another address; `gone` are replaced by as many others. */
 function targets(round: number): string {
   const groups = Array.from({ length: count }, (_, index) => {
     const turn = index < rounds * perChange && index >= (rounds - round) * perChange

@@ -38,7 +38,7 @@ it('polls servers independently: one that is silent or down does not delay the o
   fleet.close()
 })
 
-/** How many of the times are in each tenth of the interval. */
+/** The number of times in each tenth of the interval. */
 function tenths(times: readonly (number | undefined)[]): readonly number[] {
   const counts = Array.from({ length: 10 }, () => 0)
   for (const time of times) if (time !== undefined) counts[Math.floor(time / 500)]!++

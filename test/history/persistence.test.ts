@@ -56,12 +56,12 @@ async function run(milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += 5_000) {
     await clock.advance(5_000)
     await fleet.pollAll()
-    // Writing takes real time, which the clock of the test does not have.
+    // Writing takes real time, which does not pass on the clock of the test.
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
 
-/** As if the process were killed: nothing more is written. */
+/** As if the process were killed: no more data is written. */
 const stop = () => fleet.close()
 const file = () => join(folder, readdirSync(folder).find((name) => name.endsWith('.history'))!)
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)

@@ -125,7 +125,7 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
   })
 })
 
-/** @param sent header that nginx sets, or nothing where it passes on what the client sends */
+/** @param sent header that nginx sets, or nothing if it forwards the header of the client */
 const prefixConfig = (folder: string, port: number, service: string, sent: string) =>
   nginxConfig(folder, port, service, '/').replace('proxy_set_header Host', `${sent} proxy_set_header Host`)
 

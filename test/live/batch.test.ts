@@ -18,7 +18,7 @@ function start() {
   return { clock, sent, batch }
 }
 
-it('sends twenty events within 50 ms one by one and the others together', async () => {
+it('sends twenty events within 50 ms one by one and the others in one write', async () => {
   const { clock, sent, batch } = start()
   for (let id = 0; id < 30; id++) batch.add(eventOf(id))
   expect(sent).toEqual(Array.from({ length: 20 }, (_, id) => [id]))

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import type { ScriptMetrics } from '../../data-metrics.ts'
 import type { Log } from '../../log.ts'
+import type { ScriptMetrics } from '../../part-metrics.ts'
 import { noCounts, noProgress, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'

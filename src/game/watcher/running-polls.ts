@@ -3,7 +3,7 @@ import { SourceError } from '../errors.ts'
 import type { Reading, Source } from '../sources/source.ts'
 import type { Deadline } from './deadline.ts'
 
-/** Milliseconds after the deadline in which a source may still return what it has read. */
+/** Milliseconds after the deadline in which a source may still return the fields read so far. */
 const graceMs = 100
 
 /** The running polls of one server's sources. The only place where polls are cancelled. */

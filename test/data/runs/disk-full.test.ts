@@ -64,13 +64,13 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     execFileSync('umount', ['-l', folder])
     rmSync(folder, { recursive: true })
   })
-  /** Leaves so many bytes. */
+  /** Leaves this many free bytes. */
   function fill(left: number): void {
     const file = join(folder, 'filler')
     try {
       writeFileSync(file, Buffer.alloc(1024 * 1024))
     } catch {
-      // Full now.
+      // The disk is full now.
     }
     writeFileSync(file, readFileSync(file).subarray(left))
   }

@@ -185,7 +185,7 @@ it('does not take over from a process whose start time is unknown', async () => 
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  // Every user can check that a process does not exist.
+  // The process has ended, which every user can check.
   const lock = await take('runs', clock)
   expect(lock).toBeDefined()
   await lock?.release()

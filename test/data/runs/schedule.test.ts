@@ -56,7 +56,7 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
   return { runs, status, store, ran: () => ran, messages }
 }
 
-/** The one run that can be had is that of a request: one to make up for another would be in its way, or it in theirs. */
+/** Only the requested run may start: a catch-up run would interfere with it. */
 async function expectNoCatchUp({ runs, store, status, ran, messages }: Awaited<ReturnType<typeof start>>) {
   await store.lastUpdate('kcomebacks')
   expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
@@ -65,7 +65,7 @@ async function expectNoCatchUp({ runs, store, status, ran, messages }: Awaited<R
   expect(messages.filter((line) => line.includes('catch-up'))).toEqual([])
 }
 
-/** A snapshot URL that answers with a reply of the test, once the test sets it. */
+/** A snapshot URL that answers once the test has set a reply. */
 async function startPlace() {
   const held: ServerResponse[] = []
   const server = createServer((_request, response) => void held.push(response))
@@ -374,7 +374,7 @@ describe('a run', () => {
     writeFileSync(lock, JSON.stringify({ machine: 'another one', pid: 1, since: '1' }))
     const { runs } = await start({})
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
-    // Its clock is an hour off; that the file changes is a sign of life all the same.
+    // Its clock is an hour off, but the file still changes.
     for (let beat = 1; beat <= 6; beat++) {
       await clock.advance(30_000)
       const time = new Date(Date.now() - hour + beat * 1000)

@@ -6,7 +6,7 @@ import { createUpstream, type UpstreamOptions } from '../../../src/data/scripts/
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { until } from '../../helpers/until.ts'
 
-/** A clock that runs a thousand times as fast and records the waits. */
+/** Waits are a thousand times shorter, and are recorded. */
 function hastyClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = []
   let ahead = 0
@@ -65,7 +65,7 @@ const json = (body: unknown, status = 200, headers: Record<string, string> = {})
   }
 }
 
-/** Each request gets the next listener, the last one all that remain. */
+/** Each request is passed to the next listener, and all remaining ones to the last. */
 function inTurn(...listeners: readonly RequestListener[]): RequestListener & { requested: number } {
   const answer: RequestListener = (request, response) => {
     listeners[Math.min(listener.requested++, listeners.length - 1)]!(request, response)

@@ -128,7 +128,7 @@ describe('writing a snapshot', () => {
     mkdirSync(elsewhere)
     const target = join(elsewhere, 'data.json')
     symlinkSync(join('elsewhere', 'data.json'), path)
-    // There is no file yet.
+    // The file does not exist yet.
     expect(await write(some(10))).toEqual({ written: true })
     chmodSync(target, 0o640)
     expect(await write(some(11))).toEqual({ written: true })
@@ -137,7 +137,7 @@ describe('writing a snapshot', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveLength(12)
     expect(readdirSync(folder).sort()).toEqual(['elsewhere', 'kcomebacks.json'])
     expect(readdirSync(elsewhere).sort()).toEqual(['data.json', 'data.json.1'])
-    // The one before counts where the file itself is broken.
+    // The previous file is used if the current one is broken.
     writeFileSync(target, 'not JSON')
     expect(await write(some(5))).toMatchObject({ written: false, reason: expect.stringContaining('the current one has 10') })
     expect(readdirSync(elsewhere)).toContain('data.json.rejected')

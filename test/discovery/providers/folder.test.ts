@@ -35,7 +35,7 @@ it('reads servers.d next to the config file: one server per file, named after it
   writeFileSync(inFolder('hub.yaml'), '{ name: hub, address: "127.0.0.1:3" }')
   rmSync(inFolder('lobby.yaml'))
   await expect.poll(names).toEqual(['first', 'hub', 'skyblock', 'arena'])
-  // A broken file, once removed, no longer gives anything.
+  // A broken file that is removed provides no servers.
   rmSync(inFolder('games.yml'))
   await expect.poll(names).toEqual(['first', 'hub'])
   expect(log.filter((line) => line.includes('games.yml'))).toHaveLength(1)
@@ -53,7 +53,7 @@ it('refuses a server whose name is already in use, and reports both places', asy
   ])
   const metrics = await (await get('/metrics')).text()
   expect(metrics).toContain('tickwarden_discovery_refused_servers{provider="folder"} 2\n')
-  // The other takes its place once it is gone.
+  // The other one takes its place once it is removed.
   writeFileSync(join(folder, 'tickwarden.yaml'), 'servers: [{ name: other, address: "127.0.0.1:1" }]')
   await expect.poll(names).toEqual(['other', 'first'])
 })

@@ -46,7 +46,7 @@ it('requests the URL as Prometheus does, again after each interval, and follows 
   expect(JSON.stringify([list, service.log])).not.toMatch(/secret|hidden/)
 })
 
-it('keeps the last list while the URL fails, and says why', async () => {
+it('keeps the last list while the URL fails, and reports why', async () => {
   let answer: RequestListener = (_request, response) => void response.writeHead(200, json).end(groups('a'))
   const { host } = await listen((request, response) => answer(request, response))
   const service = await start(`http://${host}/targets`)

@@ -97,7 +97,7 @@ describe('the management protocol of the demo server', () => {
   it.each([
     ['array', (value: object) => [value]],
     ['object', (value: object) => ({ player: value })],
-  ] as const)('tells joins and leaves, parameters as %s', async (notificationParams, form) => {
+  ] as const)('sends notifications of joins and leaves, with parameters as %s', async (notificationParams, form) => {
     const server = await start({ notificationParams })
     const client = await dial(server)
     const player = server.world.join()

@@ -22,7 +22,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
   return demo
 }
 
-/** The reply of minecraft-server-util's RCON client, which is good for replies of one piece. */
+/** The reply to minecraft-server-util's RCON client, which supports replies of one piece. */
 async function exchange(server: DemoServer, command: string): Promise<string> {
   const client = new util.RCON()
   await client.connect(server.rcon.address.host, server.rcon.address.port)
@@ -41,7 +41,7 @@ function packet(id: number, type: number, body: string): Buffer {
   return bytes
 }
 
-/** A connection that keeps what it received, packet by packet. */
+/** A connection that collects the received packets. */
 async function dial(server: DemoServer) {
   const socket = connect(server.rcon.address.port, server.rcon.address.host)
   open.push(socket)

@@ -16,7 +16,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
   return demo
 }
 
-/** Sends bytes and gives all that comes back until the server ends the connection. */
+/** Sends bytes and returns everything received until the server closes the connection. */
 async function exchange(server: DemoServer, ...parts: readonly string[]): Promise<Buffer> {
   const socket = connect(server.address.port, server.address.host)
   const received: Buffer[] = []
@@ -109,7 +109,7 @@ describe('the status of the demo server', () => {
     const socket = connect(server.address.port, server.address.host)
     await once(socket, 'connect')
     socket.write(Buffer.from('10', 'hex'))
-    // The server has taken the connection when it answers one that came later.
+    // The server has accepted the connection once it answers a later one.
     await util.status(server.address.host, server.address.port, { enableSRV: false })
     const closed = once(socket, 'close')
     await clock.advance(30_000)

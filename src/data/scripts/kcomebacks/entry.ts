@@ -57,7 +57,7 @@ const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((lin
 const isSeparator = (cells: readonly Cell[]): boolean =>
   cells.some(({ text }) => text !== '') && cells.every(({ text }) => text === '' || /^:?-+:?$/.test(text))
 
-/** @param own whether the time is in the row itself, not in a row above */
+/** @param own whether the time is in the row itself, not inherited from a row above */
 const noteOnTime = (time: string, own: boolean): string =>
   `${own ? `"${time}"` : `the time above it, "${time}",`} is not a time of day; the entry has no time`
 

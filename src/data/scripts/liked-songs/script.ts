@@ -15,8 +15,8 @@ import { readRetryAt, storeRetryAt } from './stored-limit.ts'
 /** Retries of a song after a transient error of Last.fm. */
 const maxRetries = 3
 const maxBackOffMs = 60_000
-/** After this many new songs rejected in a row, the run ends: the cause is the service, not the songs. */
-const maxFailuresInARow = 5
+/** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
+const maxConsecutiveFailures = 5
 
 export interface LikedSongsOptions {
   /** Minimum milliseconds between two requests to Last.fm, which allows 5 per second. */
@@ -114,7 +114,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       isPartly = true
       errors.push(`${nameOf(song)}: ${reason}`)
       log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
-      if (before === undefined && ++failuresInARow >= maxFailuresInARow) {
+      if (before === undefined && ++failuresInARow >= maxConsecutiveFailures) {
         throw new UpstreamError(
           'status',
           `Last.fm rejected ${failuresInARow} songs in a row; the next run continues with the others`,

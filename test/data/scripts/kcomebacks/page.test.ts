@@ -6,7 +6,7 @@ const february = { year: 2024, month: 2 }
 const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--\n'
 const read = (rows: string, month = february) => readMonthPage(`### Scheduled Releases:\n\n${head}${rows}`, month)
 
-/** The entry of `|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)`, with what is given. */
+/** The entry of `|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)`, with the given values replaced. */
 const entry = (part: object = {}) => ({
   date: '2024-02-1',
   time: '18:00',

@@ -8,7 +8,7 @@ import { noCounts } from '../../../../src/data/scripts/script.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
 import { type FastClock, fastClock } from '../../../helpers/fast-clock.ts'
 
-/** The service has a February of 2024 that the wiki is at, too. */
+/** The clock is in February 2024, like the wiki. */
 const today = Date.UTC(2024, 1, 20, 12)
 
 const row = (day: string, artist: string, title: string) =>
@@ -292,7 +292,7 @@ describe('the update of the comebacks', () => {
     expect(lastRun().errors[0]).toContain('returned a reply that is not valid JSON')
   })
 
-  it('stops at a rate limit of an hour, publishes what it has read, and reports the end of the limit', async () => {
+  it('stops at a rate limit of an hour, publishes the months read so far, and reports the end of the limit', async () => {
     reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
     expect(await update()).toBe(1)
     expect(artists()).toBe('GH')

@@ -6,7 +6,7 @@ import { readTables } from '../../../../src/data/scripts/kcomebacks/tables.ts'
 
 const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--'
 
-/** What Reddit shows of the only row of a page, apart from asterisks at the ends of a cell. */
+/** The text that Reddit displays for the only row of a page, without asterisks at the ends of a cell. */
 const shownByReddit = (row: string): readonly string[] =>
   [...markdownWiki(`${head}\n${row}\n`).matchAll(/<td(?: colspan="\d")?\s*>([\s\S]*?)<\/td>/g)].map(([, html = '']) =>
     normalise(decode(html.replace(/<[^>]*>/g, ''))),

@@ -52,7 +52,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
   })
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
-/** GitHub answers to a path that the rate limit is exceeded. */
+/** GitHub answers a path with an exceeded rate limit. */
 function limit(path: string): number {
   const reset = Math.floor(Date.now() / 1000) + 3000
   const headers = { 'content-type': 'application/json', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
@@ -207,7 +207,7 @@ describe('the projects script', () => {
       expect(await readdir(dataDir)).toEqual(['projects.config.json'])
     })
 
-    it('publishes what it has read before GitHub went down', async () => {
+    it('publishes the repositories that were read before GitHub went down', async () => {
       all((_, response) => response.destroy())
       addRepository(github, 'someone/r0', { languages: {}, date: '2024-01-01T00:00:00Z' })
       expect(await run()).toMatchObject({ outcome: 'partly', counts: { added: 1, rejected: 39 } })

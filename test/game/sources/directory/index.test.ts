@@ -62,8 +62,8 @@ const log = (...messages: string[]) => {
   appendFileSync(join(folder, 'logs/latest.log'), messages.map(line).join(''))
 }
 const read = async () => (await source.poll(new AbortController().signal)).fields
-/** Root may read everything: then it is done as a user who may not. */
-async function asAnybody<T>(action: () => Promise<T>): Promise<T> {
+/** Root may read everything, so the test runs as a user who may not. */
+async function asOtherUser<T>(action: () => Promise<T>): Promise<T> {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) process.seteuid?.(65_534)
   try {
@@ -168,7 +168,7 @@ describe('the files', () => {
     chmodSync(base, 0o755)
     chmodSync(join(folder, 'server.properties'), 0)
     const message = 'server: server.properties is not readable by the user that runs this service'
-    await expect(asAnybody(read)).rejects.toMatchObject({ code: 'refused', message })
+    await expect(asOtherUser(read)).rejects.toMatchObject({ code: 'refused', message })
     // access() checks the real user of the process, which stays root.
     if (process.getuid?.() === 0) return
     chmodSync(folder, 0)

@@ -34,7 +34,7 @@ const write = (path: string, text: string | Buffer) => {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
   writeFileSync(join(folder, path), text)
 }
-/** From here on what was written so far was written long ago. */
+/** Makes all files appear to have been written long ago. */
 const later = () => {
   const now = Date.now() + 60_000
   vi.spyOn(Date, 'now').mockImplementation(() => now)

@@ -129,7 +129,7 @@ describe('a poll', () => {
     const deadline = new AbortController()
     const poll = source().poll(deadline.signal)
     await until(() => server.called.length === readingMethods.length)
-    // It comes after the answers on the same connection.
+    // It arrives after the replies on the same connection.
     server.notify('minecraft:notification/server/saved')
     await until(() => pushed.length === 1)
     deadline.abort(new Error('late'))
@@ -192,7 +192,7 @@ describe('events', () => {
     const clock = manualClock()
     await source({}, clock).poll(never())
     server.called.length = 0
-    // In small steps: the answers come in real time, and a call has ten seconds of the clock's.
+    // In small steps: replies arrive in real time, and a call has ten seconds on the clock.
     const readings = async (count: number) =>
       until(async () => {
         await clock.advance(10)

@@ -65,7 +65,7 @@ async function pollAll(source: ReturnType<typeof sourceOf>): Promise<Partial<Fie
   return fields
 }
 
-/** A server with these replies, the rest of the commands unknown. */
+/** A server with these replies; all other commands are unknown. */
 const replying =
   (replies: Readonly<Record<string, string>>, type = 0) =>
   ({ socket, id, type: requested, body }: Request) => {
@@ -332,7 +332,7 @@ describe('a command that is never answered', () => {
       if (!stuck.has(request.socket)) reply(request)
     })
     const source = sourceOf(peer.address, 'secret', clock, log)
-    /** The deadline comes when the poll waits for what is not answered. */
+    /** The deadline passes while the poll waits for the unanswered command. */
     const pollOnce = async () => {
       const before = peer.commands.length
       const requested = () => peer.commands.slice(before)
@@ -357,7 +357,7 @@ describe('a command that is never answered', () => {
     const first = await pollOnce()
     expect(first.late).toBe(true)
     expect(first.reading.fields).toMatchObject(read)
-    // Once may be the line, which stalled in the middle of the poll.
+    // A single timeout may be caused by the network, which stalled during the poll.
     expect(source.resting?.()).toEqual([])
     await clock.advance(2_500)
     expect((await pollOnce()).reading.fields).toMatchObject(read)
@@ -369,7 +369,7 @@ describe('a command that is never answered', () => {
       longestRest = Math.max(longestRest, ...source.resting!().map(({ until }) => until - clock.now()))
     }
     expect(longestRest).toBe(60_000)
-    // At once, after 5, 10, 20, 40 s and then every minute, in five minutes.
+    // Immediately, after 5, 10, 20 and 40 s, then every minute, within five minutes.
     expect(timesSent(peer, 'tps')).toBeLessThanOrEqual(10)
     expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${peer.port}: "tps"`)])
     silent.clear()
@@ -562,7 +562,7 @@ describe('the tick rate', () => {
 it.each([
   ['frozen', { tickFrozen: true, tickSprinting: false, tickPaused: false }],
   ['sprinting', { tickFrozen: false, tickSprinting: true, tickPaused: false }],
-] as const)('a %s game is told as such', async (scenario, expected) => {
+] as const)('a %s game is reported as such', async (scenario, expected) => {
   const server = await demo({ scenario })
   const source = sourceOf(server.rcon.address, server.rcon.password)
   await poll(source)

@@ -9,7 +9,7 @@ import { encodeStatus } from '../../../helpers/status-packets.ts'
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const poll = (port: number) => createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context).poll(never())
 
-/** FF, the length in UTF-16 units, UTF-16BE: how servers to 1.6 end a connection, also to answer a ping. */
+/** FF, the length in UTF-16 units, UTF-16BE: how servers up to 1.6 close a connection, also as the answer to a ping. */
 function kick(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf16le').swap16()
   return Buffer.concat([Buffer.from([0xff, text.length >> 8, text.length & 0xff]), bytes])

@@ -176,7 +176,7 @@ describe('bedrock://', () => {
 
   it('reports the errors of both transports in one message', async () => {
     const port = await freePort()
-    // Nothing listens, by UDP or TCP.
+    // The port is closed for UDP and TCP.
     await expect(source(port).poll(never())).rejects.toMatchObject({
       code: 'refused',
       message: expect.stringMatching(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fingerprintOf } from '../../src/cluster/server-fingerprint.ts'
-import { decodeServerList, encodeServerList } from '../../src/cluster/server-list.ts'
+import { decodeServerList, encodeServerList } from '../../src/cluster/server-list-codec.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 
