@@ -1,4 +1,13 @@
-import { hung, laggingBelow, littleHeadroomAbove, serverLabels, tickRateRatioOfRunning, tickTimeRatio } from './promql.ts'
+import {
+  downOnPurpose,
+  hung,
+  laggingBelow,
+  littleHeadroomAbove,
+  serverLabels,
+  tickingOffTarget,
+  tickRateRatioOfRunning,
+  tickTimeRatio,
+} from './promql.ts'
 
 /** One alert, from which the rules for Prometheus and those for Grafana are made. */
 export interface Alert {
@@ -59,8 +68,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ServerDown',
     severity: 'critical',
-    // During a world upgrade players cannot join, but nothing is wrong; a server that is asleep starts when a player joins.
-    expr: `minecraft_up == 0 unless on (${serverLabels}) (minecraft_asleep == 1 or minecraft_world_upgrade_progress)`,
+    expr: `minecraft_up == 0 unless on (${serverLabels}) ${downOnPurpose()}`,
     for: '2m',
     summary: `${server} is down`,
     description: `No source of ${server} has answered for 2 minutes.`,
@@ -93,7 +101,8 @@ export const alerts: readonly Alert[] = [
       `${tickTimeRatio('p95')} > ${littleHeadroomAbove}`,
       `unless on (${serverLabels}) (${lagging})`,
       `unless on (${serverLabels}) (${isHung})`,
-      `unless on (${serverLabels}) minecraft_tick_sprinting == 1`,
+      // A paused server keeps the tick times of when it was last running.
+      `unless on (${serverLabels}) ${tickingOffTarget()}`,
     ].join('\n'),
     for: '5m',
     summary: `${server} has little headroom`,
