@@ -17,6 +17,8 @@ export interface Alert {
   readonly expr: string
   /** How long the expression must be true, as a Prometheus duration. */
   readonly for: string
+  /** Set for the alert that fires without Tickwarden; the others keep firing for {@link keepFiringFor}. */
+  readonly resolvesAtOnce?: true
   /** Prometheus templates. */
   readonly summary: string
   readonly description: string
@@ -38,6 +40,12 @@ const isUp = `and on (${serverLabels}) minecraft_up == 1`
 const lagging = `(${tickRateRatioOfRunning()}) < ${laggingBelow}`
 const isHung = `${hung()} ${isUp}`
 
+/**
+ * How long an alert keeps firing once its expression is no longer true. Longer than TickwardenDown takes to fire, so that no alert
+ * is reported as resolved because Tickwarden restarts or fails.
+ */
+export const keepFiringFor = '3m'
+
 /** One cause raises one alert: the expressions exclude what a more severe alert of the same server explains. */
 export const alerts: readonly Alert[] = [
   {
@@ -50,6 +58,7 @@ export const alerts: readonly Alert[] = [
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
+    resolvesAtOnce: true,
     summary: 'Tickwarden is down, and the state of its servers is unknown',
     description:
       'Prometheus has not been able to scrape Tickwarden{{ if $labels.instance }} ({{ $labels.instance }}){{ end }} for 2 minutes. No other Tickwarden alert can fire until it is back.',
