@@ -63,11 +63,11 @@ const parameters = {
 }
 
 /** Does not reveal what the target resolves to: that may be an address of an internal network. */
-const notAllowed = (target: string): RequestError =>
+const notAllowed = (target: string, { basePath }: Pick<FastifyRequest, 'basePath'>): RequestError =>
   new RequestError(
     403,
     'TARGET_NOT_ALLOWED',
-    `Parameter "target" is ${shown(target)}; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.`,
+    `Parameter "target" is ${shown(target)}; expected a watched server (${basePath}/sd lists them) or an address that PROBE_ALLOW covers.`,
   )
 
 const schema = {
@@ -125,7 +125,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
     const host = addressOf(settings)?.host ?? ''
     const mayBe = isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host)
-    if (!configured && !mayBe) throw notAllowed(settings.name)
+    if (!configured && !mayBe) throw notAllowed(settings.name, request)
     const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
     // Traced from outside the guard, so that no refused address is shown.
     const network = guard ?? options.network
@@ -143,7 +143,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     try {
       await Promise.race([watcher.poll(), deadline])
       const snapshot = watcher.snapshot()
-      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings.name)
+      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings.name, request)
       return snapshot
     } finally {
       cancel()

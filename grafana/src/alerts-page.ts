@@ -1,4 +1,4 @@
-import { alerts } from './alerts.ts'
+import { alerts, keepFiringFor } from './alerts.ts'
 
 const plain = (template: string): string =>
   template
@@ -20,7 +20,8 @@ You received an alert, or want to know which ones exist. For Prometheus, load \`
 \`grafana/alertmanager/alertmanager.yaml\` is an example that sends the alerts to Discord. For Grafana's own alerting, put the files of
 \`grafana/alerting\` into \`/etc/grafana/provisioning/alerting\` instead. Use one of the two, or each alert is sent twice.
 
-One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it.
+One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. An alert is resolved
+${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it.
 
 ${alerts
   .map(

@@ -8,7 +8,18 @@ import { table } from './panels/table.ts'
 import { timeline } from './panels/timeline.ts'
 import { timeseries } from './panels/timeseries.ts'
 import { rulesLoaded } from './prometheus-rules.ts'
-import { attention, failingSources, state, states, tickRateRatio, tickRateRatioOfRunning, tickTimeRatio } from './promql.ts'
+import {
+  attention,
+  failingSources,
+  serverLabels,
+  serversDown,
+  state,
+  states,
+  tickingOffTarget,
+  tickRateRatio,
+  tickRateRatioOfRunning,
+  tickTimeRatio,
+} from './promql.ts'
 import { servicePanels, serviceRow } from './service.ts'
 
 const chosen = '{server=~"$server"}'
@@ -37,9 +48,9 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Servers down',
-        description: 'Servers that the last poll could not reach.',
+        description: 'Servers that the last poll could not reach, without those that are asleep or upgrade their world.',
         unit: 'short',
-        queries: [{ expr: `sum(minecraft_up${chosen} == bool 0)`, legend: 'down' }],
+        queries: [{ expr: serversDown(chosen), legend: 'down' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
       }),
     )
@@ -67,10 +78,15 @@ export const fleet = () => {
       stat({
         title: 'Longest p99 tick time',
         description:
-          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second).',
+          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), without paused, frozen and sprinting servers.',
         unit: 'percentunit',
         decimals: 0,
-        queries: [{ expr: `max(${tickTimeRatio('p99', chosen)})`, legend: 'longest' }],
+        queries: [
+          {
+            expr: `max(${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)})`,
+            legend: 'longest',
+          },
+        ],
         thresholds: timeSteps,
       }),
     )

@@ -105,6 +105,12 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
           instance: path.split('?')[0],
           detail: expect.stringContaining(' /mc/api/v1/servers '),
         })
+      expect(await json('/mc/api/v1/servers/nether/motd')).toMatchObject({
+        detail: expect.stringContaining('; /mc/api/v1/servers lists'),
+      })
+      expect(await json('/mc/probe?target=mc.example.org')).toMatchObject({
+        detail: expect.stringContaining('(/mc/sd lists them)'),
+      })
       expect(await json('/mc/sd')).toHaveLength(1)
     })
 

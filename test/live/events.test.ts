@@ -61,7 +61,16 @@ describe('GET /api/v1/events', () => {
     expect(client.events.map(({ data }) => data)).toEqual([
       {
         ...{ server: 'Server', at: 1_700_000_001_000, up: true, online: 2, max: 20, version: '1.21.11', software: 'Paper' },
-        ...{ motd: 'Hello', tickRate: 19.98, tickTimeMean: 12.3, tickTimeP99: 50, paused: false, frozen: false, latency: 1.5 },
+        ...{
+          motd: 'Hello',
+          tickRate: 19.98,
+          tickTimeMean: 12.3,
+          tickTimeP99: 50,
+          paused: false,
+          frozen: false,
+          responsive: null,
+          latency: 1.5,
+        },
         players: [
           { ID: alice.id, NAME: 'Alice' },
           { ID: '', NAME: 'Bob' },
@@ -69,7 +78,7 @@ describe('GET /api/v1/events', () => {
       },
       {
         ...{ server: 'other', at: 1_700_000_001_000, up: false, ...unknown },
-        ...{ tickTimeMean: null, tickTimeP99: null, paused: null, frozen: null, latency: null },
+        ...{ tickTimeMean: null, tickTimeP99: null, paused: null, frozen: null, responsive: null, latency: null },
       },
     ])
   })

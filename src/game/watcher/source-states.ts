@@ -76,7 +76,7 @@ export function createSourceStates({ server, clock, log, settingNames }: SourceS
       const before = states.get(name)
       const { code, progress } = error
       const descriptor = descriptorOf(name)
-      const hint = (progress && descriptor.timeoutHints?.[progress]) ?? hints?.[code] ?? descriptor.hints[code]
+      const hint = error.hint ?? (progress && descriptor.timeoutHints?.[progress]) ?? hints?.[code] ?? descriptor.hints[code]
       const message = nameSettings(hint === undefined ? error.message : `${error.message}; ${hint}`, settingNames)
       if (before?.error?.code !== code) {
         log.warn({ server, source: name, code }, `${server}: ${name} failed (${code}): ${message}`)

@@ -123,6 +123,8 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     auth: "MC_JMX_USER and MC_JMX_PASSWORD must be the user and password of the agent's options",
     unsupported: 'is this the URL of the agent, with its path (/jolokia)?',
     malformed: 'is this the URL of the agent, with its path (/jolokia)?',
+    closed: 'is this the URL of the agent, with its path (/jolokia), and does it start with https:// if the agent uses TLS?',
+    tls: 'does the agent use TLS, with a certificate that Node.js trusts? NODE_EXTRA_CA_CERTS adds a certificate authority',
   },
   timeoutHints: {
     connected:
