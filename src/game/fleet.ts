@@ -123,6 +123,12 @@ export function createFleet(options: FleetOptions): Fleet {
   let watchers: readonly Watcher[] = []
   let isStarted = false
   let isClosed = false
+  // One closure for all servers, which may be thousands.
+  const pollStarted = (delayMs: number) => onPollStart(delayMs / 1_000)
+  const acquireBackoff: SourceContext['connectBackoff'] = (source, target, secret) => backoffs.acquire(source, target, secret)
+  const acquireProbeBackoff: SourceContext['connectBackoff'] = (source, target, secret) =>
+    backoffs.acquire(source, target, secret, true)
+  const notifySnapshot = (snapshot: ServerSnapshot) => notify(snapshotListeners, snapshot)
 
   const createFor = (
     server: ServerSettings,
@@ -140,7 +146,7 @@ export function createFleet(options: FleetOptions): Fleet {
       log,
       random,
       limit,
-      onPollStart: (delayMs) => onPollStart(delayMs / 1_000),
+      onPollStart: pollStarted,
       sources: (push, requestPoll) =>
         createSources(server, {
           clock: timed,
@@ -148,7 +154,7 @@ export function createFleet(options: FleetOptions): Fleet {
           random,
           push,
           requestPoll,
-          connectBackoff: (source, target, secret) => backoffs.acquire(source, target, secret, isProbe),
+          connectBackoff: isProbe ? acquireProbeBackoff : acquireBackoff,
           ...context,
         }),
     })
@@ -168,7 +174,7 @@ export function createFleet(options: FleetOptions): Fleet {
   function watch(settings: ServerSettings): Entry {
     const createWatcher = () => createFor(settings, poll, { log, ...(network && { network }) }, false)
     const watcher = options.share?.(settings, createWatcher) ?? createWatcher()
-    watcher.subscribe((snapshot) => notify(snapshotListeners, snapshot))
+    watcher.subscribe(notifySnapshot)
     return { settings, watcher }
   }
 

@@ -77,7 +77,7 @@ export function createJavaReader(
     async function readModern(signal: AbortSignal, phases?: PhaseTimer): Promise<Partial<Fields>> {
       const wantsPong = clock.now() >= pingAgainAt
       const reply = await pingJava({
-        socket: network.connect(addresses, port),
+        socket: network.connect(addresses, port, { usesChunksAtOnce: true }),
         hello: helloTo(host, port),
         decode: readReply,
         target,
