@@ -14,6 +14,8 @@ import { createWheel } from './watcher/wheel.ts'
 
 /** The first polls are spread over this many milliseconds per server, at most one interval: a small fleet starts immediately. */
 const startSpacing = 5
+/** The part of the interval over which the first polls are spread, so that the last one ends within the interval. */
+const startShare = 0.95
 /**
  * Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors.
  */
@@ -180,7 +182,7 @@ export function createFleet(options: FleetOptions): Fleet {
 
   function startSpread(started: readonly Watcher[]): void {
     // Derived from the name, so that a server keeps its offset across restarts, whatever other servers are added or removed.
-    const span = Math.min(poll.interval, started.length * startSpacing)
+    const span = Math.min(poll.interval * startShare, started.length * startSpacing)
     for (const watcher of started) watcher.start(placeOf(watcher.server) * span)
   }
 

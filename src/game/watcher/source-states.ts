@@ -38,7 +38,7 @@ export const createSourceStates = (options: SourceStatesOptions): SourceStates =
 class LoggedStates implements SourceStates {
   readonly #options: SourceStatesOptions
   /** Few: a search takes less time than a Map, and less memory. */
-  #states: readonly SourceState[] = []
+  #states: SourceState[] = []
   /**
    * The error of each source's last poll, if it failed. A source that waits for its next attempt throws the same object again.
    */
@@ -62,11 +62,16 @@ class LoggedStates implements SourceStates {
     const { server, clock, log } = this.#options
     const before = this.#find(name)
     if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} is reachable again (${target})`)
-    const common = { source: name, target, duration, lastSuccess: clock.wall() }
-    if (failures.length === 0 && before?.lastError === undefined) this.#set({ ...common, state: 'ok' })
-    else {
+    const lastSuccess = clock.wall()
+    // The usual case without spreads: V8 gives each object that begins with one a hidden class of its own, which takes 500 bytes.
+    if (failures.length === 0 && before?.lastError === undefined) {
+      this.#set({ source: name, target, state: 'ok', duration, lastSuccess })
+    } else {
       this.#set({
-        ...common,
+        source: name,
+        target,
+        duration,
+        lastSuccess,
         ...(before?.lastError && { lastError: before.lastError }),
         ...this.#describeFailures(failures, before),
       })
@@ -108,7 +113,9 @@ class LoggedStates implements SourceStates {
   }
 
   #set(state: SourceState): void {
-    this.#states = [...this.#states.filter(({ source }) => source !== state.source), state]
+    const index = this.#states.findIndex(({ source }) => source === state.source)
+    if (index === -1) this.#states.push(state)
+    else this.#states[index] = state
   }
 
   /** If the same parts fail again in the next poll, it is the same failure. */

@@ -7,7 +7,7 @@ const tickMs = 5
  * Maximum number of actions in a slice. A poll connects in a microtask that follows its action: the slice does not measure it, and
  * the microtasks of hundreds of actions block the event loop for hundreds of milliseconds.
  */
-const maxActions = 16
+const maxActions = 32
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
