@@ -31,6 +31,8 @@ const minGzipLength = 16_384
 
 /** Longer texts are sent while they are rendered, in chunks of at least this many characters. */
 const minStreamLength = 65_536
+/** Characters that are rendered ahead while earlier ones are compressed and sent. */
+const maxAhead = 1_048_576
 
 const example = '# HELP minecraft_up Whether the server answers.\n# TYPE minecraft_up gauge\nminecraft_up{server="survival"} 1\n'
 
@@ -73,16 +75,20 @@ function setHeaders(reply: FastifyReply, format: Format): void {
   })
 }
 
-/** Joins parts into chunks large enough for a write each, with pauses in which other work runs. */
+/**
+ * Joins parts into chunks, with pauses in which other work runs. A chunk is what is rendered between two pauses: to compress and
+ * write it takes a turn of the event loop, which is many milliseconds while thousands of servers are polled.
+ */
 export async function* toChunks(parts: Iterable<string>, pauses: Pauses = createPauses()): AsyncGenerator<string> {
   let chunk = ''
   for (const part of parts) {
     chunk += part
+    if (!pauses.isDue()) continue
     if (chunk.length >= minStreamLength) {
       yield chunk
       chunk = ''
     }
-    if (pauses.isDue()) await pauses.take()
+    await pauses.take()
   }
   yield chunk
 }
@@ -107,7 +113,7 @@ async function streamMetrics(
     yield second.value as string
     yield* chunks
   }
-  const text = Readable.from(all(), { objectMode: false })
+  const text = Readable.from(all(), { objectMode: false, highWaterMark: maxAhead })
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
   // An error of the text stream destroys the compressed stream, which ends the reply.

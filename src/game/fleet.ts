@@ -14,6 +14,8 @@ import { createWheel } from './watcher/wheel.ts'
 
 /** The first polls are spread over this many milliseconds per server, at most one interval: a small fleet starts immediately. */
 const startSpacing = 5
+/** The part of the interval over which the first polls are spread, so that the last one ends within the interval. */
+const startShare = 0.95
 /**
  * Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors.
  */
@@ -123,6 +125,12 @@ export function createFleet(options: FleetOptions): Fleet {
   let watchers: readonly Watcher[] = []
   let isStarted = false
   let isClosed = false
+  // One closure for all servers, which may be thousands.
+  const pollStarted = (delayMs: number) => onPollStart(delayMs / 1_000)
+  const acquireBackoff: SourceContext['connectBackoff'] = (source, target, secret) => backoffs.acquire(source, target, secret)
+  const acquireProbeBackoff: SourceContext['connectBackoff'] = (source, target, secret) =>
+    backoffs.acquire(source, target, secret, true)
+  const notifySnapshot = (snapshot: ServerSnapshot) => notify(snapshotListeners, snapshot)
 
   const createFor = (
     server: ServerSettings,
@@ -140,7 +148,7 @@ export function createFleet(options: FleetOptions): Fleet {
       log,
       random,
       limit,
-      onPollStart: (delayMs) => onPollStart(delayMs / 1_000),
+      onPollStart: pollStarted,
       sources: (push, requestPoll) =>
         createSources(server, {
           clock: timed,
@@ -148,7 +156,7 @@ export function createFleet(options: FleetOptions): Fleet {
           random,
           push,
           requestPoll,
-          connectBackoff: (source, target, secret) => backoffs.acquire(source, target, secret, isProbe),
+          connectBackoff: isProbe ? acquireProbeBackoff : acquireBackoff,
           ...context,
         }),
     })
@@ -168,13 +176,13 @@ export function createFleet(options: FleetOptions): Fleet {
   function watch(settings: ServerSettings): Entry {
     const createWatcher = () => createFor(settings, poll, { log, ...(network && { network }) }, false)
     const watcher = options.share?.(settings, createWatcher) ?? createWatcher()
-    watcher.subscribe((snapshot) => notify(snapshotListeners, snapshot))
+    watcher.subscribe(notifySnapshot)
     return { settings, watcher }
   }
 
   function startSpread(started: readonly Watcher[]): void {
     // Derived from the name, so that a server keeps its offset across restarts, whatever other servers are added or removed.
-    const span = Math.min(poll.interval, started.length * startSpacing)
+    const span = Math.min(poll.interval * startShare, started.length * startSpacing)
     for (const watcher of started) watcher.start(placeOf(watcher.server) * span)
   }
 

@@ -107,8 +107,10 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
   /** A rewritten file is flushed to disk, which takes a while: the other files must not wait for that. */
   async function tidySome(): Promise<void> {
     const begun = clock.now()
+    const pauses = createPauses()
     for (const recorded of servers.values()) {
       if (clock.now() - begun > finest / 2) return
+      if (pauses.isDue()) await pauses.take()
       // The file of a history that is not loaded yet would be replaced by an empty one.
       if (!loading.has(recorded)) await recorded.tidy()
     }

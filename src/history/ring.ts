@@ -57,6 +57,8 @@ export interface Ring {
    * @param weight milliseconds for which the value was known
    */
   add(bucket: number, series: number, values: Bucket, weight: number): void
+  /** Adds a value as its own minimum, mean and maximum. */
+  addValue(bucket: number, series: number, value: number, weight: number): void
   /** Undefined if the bucket is empty. */
   get(bucket: number, series: number): Bucket | undefined
   bytes(): number
@@ -86,6 +88,14 @@ class SlotRing implements Ring {
   }
 
   add(bucket: number, series: number, { min, mean, max }: Bucket, weight: number): void {
+    this.#add(bucket, series, min, mean, max, weight)
+  }
+
+  addValue(bucket: number, series: number, value: number, weight: number): void {
+    this.#add(bucket, series, value, value, value, weight)
+  }
+
+  #add(bucket: number, series: number, min: number, mean: number, max: number, weight: number): void {
     this.#include(series)
     this.#enter(bucket)
     const before = this.#weights[series] ?? 0

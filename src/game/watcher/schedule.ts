@@ -35,59 +35,76 @@ export interface ScheduleOptions {
  * Polls on an interval, whether or not the previous poll has ended, and less often while the server is down. Jitter only
  * shortens the pause, so that a change is detected within one interval of the last poll.
  */
-export function createSchedule(options: ScheduleOptions): Schedule {
-  const { interval, clock, random, poll, failures, limit = (task) => task(), onStart = () => {} } = options
-  /** Incremented each time the timer is set, so that the end of an earlier poll does not change it. */
-  let turn = 0
-  let startedAt: number | undefined
-  let isStarted = false
-  /** A due poll is waiting to start; no second one is added. */
-  let isWaiting = false
-  let closed = false
-  let cancel = () => {}
+export const createSchedule = (options: ScheduleOptions): Schedule => new IntervalSchedule(options)
 
-  /** Starts a poll when the number of running polls is below the maximum. */
-  async function run(dueAt: number): Promise<void> {
-    if (isWaiting) return
-    isWaiting = true
-    await limit(async () => {
-      isWaiting = false
-      if (closed) return
-      onStart(Math.max(0, clock.now() - dueAt))
-      await poll()
-    })
+/** A class to save memory, as in `reachability.ts`. */
+class IntervalSchedule implements Schedule {
+  readonly #options: ScheduleOptions
+  /** Counts what has set the timer, so that the end of an earlier poll does not move it. */
+  #turn = 0
+  #startedAt: number | undefined
+  #isStarted = false
+  /** A poll that was due has not been started yet: there is no second one. */
+  #isWaiting = false
+  #closed = false
+  #cancel: (() => void) | undefined
+
+  constructor(options: ScheduleOptions) {
+    this.#options = options
   }
 
-  function pollAfter(delayMs: number): void {
-    if (closed) return
-    cancel()
+  start(delayMs: number): void {
+    this.#isStarted = true
+    this.#pollAfter(delayMs)
+  }
+
+  pollSoon(): void {
+    if (!this.#isStarted || this.#closed) return
+    const { interval, clock } = this.#options
+    this.#turn++
+    const spacing = Math.min(minSpacingMs, interval)
+    this.#pollAfter(this.#startedAt === undefined ? 0 : this.#startedAt + spacing - clock.now())
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancel?.()
+  }
+
+  #pollAfter(delayMs: number): void {
+    if (this.#closed) return
+    this.#cancel?.()
+    const { clock } = this.#options
     const dueAt = clock.now() + Math.max(0, delayMs)
-    cancel = clock.after(Math.max(0, delayMs), async () => {
-      const started = clock.now()
-      startedAt = started
-      const mine = ++turn
-      const pause = withJitter(interval, 0.1, random)
-      pollAfter(pause)
-      await run(dueAt)
-      // Whether the server is down is known only now. The next poll may already have started.
-      if (mine === turn) pollAfter(pause * backoffMs(failures(), backoff) - (clock.now() - started))
-    })
+    this.#cancel = clock.after(Math.max(0, delayMs), () => void this.#onDue(dueAt))
   }
 
-  return {
-    start(delayMs) {
-      isStarted = true
-      pollAfter(delayMs)
-    },
-    pollSoon() {
-      if (!isStarted || closed) return
-      turn++
-      const spacing = Math.min(minSpacingMs, interval)
-      pollAfter(startedAt === undefined ? 0 : startedAt + spacing - clock.now())
-    },
-    close() {
-      closed = true
-      cancel()
-    },
+  async #onDue(dueAt: number): Promise<void> {
+    const { interval, clock, random, failures } = this.#options
+    const started = clock.now()
+    this.#startedAt = started
+    const mine = ++this.#turn
+    const pause = withJitter(interval, 0.1, random)
+    this.#pollAfter(pause)
+    await this.#run(dueAt)
+    // Only now is it known whether the server is down. The next poll may have begun since. Without a backoff the timer is right.
+    const backedOff = pause * backoffMs(failures(), backoff)
+    if (mine === this.#turn && backedOff !== pause) this.#pollAfter(backedOff - (clock.now() - started))
+  }
+
+  /** Starts a poll when fewer than the maximum run. */
+  async #run(dueAt: number): Promise<void> {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    const { limit } = this.#options
+    await (limit === undefined ? this.#poll(dueAt) : limit(() => this.#poll(dueAt)))
+  }
+
+  async #poll(dueAt: number): Promise<void> {
+    const { clock, poll, onStart } = this.#options
+    this.#isWaiting = false
+    if (this.#closed) return
+    onStart?.(Math.max(0, clock.now() - dueAt))
+    await poll()
   }
 }

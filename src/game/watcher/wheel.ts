@@ -3,6 +3,11 @@ import { createPauses, type Pauses } from '../../pauses.ts'
 
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */
 const tickMs = 5
+/**
+ * Maximum number of actions in a slice. A poll connects in a microtask that follows its action: the slice does not measure it, and
+ * the microtasks of hundreds of actions block the event loop for hundreds of milliseconds.
+ */
+const maxActions = 32
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
@@ -63,10 +68,12 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
     takeDue(Math.floor((clock.now() + 0.9) / tickMs))
     const slice = createSlice()
     let index = 0
-    while (index < due.length && !(index > 0 && slice.isDue())) {
+    let ran = 0
+    while (index < due.length && ran < maxActions && !(ran > 0 && slice.isDue())) {
       const timer = due[index++]
       const action = timer?.action
       if (timer === undefined || action === undefined) continue
+      ran++
       timer.action = undefined
       pending--
       action()

@@ -18,7 +18,9 @@ export function createReplyReader(): (frame: Frame) => StatusReply {
     const digest = frame.id === packetIds.status ? hash('sha1', frame.body, 'base64') : undefined
     if (digest !== undefined && last?.digest === digest) return last.reply
     const read = parseStatusReply(decodeStatus(frame))
-    const reply = read.favicon === undefined ? read : { ...read, favicon: icons.share(read.favicon, last?.reply.favicon) }
+    // Not by a spread, as in `java-status.ts`.
+    const reply =
+      read.favicon === undefined ? read : Object.assign({}, read, { favicon: icons.share(read.favicon, last?.reply.favicon) })
     last = digest === undefined ? undefined : { digest, reply }
     return reply
   }
