@@ -59,9 +59,7 @@ describe.skipIf(!hasTool('redis-server') || !hasTool('openssl'))('rediss://', ()
       startReplica({ STATE_URL: `rediss://:right%20secret@localhost:${port}`, NODE_EXTRA_CA_CERTS: authority.certFile }),
       startService('from its file', state, { NODE_EXTRA_CA_CERTS: authority.certFile }),
     ])
-    for (const service of services) {
-      await until(async () => (await service.metric('tickwarden_replica_members')) === 3)
-    }
+    for (const service of services) await until(async () => (await service.metric('tickwarden_replica_members')) === 3)
   })
 
   it('logs once what to do about a certificate that is not valid', async () => {
