@@ -20,7 +20,7 @@ export interface FileListsOptions {
    * @param name of the file, for messages
    * @throws DiscoveryError if it is not valid
    */
-  readonly parse: (text: string, path: string, name: string) => ParsedList
+  readonly parse: (text: string, path: string, name: string) => ParsedList | Promise<ParsedList>
   readonly clock: Clock
   readonly changed: () => void
 }
@@ -79,7 +79,7 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
       if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes; the maximum is ${maxBytes}`)
       const text = await readFile(path, 'utf8')
       try {
-        return { pattern, version, list: { name, place: path, ...parse(text, path, name), readAt: clock.wall() } }
+        return { pattern, version, list: { name, place: path, ...(await parse(text, path, name)), readAt: clock.wall() } }
       } catch (error) {
         return { pattern, version, list: failed(before, name, path, error) }
       }

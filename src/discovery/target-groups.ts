@@ -3,6 +3,7 @@ import { quoted } from '../config/read.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { ServerSettings } from '../game/server.ts'
+import { createPauses } from '../pauses.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
 
 /** A target group of Prometheus' file_sd and http_sd: https://prometheus.io/docs/prometheus/latest/http_sd/ */
@@ -38,8 +39,15 @@ function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress
   return parseServerAddress(`${edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort({ host, port: Number(port) })}`)
 }
 
+/** A text that differs for groups whose targets would be different servers; faster than JSON. */
+function keyOf({ targets, labels }: TargetGroup): string {
+  let key = `\0${targets.length}`
+  for (const name in labels) key += `\0${name}\0${labels[name]}`
+  return key
+}
+
 /**
- * Creates a function that parses target groups. Unchanged targets keep their object, so that only changed targets
+ * Creates a function that parses target groups, in slices. Unchanged targets keep their object, so that only changed targets
  * are parsed again.
  */
 export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
@@ -81,7 +89,7 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
    * @param groups parsed from JSON or YAML
    * @throws DiscoveryError if they are not target groups; single targets that are not valid are ignored
    */
-  return (groups: unknown): ParsedList => {
+  return async (groups: unknown): Promise<ParsedList> => {
     if (!Array.isArray(groups)) throw new DiscoveryError('expected a list of target groups: [{"targets": ["host:port"]}]')
     const next = new Map<string, ServerSettings | DiscoveryError>()
     const servers: ServerSettings[] = []
@@ -89,10 +97,12 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const all = groups.map(toGroup)
     const count = all.reduce((sum, { targets }) => sum + targets.length, 0)
     if (count > maxTargets) throw new DiscoveryError(`it has ${count} targets, more than ${maxTargets}`)
+    const pauses = createPauses()
     for (const group of all) {
-      const suffix = JSON.stringify([group.targets.length, group.labels])
+      const groupKey = keyOf(group)
       for (const target of group.targets) {
-        const key = `${target} ${suffix}`
+        if (pauses.isDue()) await pauses.take()
+        const key = target + groupKey
         const made = next.get(key) ?? previous.get(key) ?? attempt(target, group)
         next.set(key, made)
         if (made instanceof DiscoveryError) refused.push(made.message)

@@ -63,7 +63,7 @@ export const httpSd = defineProvider({
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
           const { name, place } = before
-          current = { name, place, ...read(parseJson(body)), readAt: clock.wall() }
+          current = { name, place, ...(await read(parseJson(body))), readAt: clock.wall() }
         } catch (error) {
           if (closing.signal.aborted) return
           if (!(error instanceof DiscoveryError)) throw error
