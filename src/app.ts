@@ -24,6 +24,7 @@ import { createProxyCheck } from './http/trusted-proxies.ts'
 import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
+import { createReadiness } from './readiness.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { readStyles } from './web/assets.ts'
@@ -167,21 +168,12 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
-  const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
-  /** Determined once every list of servers has been read: a server added later does not make the service unready. */
-  let first = pendingLists().length === 0 ? fleet.watchers : undefined
-  const waitingFor = () => {
-    const pending = pendingLists()
-    if (pending.length === 0) first ??= fleet.watchers
-    return [
-      ...(worker?.primary.isResponsive === false ? ['the primary process, which does not respond'] : []),
-      ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
-      ...(first ?? fleet.watchers)
-        .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
-        .map(({ server }) => `the first poll of "${server}"`),
-      ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),
-    ]
-  }
+  const waitingFor = createReadiness({
+    fleet,
+    loadingDatabases: () => data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [database] : [])),
+    ...(discovery && { discovery }),
+    ...(worker && { primary: worker.primary }),
+  })
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)
   return app

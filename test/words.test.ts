@@ -94,7 +94,7 @@ function checkSource(path: string, source: string): string[] {
   for (const { type, value } of jsTokens(source)) {
     if (type === 'SingleLineComment') lineComments += `${value}\n`
     else if (type !== 'WhiteSpace' && type !== 'LineTerminatorSequence') {
-      add(line, findBanned('text', commentText(lineComments)))
+      if (lineComments !== '') add(line, findBanned('text', commentText(lineComments)))
       lineComments = ''
     }
     if (type === 'MultiLineComment') add(line, findBanned('text', commentText(value)))

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
 import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
-import { createReplica } from '../cluster/replica.ts'
 import { createWorkers, WorkerFailure, type Workers } from '../cluster/workers/primary.ts'
 import { createTokens } from '../config/tokens.ts'
 import type { Config } from '../config.ts'
@@ -80,7 +79,10 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
-  const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
+  // Loaded only if it is needed, as it takes long: the client of Redis is large.
+  const { createReplica } = stateUrl === undefined ? {} : await import('../cluster/replica.ts')
+  const replica =
+    stateUrl && createReplica?.({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     onPollStart: pollDelays.observe,

@@ -41,12 +41,12 @@ function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: Retur
  * @returns undefined if it could not start, which is reported to the primary process
  */
 export async function startWorker(
-  createLogger: (config: Config) => FastifyBaseLogger,
+  createLogger: (config: Config) => Promise<FastifyBaseLogger>,
 ): Promise<Omit<Service, 'reload'> | undefined> {
   const link = createLink(sharedClock)
   const { config: given, servers, socketPath } = await link.started
   const config = withShare(given)
-  const logger = createLogger(config)
+  const logger = await createLogger(config)
   const clock = sharedClock
   const watchers = createSharedWatchers({ settings: config.poll, clock, log: logger })
   const fleet = createFleet({ servers, poll: config.poll, clock, log: logger, createSources, share: watchers.share })

@@ -1,6 +1,5 @@
 import { request } from 'node:http'
 import type net from 'node:net'
-import { SocksClient } from 'socks'
 import { connected, createDeferredConnection } from './deferred-connection.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
@@ -96,6 +95,8 @@ async function openSocksTunnel(
   const abort = () => socket.destroy()
   signal.addEventListener('abort', abort, { once: true })
   try {
+    // Loaded when needed, because few servers are behind a SOCKS proxy.
+    const { SocksClient } = await import('socks')
     await SocksClient.createConnection({
       command: 'connect',
       existing_socket: socket,

@@ -1,4 +1,4 @@
-import { Value } from 'typebox/value'
+import { Check, Errors } from 'typebox/schema'
 import type { Clock } from '../../clock.ts'
 import { settings } from '../../config/settings.ts'
 import { escapeControls } from '../../escape-controls.ts'
@@ -100,7 +100,7 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
 
   function recordOf({ outcome, counts, errors, retryAt }: RunResult): RunRecord {
     const ended = clock.wall()
-    return Value.Parse(RunRecord, {
+    const record = {
       script: name,
       trigger,
       started,
@@ -110,7 +110,10 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
       counts,
       errors: firstErrors(errors).map((error) => escapeControls(hideFolders(redact(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
-    })
+    }
+    if (Check(RunRecord, record)) return record
+    const [, [first]] = Errors(RunRecord, record)
+    throw new TypeError(`${first?.instancePath.slice(1)} ${first?.message}`)
   }
   async function run(): Promise<RunRecord> {
     const { result, stillRunning } = await runScript(turn === undefined ? order : { ...order, ...turn.limits }, log)

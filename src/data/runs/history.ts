@@ -1,7 +1,7 @@
 import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../../log.ts'
 import { withGuard } from './guard.ts'
@@ -29,7 +29,7 @@ const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 export async function readHistory(dataDir: string): Promise<History> {
   try {
     const value: unknown = JSON.parse(await readFile(pathOf(dataDir), 'utf8'))
-    return Value.Check(History, value) ? value : noHistory
+    return Check(History, value) ? value : noHistory
   } catch {
     return noHistory
   }

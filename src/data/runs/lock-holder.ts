@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import type { Clock } from '../../clock.ts'
 import { pause } from '../scripts/pause.ts'
 import { machine, processExists, startTimeOf } from './process-identity.ts'
@@ -63,7 +63,7 @@ export interface LockFile {
 function parseHolder(text: string): Holder | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return Value.Check(Holder, value) ? value : undefined
+    return Check(Holder, value) ? value : undefined
   } catch {
     return undefined
   }
