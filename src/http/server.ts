@@ -11,6 +11,7 @@ import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
 import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
 import { routeOtherMethod } from './other-methods.ts'
+import { createPipelineCheck } from './pipelining.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -21,12 +22,20 @@ export interface TimeLimits {
   readonly requestMs: number
   /** Until an idle connection is closed. */
   readonly keepAliveMs: number
+  /** Until a connection is closed whose client does not read the reply. Longer than any route takes to reply. */
+  readonly stalledMs: number
   /** Between two checks of the first two. */
   readonly checkMs: number
 }
 
 /** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
-export const timeLimits: TimeLimits = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 5_000 }
+export const timeLimits: TimeLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 75_000,
+  stalledMs: 60_000,
+  checkMs: 5_000,
+}
 
 /** Header of every reply about the built-in demo server. */
 const demoHeader = ['X-Demo', 'true'] as const
@@ -40,14 +49,16 @@ const demoHeader = ['X-Demo', 'true'] as const
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
-  { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
+  { headersMs, requestMs, keepAliveMs, stalledMs, checkMs }: TimeLimits,
   { isDemo = false, ...basePaths }: BasePathOptions & { readonly isDemo?: boolean } = {},
 ) {
   /** The newest request with a body, by connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
+  const isAccepted = createPipelineCheck()
 
   function serverFactory(handle: RequestListener) {
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      if (!isAccepted(request, response)) return
       const { headers } = request
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
         requests.set(request.socket, request)
@@ -75,6 +86,7 @@ export function createServerFactory(
     }
     return (
       createServer(options, listener)
+        .setTimeout(stalledMs)
         // No route reads a body, so a client is never invited to send one.
         .on('checkContinue', listener)
         .on('checkExpectation', (request, response) => {
