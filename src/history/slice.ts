@@ -1,4 +1,4 @@
-import type { Bucket } from './ring.ts'
+import type { Bucket } from './bucket-words.ts'
 import { seriesNames } from './series.ts'
 
 /** The data of one bucket of the finest level, which is one record of the file. */
