@@ -1,7 +1,8 @@
+import type { Bucket } from './bucket-words.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { createDays, type Day, dayMs } from './days.ts'
 import { levels } from './levels.ts'
-import { type Bucket, createRing, type Ring } from './ring.ts'
+import { createRing, type Ring } from './ring.ts'
 import { seriesNames } from './series.ts'
 import { addToSlice, type OpenSlice, openSlice, type Slice } from './slice.ts'
 
@@ -90,10 +91,13 @@ class RecordedHistory implements ServerHistory {
   restore(slice: Slice): void {
     const { start, knownMs, upMs, values, peakAt } = slice
     if (this.#since === undefined || start < this.#since) this.#since = start
-    values.forEach((value, index) => {
-      if (value === undefined) return
-      for (const ring of this.#rings) ring.add(Math.floor(start / ring.step), index, value, value.weight)
-    })
+    for (const ring of this.#rings) {
+      const bucket = Math.floor(start / ring.step)
+      for (let index = 0; index < values.length; index++) {
+        const value = values[index]
+        if (value !== undefined) ring.add(bucket, index, value, value.weight)
+      }
+    }
     this.#addTime(start, knownMs, upMs)
     const peak = values[players]?.max
     if (peak !== undefined) this.#addPeak(start, peak, peakAt)
