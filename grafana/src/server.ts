@@ -183,10 +183,11 @@ export const server = () =>
           { expr: `minecraft_tick_frozen${chosen}`, legend: 'frozen' },
           { expr: `minecraft_tick_sprinting${chosen}`, legend: 'sprinting' },
           { expr: `minecraft_tick_paused${chosen}`, legend: 'paused' },
-          { expr: `minecraft_main_thread_responsive${chosen} == bool 0`, legend: 'hung' },
+          // 2: the only one of these states that is not on purpose.
+          { expr: `2 * (minecraft_main_thread_responsive${chosen} == bool 0)`, legend: 'hung' },
           { expr: `minecraft_asleep${chosen}`, legend: 'asleep' },
         ],
-        mappings: [valueMap({ '0': ['no', 'green'], '1': ['yes', 'blue'] })],
+        mappings: [valueMap({ '0': ['no', 'green'], '1': ['yes', 'blue'], '2': ['yes', 'dark-red'] })],
         width: 12,
         height: 8,
       }),
