@@ -60,7 +60,6 @@ export const fleet = () => {
         description: 'Players on all selected servers.',
         unit: 'short',
         queries: [{ expr: `sum(minecraft_players_online${chosen})`, legend: 'players' }],
-        sparkline: true,
       }),
     )
     .withPanel(

@@ -26,7 +26,6 @@ export const servicePanels = () => [
     description: 'Resident memory of the Tickwarden process.',
     unit: 'bytes',
     queries: [{ expr: `process_resident_memory_bytes ${ours}`, legend: '{{instance}}' }],
-    sparkline: true,
     height: 8,
   }),
   timeseries({

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { checked } from '../config/setting.ts'
 import type { FleetChange } from '../game/fleet.ts'
@@ -9,6 +10,12 @@ import type { Provider, ServerList } from './provider.ts'
 import { parseServerFile, readServerValues } from './server-settings.ts'
 import { activeProviders } from './settings.ts'
 import { type DiscoveryView, statusOf } from './status.ts'
+
+/** The error with its place. Errors of the config file start with its name. */
+function named(place: string, error: string): string {
+  const file = basename(place)
+  return error.startsWith(file) ? place + error.slice(file.length) : `${place}: ${error}`
+}
 
 export interface DiscoveryOptions {
   /** Values of the settings of all providers. */
@@ -74,7 +81,7 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
     const kept = readAt === undefined ? 'its servers are unknown' : 'its previous servers are still watched'
     const problem =
       error !== undefined
-        ? `${place}: ${error}; ${kept}`
+        ? `${named(place, error)}; ${kept}`
         : refused.length > 0
           ? `${place}: entries were ignored: ${joinFirst(refused, '; ')}`
           : undefined

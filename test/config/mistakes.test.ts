@@ -83,6 +83,22 @@ describe('a mistake in the structure of a config file', () => {
   })
 })
 
+describe('another name for the address of the server', () => {
+  it.each(['MC_HOST', 'MC_ADDRESS', 'MC_SERVER_IP', 'MC_URL', 'TICKWARDEN_SERVER'])(
+    'such as %s does not start the demo',
+    (name) => {
+      expect(problems({ env: { [name]: 'mc.example.org', MC_PORT: '25565' } })).toEqual([
+        `${name}: unknown setting; did you mean MC_SERVER?`,
+      ])
+    },
+  )
+
+  it('is ignored with a warning beside MC_SERVER', () => {
+    const { warnings } = loadConfig({ env: { MC_SERVER: 'mc.example.org', MC_HOST: 'mc.example.org' } })
+    expect(warnings).toEqual(['The environment variable MC_HOST is ignored: unknown setting.'])
+  })
+})
+
 describe('an environment variable in a config file', () => {
   const message =
     'environment variables are not replaced in this file; write the value, use the File form of a secret, or set it in the environment'

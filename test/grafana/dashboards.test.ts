@@ -12,7 +12,12 @@ interface Panel {
   readonly title: string
   readonly description?: string
   readonly datasource?: { readonly uid: string }
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[]
+  readonly targets?: readonly {
+    readonly expr: string
+    readonly legendFormat?: string
+    readonly instant?: boolean
+    readonly range?: boolean
+  }[]
   readonly fieldConfig?: {
     readonly defaults: { readonly unit?: string; readonly thresholds?: { readonly steps: readonly unknown[] } }
   }
@@ -91,6 +96,8 @@ describe('the dashboards', () => {
     for (const panel of read(file).panels) {
       for (const { expr } of panel.targets ?? []) expect(expr, panel.title).not.toMatch(/vector\(|absent\(/)
       if (panel.type !== 'stat' && panel.type !== 'table') continue
+      // Of a range, Grafana shows the last value that is known.
+      for (const { instant, range } of panel.targets ?? []) expect([instant, range], panel.title).toEqual([true, false])
       const { defaults, overrides } = panel.fieldConfig as unknown as {
         defaults: { noValue?: string; mappings?: readonly unknown[] }
         overrides: readonly { properties: readonly { id: string; value: unknown }[] }[]

@@ -298,7 +298,7 @@ describe('the folder', () => {
     expect(await folderOf({}, lines)).toBeUndefined()
     expect(await folderOf({ HISTORY_DIR: '/dev/null/history' }, lines)).toBeUndefined()
     expect(lines.lines).toEqual([
-      expect.stringContaining('DATA_DIR or HISTORY_DIR'),
+      expect.stringContaining('; set HISTORY_DIR to keep it'),
       expect.stringContaining('/dev/null/history'),
     ])
     await fleet.pollAll()

@@ -8,11 +8,13 @@ import type { ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard'
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat'
 import { datasource, noData, type PanelOptions, steps, target } from './panel.ts'
 
-/** One current value. */
+/**
+ * One current value: an instant query, because of a range Grafana would show the last value that is known, even if Tickwarden has
+ * been down since.
+ */
 export function stat(
   options: PanelOptions & {
     readonly mappings?: readonly ValueMapping[]
-    readonly sparkline?: boolean
     readonly showName?: boolean
     /** Shown if no series has a value; default `no data`. */
     readonly whenUnknown?: string
@@ -23,13 +25,11 @@ export function stat(
     .description(options.description)
     .datasource(datasource)
     .unit(options.unit)
-    .targets(
-      options.queries.map((query, index) => (options.sparkline ? target(query, index).range() : target(query, index).instant())),
-    )
+    .targets(options.queries.map((query, index) => target(query, index).instant()))
     .thresholds(steps(options.thresholds))
     .mappings([...(options.mappings ?? []), noData])
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields(''))
-    .graphMode(options.sparkline ? BigValueGraphMode.Area : BigValueGraphMode.None)
+    .graphMode(BigValueGraphMode.None)
     .colorMode(BigValueColorMode.Value)
     .noValue(options.whenUnknown ?? 'no data')
     .span(options.width ?? 4)

@@ -59,7 +59,9 @@ describe('the config file', () => {
       expect(JSON.stringify(list)).not.toContain('/no/such')
       expect(await names()).toEqual(['a', 'b'])
     }
-    expect(log.filter((line) => line.startsWith('warn: ') && line.includes('still watched'))).toHaveLength(broken.length)
+    const warnings = log.filter((line) => line.startsWith('warn: ') && line.includes('still watched'))
+    expect(warnings).toHaveLength(broken.length)
+    for (const warning of warnings) expect(warning.match(/tickwarden\.yaml/g)).toHaveLength(1)
     writeFileSync(join(folder, 'tickwarden.yaml'), `servers:\n${server('b')}`)
     await expect.poll(names).toEqual(['b'])
     expect((await lists())[0]).toMatchObject({ state: 'ok', problems: [], servers: 1 })
