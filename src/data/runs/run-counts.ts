@@ -10,7 +10,7 @@ export interface RunCounts {
   add(name: string, outcome: Outcome): void
   /**
    * Counts the interrupted runs of the folder as failed, each by one process only. Not before the metrics are read: a worker
-   * process would count them in metrics that nobody sees. Never rejects.
+   * process would count them in metrics that are not exported. Never rejects.
    */
   addInterrupted(): Promise<void>
 }

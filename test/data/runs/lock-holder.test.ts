@@ -45,7 +45,7 @@ describe.skipIf(!canHide)('the lock of another user under hidepid=2', () => {
     children.add(child)
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     return {
-      async ask(command: string): Promise<unknown> {
+      async send(command: string): Promise<unknown> {
         child.stdin.write(`${command}\n`)
         return (await lines.next()).value
       },
@@ -65,35 +65,35 @@ describe.skipIf(!canHide)('the lock of another user under hidepid=2', () => {
 
   it('is not taken while its holder lives, and at once when it is dead', async () => {
     const [holder, other] = [startHolder(), startOther()]
-    expect(await holder.ask('take')).toBe('taken')
+    expect(await holder.send('take')).toBe('taken')
     expect(statSync(lockFile()).uid).toBe(holderId)
     expect(JSON.parse(readFileSync(lockFile(), 'utf8')).since).toMatch(/^\d+$/)
     for (let turn = 0; turn < 2; turn++) {
-      expect(await other.ask('take')).toBe('refused')
-      // Less than the silence of a dead holder; both together are more.
-      expect(await other.ask('advance 40000')).toBe('advanced')
-      expect(await other.ask('take')).toBe('refused')
+      expect(await other.send('take')).toBe('refused')
+      // Less than the silence of a dead holder; the sum of both is more.
+      expect(await other.send('advance 40000')).toBe('advanced')
+      expect(await other.send('take')).toBe('refused')
       const before = heartbeat()
       await until(() => heartbeat() !== before)
     }
-    expect(await other.ask('take')).toBe('refused')
+    expect(await other.send('take')).toBe('refused')
     await holder.kill()
-    expect(await other.ask('take')).toBe('taken')
+    expect(await other.send('take')).toBe('taken')
     expect(statSync(lockFile()).uid).toBe(otherId)
-    expect(await startHolder().ask('take')).toBe('refused')
+    expect(await startHolder().send('take')).toBe('refused')
   })
 
   it('is taken after a minute of silence if another process has the id of its dead holder', async () => {
     const [holder, other] = [startHolder(), startOther()]
-    expect(await holder.ask('take')).toBe('taken')
+    expect(await holder.send('take')).toBe('taken')
     await holder.kill()
     const own = JSON.parse(readFileSync(lockFile(), 'utf8')) as object
     writeFileSync(lockFile(), JSON.stringify({ ...own, pid: process.pid }))
     for (const silence of [0, 20_000, 20_000]) {
-      await other.ask(`advance ${silence}`)
-      expect(await other.ask('take')).toBe('refused')
+      await other.send(`advance ${silence}`)
+      expect(await other.send('take')).toBe('refused')
     }
-    await other.ask('advance 20000')
-    expect(await other.ask('take')).toBe('taken')
+    await other.send('advance 20000')
+    expect(await other.send('take')).toBe('taken')
   })
 })
