@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { type BenchRuns, type Result, renderResults, takeResults } from './results.ts'
 
 /**
- * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other. With `--quick` each runs for about a
- * second: enough to check that it works, too short to measure. Each exports `run(options)`, which prints its results as ratios to
- * something in the same run, and records each number for the table. A full run of all of them is repeated and writes
- * `bench/results.md`.
+ * Runs every `bench/*.bench.ts`, or those named on the command line, one after the other; `--quick` only checks that they work.
+ * Each exports `run(options)`, prints ratios to something in the same run, and records each number for `bench/results.md`.
  */
 export interface BenchOptions {
   readonly quick: boolean

@@ -123,7 +123,7 @@ program.command(workerCommand, { hidden: true }).action(async () => {
   if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, () => worker.close())
 })
 
-const demo = program.command('demo').description('run only a demo game server, to try dashboards or test against')
+const demo = program.command('demo').description('run only a demo game server, to try out dashboards or for tests')
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)
 demo.action((values) =>
   runCommand(async () => {

@@ -19,7 +19,7 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
   {
     name: 'tickwarden_replica_differing_servers',
     type: 'gauge',
-    help: 'Servers of this replica that another replica lists with other settings (settings) or does not list (missing).',
+    help: 'Servers of this replica that another replica lists with different settings (settings) or does not list (missing).',
     labels: ['difference'],
     read: ({ differences = {} }) => Object.entries(differences).map(([kind, value]) => ({ labels: [kind], value })),
   },

@@ -110,7 +110,7 @@ export const alerts: readonly Alert[] = [
       `${tickTimeRatio('p95')} > ${littleHeadroomAbove}`,
       `unless on (${serverLabels}) (${lagging})`,
       `unless on (${serverLabels}) (${isHung})`,
-      // A paused server keeps the tick times of when it was last running.
+      // A paused server keeps the tick times from before the pause.
       `unless on (${serverLabels}) ${tickingOffTarget()}`,
     ].join('\n'),
     for: '5m',

@@ -48,7 +48,7 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Servers down',
-        description: 'Servers that the last poll could not reach, without those that are asleep or upgrade their world.',
+        description: 'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
         unit: 'short',
         queries: [{ expr: serversDown(chosen), legend: 'down' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
@@ -66,7 +66,7 @@ export const fleet = () => {
       stat({
         title: 'Slowest tick rate',
         description:
-          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
+          'The lowest tick rate relative to its target, except for paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],
@@ -77,7 +77,7 @@ export const fleet = () => {
       stat({
         title: 'Longest p99 tick time',
         description:
-          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), without paused, frozen and sprinting servers.',
+          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), except for paused, frozen and sprinting servers.',
         unit: 'percentunit',
         decimals: 0,
         queries: [

@@ -22,7 +22,7 @@ export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`
 
-/** Servers that cannot be joined though nothing is wrong: a server that is asleep starts when a player joins. */
+/** Servers that are down intentionally: a server that is asleep starts when a player joins. */
 export const downOnPurpose = (selector = '') =>
   `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_progress${selector})`
 
@@ -38,7 +38,7 @@ export const laggingBelow = 0.9
 /** A server with a higher tick time relative to the available time has little headroom. */
 export const littleHeadroomAbove = 0.9
 
-/** Number of servers that are down: not those that are asleep or upgrade their world, as the alert ServerDown. */
+/** Number of servers that are down, except those that are asleep or upgrading their world, as in the alert ServerDown. */
 export const serversDown = (selector: string) =>
   `sum((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
 

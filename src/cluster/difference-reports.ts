@@ -11,7 +11,7 @@ export interface DifferenceReports {
 
 const messages: Readonly<Record<ListDifference['kind'], readonly [found: string, advice: string]>> = {
   settings: [
-    'have other settings on another replica',
+    'have different settings on another replica',
     'Each is polled with the settings of the replica that polls it. Give all replicas the same settings; secrets are not compared.',
   ],
   missing: ['are not listed by another replica', 'That replica does not show them. Give all replicas the same servers.'],

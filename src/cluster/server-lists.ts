@@ -24,7 +24,7 @@ export interface ServerLists {
   close(): void
 }
 
-/** A server of this replica that another member lists with other settings, or does not list. */
+/** A server of this replica that another member lists with different settings, or does not list. */
 export interface ListDifference {
   readonly server: string
   readonly kind: 'settings' | 'missing'
@@ -59,7 +59,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
   let servers: readonly ServerSettings[] = []
   let own: EncodedList = { text: '', digest: '' }
   let nameHashes: ReadonlyMap<string, string> = new Map()
-  /** Monotonic milliseconds at which servers were added. Other members may read the same change a moment later. */
+  /** Monotonic milliseconds at which servers were added. Other members may read the same change slightly later. */
   const addedAt = new Map<string, number>()
   /** Digest of the list of each other member; absent if it is unknown. */
   let digests: ReadonlyMap<string, string> = new Map()
@@ -131,7 +131,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
     const found = others.length === 0 ? [] : await connection.run('lists', (redis) => redis.mget(others.map(keys.listOf)))
     const nextDigests = new Map<string, string>()
     for (const [index, member] of others.entries()) {
-      // The server may have lost its data: the list that was read last counts until the member announces it again.
+      // The server may have lost its data: the list that was read last stays in use until the member announces it again.
       const digest = found[index] ?? digests.get(member)
       if (digest !== undefined) nextDigests.set(member, digest)
     }

@@ -17,7 +17,7 @@ export class UnreadableFileError extends Error {
 
 /**
  * Reads a file as UTF-8, with or without a byte order mark.
- * @throws UnreadableFileError, also for UTF-16, as which Windows PowerShell saves: its text would have NUL characters
+ * @throws UnreadableFileError, also for UTF-16, which Windows PowerShell writes: its text would contain NUL characters
  */
 export function readText(path: string): string {
   let bytes: Buffer

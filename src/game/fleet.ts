@@ -77,9 +77,8 @@ export interface Fleet {
    */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
   /**
-   * Creates a watcher for a single poll of a server, watched or not; the caller closes it. Nothing is logged unless a log is
-   * given: the snapshot has the outcome. It shares the connection backoff of a watched server, so that probes with a wrong
-   * password cause no further logins.
+   * Creates a watcher for a single poll of a server, watched or not; the caller closes it. Without a log nothing is logged. It
+   * shares the connection backoff of a watched server, so that probes with a wrong password cause no further logins.
    * @param timeout milliseconds
    */
   probe(server: ServerSettings, timeout: number, options?: ProbeOptions): Watcher

@@ -4,7 +4,7 @@ import type { EventLog } from './event-log.ts'
 import type { PublishedState, PublishedStates } from './published-states.ts'
 import type { LiveState } from './state.ts'
 
-/** What a client is sent before it gets new events: snapshots, or the events that it missed. */
+/** The messages that a client is sent before new events: snapshots, or the events that it missed. */
 export interface Backlog {
   /** The messages, each made when it is taken. */
   readonly messages: Generator<Buffer>
@@ -63,7 +63,7 @@ export interface MissedBacklogOptions {
   readonly lastId: number
   /** Whether the client is sent this event. */
   readonly isWanted: (event: LiveEvent) => boolean
-  /** What is sent instead if the client reads so slowly that `log` drops events before it has been sent them. */
+  /** Sent instead if the client reads so slowly that `log` drops events before they have been sent. */
   readonly createSnapshots: () => Backlog
 }
 

@@ -21,8 +21,8 @@ const retryAfterSeconds = 10
 const expected = 'names of servers separated by commas, each percent-encoded'
 
 /**
- * The servers of `?servers=`, undefined if it is absent. It is read from the raw URL: in a decoded query, a comma between names
- * and an encoded comma within a name are the same. Encoded commas between names work too, unless a server has such a name.
+ * The servers of `?servers=`; undefined if it is absent. Read from the raw URL, because a decoded query does not distinguish a
+ * comma between names from an encoded one within a name.
  * @throws RequestError INVALID_PARAMETER, NOT_FOUND
  */
 function requestedServers(request: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {

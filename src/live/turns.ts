@@ -6,9 +6,9 @@ export type Step = () => number
 
 /** Long outputs to many clients, written part by part so that none of them blocks the event loop or the others. */
 export interface Turns {
-  /** Runs `step` after those that already wait; at once if there are none. A step that has more to write adds itself again. */
+  /** Runs `step` after those that already wait, or immediately if none do. A step that has more to write adds itself again. */
   add(step: Step): void
-  /** Like `add`, but never runs it at once. */
+  /** Like `add`, but never runs it immediately. */
   addLater(step: Step): void
   delete(step: Step): void
 }

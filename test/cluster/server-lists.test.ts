@@ -90,7 +90,7 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
     expect(await differing(a)).toEqual({ settings: 2, missing: 1 })
     expect(await differing(b)).toEqual({ settings: 2, missing: 0 })
     expect(warnings(a).join()).toMatch(
-      /Servers have other settings on another replica \(.+\): s0, s1\. .*Give all replicas the same/,
+      /Servers have different settings on another replica \(.+\): s0, s1\. .*Give all replicas the same/,
     )
     expect(warnings(a).join()).toMatch(/Servers are not listed by another replica \(.+\): s2\. .*Give all replicas the same/)
 

@@ -67,9 +67,9 @@ describe('removeStaleSocketFolders', () => {
   it.skipIf(process.getuid?.() !== 0)('keeps the folder of another user', async () => {
     const parent = temporaryFolder()
     const [folder, socketOnly] = [await createStale(parent), await createStale(parent)]
-    const nobody = 65_534
-    chownSync(folder, nobody, nobody)
-    chownSync(socketIn(socketOnly), nobody, nobody)
+    const otherUserId = 65_534
+    chownSync(folder, otherUserId, otherUserId)
+    chownSync(socketIn(socketOnly), otherUserId, otherUserId)
     await removeStaleSocketFolders(parent, later())
     expect([folder, socketOnly].map((one) => existsSync(socketIn(one)))).toEqual([true, true])
   })

@@ -13,7 +13,7 @@ const up: ServerSnapshot = {
 }
 const hung: ServerSnapshot = { ...up, mainThread: { responsive: false, delay: 20 } }
 
-it('shows that the main thread of a hung server does not answer, which is a change', () => {
+it('of a hung server shows that its main thread does not answer, which is a change', () => {
   expect(stateOf(hung, 15_000)).toMatchObject({ up: true, responsive: false })
   const running = stateOf({ ...up, mainThread: { responsive: true, delay: 0.02 } }, 15_000)
   expect(difference(running, stateOf(hung, 15_000))).toEqual({ responsive: false })

@@ -37,7 +37,7 @@ it('shows hung for a server whose main thread does not answer, before any conseq
   expect(health({ ...up, sources }).name).toBe('limited')
 })
 
-it('shows hung in pictures too, instead of its values', () => {
+it('shows hung in pictures too, instead of values of a healthy server', () => {
   const playersOnline = { value: 5, source: 'status', at: 1_000 } as const
   const hung: ServerSnapshot = { ...up, fields: { playersOnline }, mainThread: { responsive: false, delay: 20 } }
   const summary = summarise(hung, 15_000)

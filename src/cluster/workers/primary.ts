@@ -60,7 +60,7 @@ interface Running {
   readonly startedAt: number
   feed?: Feed
   clients: number
-  /** A pulse that has not been sent yet, because the worker is suspended: there is no second one. */
+  /** A pulse is waiting to be sent, because the worker is suspended; no second one is added. */
   isPulseWaiting: boolean
 }
 

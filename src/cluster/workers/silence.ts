@@ -12,7 +12,7 @@ export interface PrimaryState {
   readonly unresponsive: AbortSignal
 }
 
-/** Notices if the primary process becomes silent. */
+/** Detects that the primary process has become silent. */
 export interface SilenceDetector extends PrimaryState {
   /** To be called for each message of the primary process. */
   heard(): void

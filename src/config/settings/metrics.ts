@@ -7,7 +7,7 @@ export const metrics = {
     env: 'METRICS_LISTEN',
     file: 'metrics.listen',
     kind: hostPort(),
-    otherwise: 'the service’s own',
+    otherwise: 'the address of the service',
     meaning: 'separate listen address for metrics',
   }),
   metricsToken: setting({

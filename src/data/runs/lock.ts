@@ -42,10 +42,8 @@ async function removeDead(path: string, { text }: LockFile): Promise<boolean> {
 }
 
 /**
- * Takes the lock of a script against all processes that use the folder. The lock of a process of this machine that has ended is
- * taken over immediately. If the process cannot be checked (on another machine, in another container, or of another user with
- * hidepid), its lock is taken over after this process has seen the file unchanged for a minute. File times are only compared
- * with each other, so the clocks of the machines may differ.
+ * Takes the lock of a script against all processes that use the folder. The lock of an ended process of this machine is taken
+ * over immediately; that of a process that cannot be checked, once this process has seen the file unchanged for a minute.
  * @returns undefined if another run holds it
  * @throws DataDirError if the lock of a dead holder cannot be removed or none can be created
  */

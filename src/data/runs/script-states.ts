@@ -5,7 +5,7 @@ import { readHistory } from './history.ts'
 import { type Holder, holderOf } from './lock-holder.ts'
 import { isSuccess, type RunRecord, type StartedRun } from './run-record.ts'
 
-/** A script and its runs, in this process and in others that use the folder. */
+/** The state of a script and its runs, in this process and in others that use the folder. */
 export interface KnownState {
   /** Holder of its lock: another process, or a script of this process that ignored its abort. */
   readonly holder: Partial<Holder> | undefined

@@ -14,7 +14,7 @@ const credentials = /\b(Bearer|Basic)( +)[\w~+/.=-]{6,}/g
 const hidden = '[hidden]'
 
 /**
- * Creates a function that hides secrets in a text: these values, as they are and percent-encoded, and whatever is named as a
+ * Creates a function that hides secrets in a text: these values, as they are and percent-encoded, and every value named as a
  * token, key, secret or signature.
  */
 export function createHideSecrets(secrets: readonly string[]): (text: string) => string {

@@ -18,9 +18,8 @@ interface Timer {
 }
 
 /**
- * A timer wheel: a clock whose timers share one timer of `clock`, since each of thousands of servers has three or four
- * (`npm run bench -- timers`). Many timers that are due at the same time, for example after the process was suspended, run in slices
- * to let the event loop handle I/O in between. An action may run up to `tickMs` late, never early.
+ * A clock whose timers share one timer of `clock`: each of thousands of servers has three or four (`npm run bench -- timers`).
+ * Actions that are due at the same time run in slices. An action may run up to `tickMs` late, never early.
  */
 export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {
   const slots: Timer[][] = Array.from({ length: slotCount }, () => [])

@@ -70,7 +70,7 @@ describe.skipIf(!canHide)('the lock of another user under hidepid=2', () => {
     expect(JSON.parse(readFileSync(lockFile(), 'utf8')).since).toMatch(/^\d+$/)
     for (let turn = 0; turn < 2; turn++) {
       expect(await other.send('take')).toBe('refused')
-      // Less than the silence of a dead holder; the total of both turns is more.
+      // Less than the silence of a dead holder; the sum of both is more.
       expect(await other.send('advance 40000')).toBe('advanced')
       expect(await other.send('take')).toBe('refused')
       const before = heartbeat()

@@ -7,9 +7,8 @@ import { createIconPool } from './icon-pool.ts'
 const icons = createIconPool()
 
 /**
- * Parses the status replies of one server. An idle server sends the same bytes again, which are not parsed again
- * (`npm run bench -- status`). Only a digest is kept, to save memory for thousands of servers. Icons are shared by all servers, and
- * stay the same Buffer as long as the bytes are the same.
+ * Parses the status replies of one server. Equal replies are parsed once (`npm run bench -- status`); only a digest is kept.
+ * Equal icons are the same Buffer, shared by all servers.
  * @returns a function that throws ProtocolError
  */
 export function createReplyReader(): (frame: Frame) => StatusReply {
