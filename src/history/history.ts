@@ -73,7 +73,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     servers.set(server, recorded)
     const load = async () => {
       await leaving.get(server)
-      await limit(recorded.load)
+      await limit(() => recorded.load())
       loading.delete(recorded)
       const newest = servers.get(server) === recorded ? fleet.get(server)?.snapshot() : undefined
       if (newest !== undefined) recorded.observe(newest)
