@@ -4,10 +4,10 @@ import { createPauses, type Pauses } from '../../pauses.ts'
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */
 const tickMs = 5
 /**
- * Maximum number of actions in a slice. A poll connects in a microtask that follows its action: the slice does not measure it, and
- * the microtasks of hundreds of actions block the event loop for hundreds of milliseconds.
+ * Actions that run together. The next ones follow in a microtask: what an action starts, such as a connection, runs in microtasks
+ * too, so that a slice measures it.
  */
-const maxActions = 32
+const batchSize = 4
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
@@ -27,8 +27,9 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
   let pending = 0
   /** All timers up to this tick have been removed from their slots. */
   let passed = Number.NEGATIVE_INFINITY
-  /** Timers that are due, ordered by tick. */
+  /** Timers that are due, ordered by tick, and the position of the next one. */
   let due: Timer[] = []
+  let next = 0
   let armedFor = Number.POSITIVE_INFINITY
   let disarm = () => {}
 
@@ -65,21 +66,26 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
     armedFor = Number.POSITIVE_INFINITY
     // A system timer may fire up to a millisecond early.
     takeDue(Math.floor((clock.now() + 0.9) / tickMs))
-    const slice = createSlice()
-    let index = 0
-    let ran = 0
-    while (index < due.length && ran < maxActions && !(ran > 0 && slice.isDue())) {
-      const timer = due[index++]
+    runSlice(createSlice())
+  }
+
+  function runSlice(slice: Pick<Pauses, 'isDue'>): void {
+    for (let ran = 0; ran < batchSize && next < due.length; next++) {
+      const timer = due[next]
       const action = timer?.action
       if (timer === undefined || action === undefined) continue
-      ran++
       timer.action = undefined
       pending--
+      ran++
       action()
     }
-    due = due.slice(index)
-    if (due.length > 0) arm(passed)
-    else armNext()
+    if (next >= due.length) {
+      due = []
+      next = 0
+      armNext()
+    } else if (slice.isDue()) {
+      arm(passed)
+    } else queueMicrotask(() => runSlice(slice))
   }
 
   return {

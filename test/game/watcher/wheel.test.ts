@@ -71,15 +71,31 @@ it('runs actions that are due at the same time in slices', async () => {
   let slice = 0
   const clock = manualClock()
   const wheel = createWheel(clock, () => {
-    let ran = 0
+    let batches = 0
     slice++
-    // Called before each action except the first of a slice.
-    return { isDue: () => ++ran >= 10 }
+    // Called after each batch of four actions.
+    return { isDue: () => ++batches >= 5 }
   })
   const slices: number[] = []
   for (let index = 0; index < 100; index++) wheel.after(10, () => slices.push(slice))
   await clock.advance(20)
   expect(slices).toHaveLength(100)
-  expect(new Set(slices).size).toBe(10)
+  expect(new Set(slices).size).toBe(5)
   expect(slices.toSorted((a, b) => a - b)).toEqual(slices)
+})
+
+it('counts what actions do in microtasks as a part of the slice', async () => {
+  const clock = manualClock()
+  let done = 0
+  const seen: number[] = []
+  const wheel = createWheel(clock, () => ({ isDue: () => seen.push(done) > 2 }))
+  const start = async () => {
+    await Promise.resolve()
+    done++
+  }
+  for (let index = 0; index < 16; index++) wheel.after(10, () => void start())
+  await clock.advance(20)
+  expect(done).toBe(16)
+  // All but the batch that has just been run.
+  expect(seen).toEqual([0, 4, 8])
 })
