@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
@@ -68,6 +69,13 @@ export function startMembership(options: MembershipOptions): Membership {
     onChange(next)
   }
 
+  /** The server has lost the key before it expired. All members may have lost theirs, and join again. */
+  function lostKey(): void {
+    token = undefined
+    keepMembersUntil = clock.now() + expiryMs
+    log.warn('The shared state has lost the key of this replica, which joins again: was it flushed, or does it evict keys?')
+  }
+
   /**
    * The key has expired. After an outage of the shared state nothing changes: all members continued to poll. Otherwise this
    * process was suspended, and other members have taken over its servers.
@@ -80,53 +88,53 @@ export function startMembership(options: MembershipOptions): Membership {
     setMembers([])
   }
 
-  async function join(): Promise<void> {
+  async function join(redis: Redis): Promise<void> {
     const next = randomUUID()
     const sentAt = clock.now()
-    await connection.run('members', (redis) =>
-      redis
-        .multi()
-        .set(key, next, 'PX', expiryMs)
-        .sadd(keys.members, id)
-        .publish(keys.channel, keys.membersMessage)
-        .exec()
-        .then(requireReplies),
-    )
+    const joining = redis.multi().set(key, next, 'PX', expiryMs).sadd(keys.members, id)
+    requireReplies(await joining.publish(keys.channel, keys.membersMessage).exec())
     token = next
     lastBeat = sentAt
   }
 
+  /** As one operation, which fails as a whole: on a read-only replica, an expired key can be checked but not replaced. */
   async function beat(): Promise<void> {
     const isPrepared = beforeBeat()
     const sentAt = clock.now()
-    const current = token
-    if (current !== undefined) {
-      const accepted = await connection.run('members', (redis) => redis.stateBeat(key, keys.members, current, id, expiryMs))
-      if (accepted === 1) lastBeat = sentAt
-      else expired()
-    }
-    if (token === undefined) {
-      await isPrepared
-      await join()
-    }
-    nextBeat = sentAt + beatEvery * heartbeatMs
+    await connection.run('heartbeats', async (redis) => {
+      if (token !== undefined) {
+        const isAccepted = (await redis.stateBeat(key, keys.members, token, id, expiryMs)) === 1
+        if (isAccepted) lastBeat = sentAt
+        else if (failedAt === undefined && clock.now() < lastBeat + expiryMs) lostKey()
+        else expired()
+      }
+      if (token === undefined) {
+        await isPrepared
+        await join(redis)
+      }
+      nextBeat = sentAt + beatEvery * heartbeatMs
+      await redis.publish(keys.channel, keys.pulseMessage)
+    })
     if (connection.isSubscribed && sentAt - connection.lastMessageAt > 2 * heartbeatMs) connection.resubscribe()
-    await connection.run('members', (redis) => redis.publish(keys.channel, keys.pulseMessage))
   }
 
   /** @returns milliseconds until the first key of another member expires */
   async function readMembers(): Promise<number> {
-    const ids = await connection.run('members', (redis) => redis.smembers(keys.members))
-    const replies = await connection.run('members', (redis) => {
+    const ids = [...new Set([id, ...(await connection.run('reads', (redis) => redis.smembers(keys.members)))])]
+    const replies = await connection.run('reads', (redis) => {
       const pipeline = redis.pipeline()
       for (const one of ids) pipeline.pttl(keys.member(one))
       return pipeline.exec().then(requireReplies)
     })
     const expiries = new Map(ids.map((one, index) => [one, Number(replies[index])]))
+    if ((expiries.get(id) ?? 0) < 0 && token !== undefined && clock.now() < lastBeat + expiryMs) {
+      lostKey()
+      await beat()
+    }
     const living = ids.filter((one) => (expiries.get(one) ?? -2) > 0 || one === id)
     const dead = ids.filter((one) => !living.includes(one))
     // A member that was only late adds itself again with its next heartbeat.
-    if (dead.length > 0) await connection.run('members', (redis) => redis.srem(keys.members, ...dead))
+    if (dead.length > 0) await connection.run('heartbeats', (redis) => redis.srem(keys.members, ...dead))
     const isKeeping = clock.now() < keepMembersUntil
     setMembers([...new Set([...living, id, ...(isKeeping ? members : [])])].sort())
     return Math.min(...living.filter((one) => one !== id).map((one) => expiries.get(one) ?? 0), heartbeatMs)
@@ -188,8 +196,8 @@ export function startMembership(options: MembershipOptions): Membership {
       if (current === undefined) return
       token = undefined
       try {
-        await connection.run('members', (redis) => redis.stateLeave(key, keys.members, current, id))
-        await connection.run('members', (redis) => redis.publish(keys.channel, keys.membersMessage))
+        await connection.run('heartbeats', (redis) => redis.stateLeave(key, keys.members, current, id))
+        await connection.run('heartbeats', (redis) => redis.publish(keys.channel, keys.membersMessage))
       } catch {
         // Its key expires.
       }

@@ -1,8 +1,11 @@
 import type { Log } from '../log.ts'
 import type { StateProblem } from './problem.ts'
 
-/** Purposes of commands; `commands` and `messages` stand for the two connections themselves. */
-export type StatePart = 'commands' | 'messages' | 'members' | 'lists' | 'snapshots' | 'locks'
+/**
+ * Purposes of commands; `commands` and `messages` stand for the two connections themselves. Reads are separate, because a server that is full
+ * or a replica accepts them.
+ */
+export type StatePart = 'commands' | 'messages' | 'reads' | 'heartbeats' | 'lists' | 'snapshots' | 'locks'
 
 /** Logs each problem with the shared state once, and when all are resolved. */
 export interface ProblemReports {

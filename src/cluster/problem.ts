@@ -30,7 +30,7 @@ const rules: readonly Rule[] = [
   {
     code: 'full',
     pattern: /OOM command not allowed|maxmemory/,
-    message: 'it is full: raise its maxmemory, or set maxmemory-policy to volatile-ttl',
+    message: 'it is full: raise its maxmemory, or set maxmemory-policy to volatile-lru',
   },
   {
     code: 'read-only',

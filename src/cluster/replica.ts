@@ -89,7 +89,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     if (members.length > 0) await lists.refresh(members)
     if (newest !== members || isClosed) return
     ownerOf = createOwnership(members, lists.has)
-    log.info({ members }, `${members.length} replicas share the servers.`)
+    if (members.length > 0) log.info({ members }, `Live replicas: ${members.length}.`)
     await move()
   }
 

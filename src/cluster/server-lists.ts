@@ -110,25 +110,19 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
 
   async function store(): Promise<void> {
     const [pointer, list] = [keys.listOf(id), keys.list(own.digest)]
-    const [before, isStored] = await connection.run('lists', (redis) =>
-      redis.pipeline().get(pointer).pexpire(list, expiryMs).pexpire(pointer, expiryMs).exec().then(requireReplies),
-    )
-    if (before === own.digest && isStored === 1) return
-    await connection.run('lists', (redis) =>
-      redis
-        .multi()
-        .set(list, own.text, 'PX', expiryMs)
-        .set(pointer, own.digest, 'PX', expiryMs)
-        .publish(keys.channel, keys.listsMessage)
-        .exec()
-        .then(requireReplies),
-    )
+    await connection.run('lists', async (redis) => {
+      const renewal = redis.pipeline().get(pointer).pexpire(list, expiryMs).pexpire(pointer, expiryMs)
+      const [before, isStored] = requireReplies(await renewal.exec())
+      if (before === own.digest && isStored === 1) return
+      const storage = redis.multi().set(list, own.text, 'PX', expiryMs).set(pointer, own.digest, 'PX', expiryMs)
+      requireReplies(await storage.publish(keys.channel, keys.listsMessage).exec())
+    })
   }
 
   async function read(): Promise<void> {
     waitingRead = undefined
     const others = members.filter((member) => member !== id)
-    const found = others.length === 0 ? [] : await connection.run('lists', (redis) => redis.mget(others.map(keys.listOf)))
+    const found = others.length === 0 ? [] : await connection.run('reads', (redis) => redis.mget(others.map(keys.listOf)))
     const nextDigests = new Map<string, string>()
     for (const [index, member] of others.entries()) {
       // The server may have lost its data: the list that was read last stays in use until the member announces it again.
@@ -150,7 +144,7 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
   }
 
   async function load(digest: string): Promise<ServerList | undefined> {
-    const text = await connection.run('lists', (redis) => redis.get(keys.list(digest)))
+    const text = await connection.run('reads', (redis) => redis.get(keys.list(digest)))
     return text === null ? undefined : decodeServerList(text)
   }
 

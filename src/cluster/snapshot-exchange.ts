@@ -128,7 +128,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       while (missingIcons.size > 0) {
         const hashes = [...missingIcons].slice(0, maxBatch)
         for (const hash of hashes) missingIcons.delete(hash)
-        const found = await connection.run('snapshots', (redis) => redis.mgetBuffer(hashes.map(keys.icon)))
+        const found = await connection.run('reads', (redis) => redis.mgetBuffer(hashes.map(keys.icon)))
         for (const [index, hash] of hashes.entries()) {
           const icon = found[index]
           if (icon == null) absentIcons.set(hash, clock.now())
@@ -149,7 +149,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       for (let start = 0; start < servers.length; start += maxBatch) {
         const names = servers.slice(start, start + maxBatch).map(keys.snapshot)
         try {
-          const [texts, ...expiries] = await connection.run('snapshots', (redis) => {
+          const [texts, ...expiries] = await connection.run('reads', (redis) => {
             const pipeline = redis.pipeline().mget(names)
             for (const name of names) pipeline.pttl(name)
             return pipeline.exec().then(requireReplies)

@@ -13,14 +13,14 @@ import { until } from '../helpers/until.ts'
 const shortMs = 400
 const keys = createStateKeys('test', 0)
 
-function join(redis: RedisServer, id: string, { url = redis.url, heartbeatMs = shortMs } = {}) {
+function join(redis: RedisServer, id: string, { url = redis.url, heartbeatMs = shortMs, clock = systemClock } = {}) {
   const log = collectLog()
   const address = parseStateAddress(url)
   if (address === undefined) throw new Error(url)
-  const connection = createStateConnection({ address, clock: systemClock, log, timeoutMs: 1_000, maxRetryMs: heartbeatMs })
+  const connection = createStateConnection({ address, clock, log, timeoutMs: 1_000, maxRetryMs: heartbeatMs })
   const changes: string[] = []
   const membership = startMembership({
-    ...{ connection, keys, id, heartbeatMs, clock: systemClock, log },
+    ...{ connection, keys, id, heartbeatMs, clock, log },
     onChange: (members) => changes.push(members.join()),
   })
   connection.subscribe(
@@ -83,17 +83,35 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     }
   })
 
-  it('detects that its key has expired while it was suspended, and that others have taken over', async () => {
+  it('notices that its key has expired while it was suspended and others have taken over', async () => {
     const redis = await startRedis()
-    const [a, b] = [join(redis, 'a'), join(redis, 'b')]
+    let suspendedMs = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + suspendedMs }
+    const [a, b] = [join(redis, 'a', { clock }), join(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     const before = a.membership.token
-    // Simulates the expiry while the process is suspended.
+    suspendedMs = 10_000
     redis.cli('del', keys.member('a'))
     await until(() => a.changes.includes(''))
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     expect(a.membership.token).not.toBe(before)
-    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat .* rejoins now/)])
+    expect(a.log.lines).toEqual([expect.stringMatching(/^warn: This replica sent no heartbeat for 10 s .* rejoins now/)])
+  })
+
+  it('keeps the members if the server is flushed', async () => {
+    const redis = await startRedis()
+    const members = ['a', 'b', 'c'].map((id) => join(redis, id, { heartbeatMs: 1_000 }))
+    await until(() => members.every((one) => one.members() === 'a,b,c'))
+    const changes = members.map((one) => one.changes.length)
+    redis.cli('flushall')
+    await until(() => members.every(({ log }) => log.lines.length > 0))
+    await new Promise((resolve) => setTimeout(resolve, 1_600))
+    for (const [index, { log, changes: after, members: now }] of members.entries()) {
+      expect(now()).toBe('a,b,c')
+      expect(after.length).toBe(changes[index])
+      expect(log.lines).toEqual([expect.stringMatching(/^warn: The shared state has lost the key of this replica/)])
+    }
+    expect(redis.cli('scard', keys.members)).toBe('3')
   })
 })
 
@@ -127,6 +145,8 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
     await until(() => members() === 'a')
     redis.cli('replicaof', '127.0.0.1', '1')
     await until(() => log.lines.length > 0)
+    // Several heartbeats, and reads that succeed.
+    await new Promise((resolve) => setTimeout(resolve, 4 * shortMs))
     expect(members()).toBe('a')
     redis.cli('replicaof', 'no', 'one')
     await until(() => log.lines.length > 1)
