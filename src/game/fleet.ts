@@ -144,6 +144,7 @@ export function createFleet(options: FleetOptions): Fleet {
           push,
           requestPoll,
           connectBackoff: (source, target, secret) => backoffs.acquire(source, target, secret, isProbe),
+          ...(isProbe && { isProbe }),
           ...context,
         }),
     })
