@@ -8,13 +8,19 @@ const pauses = { firstMs: 1_000, maxMs: 30_000 }
 /** A rejected password rarely starts working, servers log every attempt, and some ban the client. */
 const authPauseMs = 300_000
 
+/** One session's view of the backoff. */
+export interface SharedBackoff extends ConnectBackoff {
+  /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
+  endPause(): void
+}
+
 /** The backoff of persistent connections, shared by all sessions with the same target and secret. */
 export interface ConnectBackoffs {
   /**
    * Returns the shared backoff for one session. The state is dropped when the last session is released.
    * @param isProbe for the session of a probe: its timeout may be short, so a timeout is not counted as a failure
    */
-  acquire(source: SourceName, target: string, secret: string, isProbe?: boolean): ConnectBackoff
+  acquire(source: SourceName, target: string, secret: string, isProbe?: boolean): SharedBackoff
 }
 
 interface Shared {
@@ -42,6 +48,11 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
       function throwIfPaused(): void {
         // A timer set for the end of the pause may fire up to a millisecond early.
         if (shared.failure !== undefined && clock.now() + 0.9 < shared.failure.until) throw shared.failure.error
+      }
+
+      function reset(): void {
+        shared.failures = 0
+        shared.failure = undefined
       }
 
       function failed(error: SourceError): number {
@@ -82,9 +93,9 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
           }
         },
         failed,
-        succeeded() {
-          shared.failures = 0
-          shared.failure = undefined
+        succeeded: reset,
+        endPause() {
+          if (shared.failure?.error.code !== 'auth') reset()
         },
         release() {
           if (isReleased) return

@@ -45,6 +45,8 @@ export interface WatcherOptions {
   readonly limit?: Limiter
   /** Called when a scheduled poll starts, with its delay in milliseconds. */
   readonly onPollStart?: (delayMs: number) => void
+  /** Called when a server that was down is reached again: its persistent connections need not wait any longer. */
+  readonly onRecovery?: () => void
   /** Creates the sources, which push events between polls and may request polls. */
   readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
@@ -88,10 +90,19 @@ export function createWatcher(options: WatcherOptions): Watcher {
     schedule.pollSoon()
   }
 
+  /** Polls the sources again that failed in the poll that found the server up again: some of them were waiting for their backoff. */
+  function pollFailed(): void {
+    if (!isStarted) return
+    for (const source of sources.list()) {
+      if (states.of(source).state === 'failed') requests.request(source.name, clock.now())
+    }
+  }
+
   function receivePushed(reading: Reading): void {
     const source = sources.list().find(({ name }) => name === reading.source)
-    if (closed || source === undefined) return
-    if (publisher.addPushed(source, reading)) recover()
+    if (closed || source === undefined || !publisher.addPushed(source, reading)) return
+    options.onRecovery?.()
+    recover()
   }
 
   /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
@@ -111,6 +122,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       states.failed(source, elapsed(), error)
     }
     publisher.publishSoon()
+    if (hasRecovered) options.onRecovery?.()
     return hasRecovered
   }
 
@@ -136,8 +148,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const up = publisher.pollEnded(started)
     if (up === false) failures++
     else if (up) failures = 0
-    // A later poll found the server down, so the next one may be scheduled much later.
-    if (recoveries.includes(true) && number < pollsStarted) recover()
+    if (recoveries.includes(true)) {
+      // If a later poll found the server down, the next one may be scheduled much later.
+      if (number < pollsStarted) recover()
+      else pollFailed()
+    }
     return publisher.snapshot()
   }
 
