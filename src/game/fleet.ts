@@ -8,7 +8,7 @@ import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
-import { createConnectBackoffs, type SharedBackoff } from './watcher/connect-backoff.ts'
+import { createConnectBackoffs, createServerBackoffs } from './watcher/connect-backoff.ts'
 import { createWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
@@ -126,20 +126,7 @@ export function createFleet(options: FleetOptions): Fleet {
     isProbe: boolean,
   ): Watcher => {
     const timed = isProbe ? clock : wheel
-    /** Of the persistent connections. Absent if the server has none, as most. */
-    let ownBackoffs: Set<SharedBackoff> | undefined
-    const acquire: NonNullable<SourceContext['connectBackoff']> = (source, target, secret) => {
-      const backoff = backoffs.acquire(source, target, secret, isProbe)
-      ownBackoffs ??= new Set()
-      ownBackoffs.add(backoff)
-      return {
-        ...backoff,
-        release() {
-          ownBackoffs?.delete(backoff)
-          backoff.release()
-        },
-      }
-    }
+    const ownBackoffs = createServerBackoffs(backoffs, isProbe)
     return createWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
@@ -150,9 +137,7 @@ export function createFleet(options: FleetOptions): Fleet {
       random,
       limit,
       onPollStart: (delayMs) => onPollStart(delayMs / 1_000),
-      onRecovery() {
-        for (const backoff of ownBackoffs ?? []) backoff.endPause()
-      },
+      onRecovery: ownBackoffs.endPauses,
       sources: (push, requestPoll) =>
         createSources(server, {
           clock: timed,
@@ -160,7 +145,7 @@ export function createFleet(options: FleetOptions): Fleet {
           random,
           push,
           requestPoll,
-          connectBackoff: acquire,
+          connectBackoff: ownBackoffs.acquire,
           ...(isProbe && { isProbe }),
           ...context,
         }),

@@ -40,6 +40,7 @@ const names = [
   'game/sources/status/minestom',
   'game/sources/status/peers',
   'game/watcher/main-thread',
+  'game/watcher/recovery',
   'grafana/*',
   'helpers/skip-reporter',
   'history/kill',

@@ -9,9 +9,16 @@ const pauses = { firstMs: 1_000, maxMs: 30_000 }
 const authPauseMs = 300_000
 
 /** One session's view of the backoff. */
-export interface SharedBackoff extends ConnectBackoff {
+interface SharedBackoff extends ConnectBackoff {
   /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
   endPause(): void
+}
+
+/** The backoffs of the persistent connections of one server. */
+export interface ServerBackoffs {
+  acquire(source: SourceName, target: string, secret: string): ConnectBackoff
+  /** Ends the pauses, because the server is reachable again. Those after a rejected secret remain. */
+  endPauses(): void
 }
 
 /** The backoff of persistent connections, shared by all sessions with the same target and secret. */
@@ -104,6 +111,29 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
           if (shared.sessions === 0) all.delete(key)
         },
       }
+    },
+  }
+}
+
+/** @param isProbe as for `acquire` of `all` */
+export function createServerBackoffs(all: ConnectBackoffs, isProbe: boolean): ServerBackoffs {
+  /** Created with the first session: most servers have none. */
+  let sessions: Set<SharedBackoff> | undefined
+  return {
+    acquire(source, target, secret) {
+      const backoff = all.acquire(source, target, secret, isProbe)
+      sessions ??= new Set()
+      sessions.add(backoff)
+      return {
+        ...backoff,
+        release() {
+          sessions?.delete(backoff)
+          backoff.release()
+        },
+      }
+    },
+    endPauses() {
+      for (const backoff of sessions ?? []) backoff.endPause()
     },
   }
 }
