@@ -10,7 +10,9 @@ import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
 const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
-const { createRconSource } = await built<typeof import('../src/game/sources/rcon/index.ts')>('game/sources/rcon/index.js')
+const { createRconSource } = await built<typeof import('../src/game/sources/rcon/rcon-source.ts')>(
+  'game/sources/rcon/rcon-source.js',
+)
 const { systemClock } = await built<typeof import('../src/clock.ts')>('clock.js')
 
 /** Number of concurrent polls, so that the time spent waiting for replies is not measured. */

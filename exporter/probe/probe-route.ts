@@ -21,7 +21,7 @@ import { createExposition, endings, type Format } from '../text.ts'
 import { createAllowList } from './allow-list.ts'
 import { createDebugLog, type DebugLog } from './debug.ts'
 import { guardNetwork, traceNetwork } from './network.ts'
-import { findTarget, type Target } from './target.ts'
+import { createTargetFinder, type Target } from './target.ts'
 import { probeTimeout } from './timeout.ts'
 
 export interface ProbeRouteOptions {
@@ -118,14 +118,15 @@ interface Poll {
 /** `/probe?target=`: polls one server now. If the server is down, the reply has `minecraft_up 0`. */
 export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOptions): void {
   const { fleet, clock, concurrency } = options
+  const findTarget = createTargetFinder(fleet)
   const allowList = createAllowList(options.allow)
+  const mayProbe = (host: string): boolean => (isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host))
   let running = 0
 
   /** Polls once with a separate watcher, which is always closed. At the deadline it returns what has been read so far. */
   async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
     const host = addressOf(settings)?.host ?? ''
-    const mayBe = isIP(host) > 0 ? allowList.allows(host, host) : allowList.mayAllow(host)
-    if (!configured && !mayBe) throw notAllowed(settings.name, request)
+    if (!configured && !mayProbe(host)) throw notAllowed(settings.name, request)
     const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
     // Traced from outside the guard, so that no refused address is shown.
     const network = guard ?? options.network
@@ -158,7 +159,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema }, async (request, reply) => {
     const { target: text, hostname, debug: wantsDebug } = request.query
     const timeout = probeTimeout(request.headers['x-prometheus-scrape-timeout-seconds'], options.timeout)
-    const target = findTarget(fleet, text)
+    const target = findTarget(text)
     if (target === undefined)
       throw invalidParameter(`Parameter "target" is ${shown(text)}; expected ${parameters.target.expected}.`)
     if (running >= concurrency) {

@@ -1,4 +1,4 @@
-import type { Fleet } from '../../src/game/fleet.ts'
+import { type Fleet, perServers } from '../../src/game/fleet.ts'
 import { formatServerAddress, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../../src/game/server.ts'
 
@@ -8,28 +8,49 @@ export interface Target {
   readonly configured: boolean
 }
 
-const sameHost = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+const keyOf = (address: ServerAddress): string => formatServerAddress(address).toLowerCase()
 
-function isAt(server: ServerSettings, wanted: ServerAddress): boolean {
-  const address = addressOf(server)
-  return address?.edition === wanted.edition && address.port === wanted.port && sameHost(address.host, wanted.host)
+interface Index {
+  readonly byName: ReadonlyMap<string, ServerSettings>
+  /** Keys are in lower case: host names are case-insensitive. */
+  readonly byAddress: ReadonlyMap<string, ServerSettings>
+  readonly byHost: ReadonlyMap<string, ServerSettings>
+}
+
+function createIndex(servers: readonly ServerSettings[]): Index {
+  const byName = new Map<string, ServerSettings>()
+  const byAddress = new Map<string, ServerSettings>()
+  const byHost = new Map<string, ServerSettings>()
+  const add = (map: Map<string, ServerSettings>, key: string, server: ServerSettings) => {
+    if (!map.has(key)) map.set(key, server)
+  }
+  for (const server of servers) {
+    add(byName, server.name, server)
+    const address = addressOf(server)
+    if (address === undefined) continue
+    add(byAddress, keyOf(address), server)
+    add(byHost, address.host.toLowerCase(), server)
+  }
+  return { byName, byAddress, byHost }
 }
 
 /**
- * Finds the target for the text: a watched server by its name, `host:port` or host, else any server by address; undefined if it
- * is neither. If several watched servers match an address, the first one is used.
+ * Returns a function that finds the target for a text: a watched server by its name, `host:port` or host, else any server by
+ * address; undefined if it is neither. If several watched servers match an address, the first one is used.
  */
-export function findTarget(fleet: Fleet, text: string): Target | undefined {
-  const named = fleet.servers.find(({ name }) => name === text)
-  if (named !== undefined) return { settings: named, configured: true }
-  const address = parseServerAddress(text)
-  if (address === undefined) return undefined
-  const watched =
-    fleet.servers.find((server) => isAt(server, address)) ??
-    fleet.servers.find((server) => sameHost(addressOf(server)?.host ?? '', text))
-  return watched
-    ? { settings: watched, configured: true }
-    : { settings: { name: text, sources: { status: { address } } }, configured: false }
+export function createTargetFinder(fleet: Pick<Fleet, 'servers'>): (text: string) => Target | undefined {
+  const index = perServers(fleet, createIndex)
+  return (text) => {
+    const { byName, byAddress, byHost } = index()
+    const named = byName.get(text)
+    if (named !== undefined) return { settings: named, configured: true }
+    const address = parseServerAddress(text)
+    if (address === undefined) return undefined
+    const watched = byAddress.get(keyOf(address)) ?? byHost.get(text.toLowerCase())
+    return watched
+      ? { settings: watched, configured: true }
+      : { settings: { name: text, sources: { status: { address } } }, configured: false }
+  }
 }
 
 /**
@@ -44,7 +65,7 @@ export function targetsOf(servers: readonly ServerSettings[]): readonly string[]
     const address = addressOf(server)
     if (address === undefined) return undefined
     const text = formatServerAddress(address)
-    const key = text.toLowerCase()
+    const key = keyOf(address)
     counts.set(key, (counts.get(key) ?? 0) + 1)
     return { text, key }
   })

@@ -8,7 +8,7 @@ import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
-import { createConnectBackoffs } from './watcher/connect-backoff.ts'
+import { createConnectBackoffs, createServerBackoffs } from './watcher/connect-backoff.ts'
 import { createWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
@@ -126,9 +126,6 @@ export function createFleet(options: FleetOptions): Fleet {
   let isClosed = false
   // One closure for all servers, which may be thousands.
   const pollStarted = (delayMs: number) => onPollStart(delayMs / 1_000)
-  const acquireBackoff: SourceContext['connectBackoff'] = (source, target, secret) => backoffs.acquire(source, target, secret)
-  const acquireProbeBackoff: SourceContext['connectBackoff'] = (source, target, secret) =>
-    backoffs.acquire(source, target, secret, true)
   const notifySnapshot = (snapshot: ServerSnapshot) => notify(snapshotListeners, snapshot)
 
   const createFor = (
@@ -138,6 +135,7 @@ export function createFleet(options: FleetOptions): Fleet {
     isProbe: boolean,
   ): Watcher => {
     const timed = isProbe ? clock : wheel
+    const ownBackoffs = createServerBackoffs(backoffs, isProbe)
     return createWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
@@ -148,6 +146,7 @@ export function createFleet(options: FleetOptions): Fleet {
       random,
       limit,
       onPollStart: pollStarted,
+      onRecovery: ownBackoffs.endPauses,
       sources: (push, requestPoll) =>
         createSources(server, {
           clock: timed,
@@ -155,7 +154,8 @@ export function createFleet(options: FleetOptions): Fleet {
           random,
           push,
           requestPoll,
-          connectBackoff: isProbe ? acquireProbeBackoff : acquireBackoff,
+          connectBackoff: ownBackoffs.acquire,
+          ...(isProbe && { isProbe }),
           ...context,
         }),
     })

@@ -111,6 +111,23 @@ describe('/probe', () => {
     }
   })
 
+  it('sends the headers of metrics, also for HEAD', async () => {
+    const demo = await startDemo()
+    const service = await startProbe([demoSettings(demo, 'demo')])
+    for (const accept of ['text/plain;version=0.0.4', 'application/openmetrics-text;version=1.0.0']) {
+      const reply = await service.get('/probe?target=demo', { accept })
+      const bytes = Buffer.from(await reply.arrayBuffer())
+      const expected = { 'cache-control': 'no-store', vary: 'Accept, Accept-Encoding', 'x-content-type-options': 'nosniff' }
+      expect(Object.fromEntries(reply.headers)).toMatchObject({ ...expected, 'content-length': String(bytes.length) })
+      expect(reply.headers.get('content-type')).toContain(accept.replace(';', '; '))
+      const head = await fetch(`${service.url}/probe?target=demo`, { method: 'HEAD', headers: { accept } })
+      expect(Object.fromEntries(head.headers)).toMatchObject(expected)
+      expect(head.status).toBe(200)
+      expect(Number(head.headers.get('content-length'))).toBeGreaterThan(1_000)
+      expect(await head.text()).toBe('')
+    }
+  })
+
   it('polls a server that is configured by its directory alone by the name from /sd, and not by its address', async () => {
     const demo = await startDemo()
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-probe-'))

@@ -43,6 +43,7 @@ const names = [
   'game/sources/status/peers',
   'game/sources/status/recognise',
   'game/watcher/main-thread',
+  'game/watcher/recovery',
   'grafana/*',
   'helpers/skip-reporter',
   'history/kill',

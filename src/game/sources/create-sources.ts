@@ -1,5 +1,5 @@
 import { systemNetwork } from '../network.ts'
-import type { ServerAddress } from '../protocol/address.ts'
+import type { HostPort, ServerAddress } from '../protocol/address.ts'
 import { createProxyNetwork } from '../proxy.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../server.ts'
 import { sources as all } from './index.ts'
@@ -10,25 +10,35 @@ type Values = Readonly<Record<string, unknown>>
 
 const descriptors: readonly SourceDescriptor[] = all
 
-const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
-  (sources as Readonly<Record<string, Values | undefined>>)[name] ?? {}
+const nothing: Values = {}
 
-/** Computed once, since each probe creates sources. */
-const requiredKeys: ReadonlyMap<SourceDescriptor, readonly string[]> = new Map(
-  descriptors.map((descriptor) => [
-    descriptor,
-    Object.entries(settingsOf(descriptor)).flatMap(([key, { required }]) => (required ? [key] : [])),
-  ]),
+const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
+  (sources as Readonly<Record<string, Values | undefined>>)[name] ?? nothing
+
+/** What createSources() needs of the settings of a source. Computed once, since each probe creates sources. */
+interface Requirements {
+  readonly required: readonly string[]
+  /** The settings that can be derived from the address of the server. */
+  readonly derived: readonly (readonly [key: string, fallback: (server: HostPort) => unknown])[]
+}
+
+const requirements: ReadonlyMap<SourceDescriptor, Requirements> = new Map(
+  descriptors.map((descriptor) => {
+    const settings = Object.entries(settingsOf(descriptor))
+    const required = settings.flatMap(([key, { required }]) => (required ? [key] : []))
+    const derived = settings.flatMap(([key, { fallback }]) => (fallback ? [[key, fallback] as const] : []))
+    return [descriptor, { required, derived }]
+  }),
 )
 
 const hasAll = (descriptor: SourceDescriptor, values: Values): boolean =>
-  requiredKeys.get(descriptor)?.every((key) => values[key] !== undefined) === true
+  requirements.get(descriptor)?.required.every((key) => values[key] !== undefined) === true
 
-/** Returns the missing settings of a partly configured source, derived from the address of the server. */
-function fallbacks(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values {
-  if (Object.keys(given).length === 0) return {}
-  const missing = Object.entries(settingsOf(descriptor)).filter(([key]) => given[key] === undefined)
-  return Object.fromEntries(missing.flatMap(([key, { fallback }]) => (server && fallback ? [[key, fallback(server)]] : [])))
+/** Adds the missing settings of a partly configured source that can be derived from the address of the server. */
+function withFallbacks(descriptor: SourceDescriptor, given: Values, server: ServerAddress | undefined): Values {
+  const missing = requirements.get(descriptor)?.derived.filter(([key]) => given[key] === undefined) ?? []
+  if (missing.length === 0 || server === undefined || Object.keys(given).length === 0) return given
+  return { ...given, ...Object.fromEntries(missing.map(([key, fallback]) => [key, fallback(server)])) }
 }
 
 /** Removes discovered values that would not be valid settings: the files are not trusted. */
@@ -62,7 +72,8 @@ class FixedSources implements SourceSet {
   constructor(server: ServerSettings, context: SourceContext) {
     this.#list = descriptors.flatMap((descriptor) => {
       const given = givenTo(descriptor, server.sources)
-      const values = { ...given, ...fallbacks(descriptor, given, context.address) }
+      if (given === nothing) return []
+      const values = withFallbacks(descriptor, given, context.address)
       return hasAll(descriptor, values) ? [descriptor.create(values, context)] : []
     })
   }
@@ -93,7 +104,11 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
     if (on && before?.key === key) return
     before?.source.close()
     made.delete(descriptor)
-    if (on) made.set(descriptor, { key, source: descriptor.create(values, { ...context, discovered }) })
+    if (on)
+      made.set(descriptor, {
+        key,
+        source: descriptor.create(values, discovered.length > 0 ? { ...context, discovered } : context),
+      })
   }
 
   /** Completes the settings of all sources from the files in the server's directory. */

@@ -116,6 +116,8 @@ export interface SourceContext {
   readonly address?: ServerAddress
   /** Names of the settings of the source that were found in the server's directory. */
   readonly discovered?: readonly string[]
+  /** Set for a source that is polled only once, by `/probe`. */
+  readonly isProbe?: true
   /** Records the duration of each phase of a poll; only used by `/probe`. */
   readonly phases?: PhaseRecorder
 }

@@ -8,13 +8,26 @@ const pauses = { firstMs: 1_000, maxMs: 30_000 }
 /** A rejected password rarely starts working, servers log every attempt, and some ban the client. */
 const authPauseMs = 300_000
 
+/** One session's view of the backoff. */
+interface SharedBackoff extends ConnectBackoff {
+  /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
+  endPause(): void
+}
+
+/** The backoffs of the persistent connections of one server. */
+export interface ServerBackoffs {
+  acquire(source: SourceName, target: string, secret: string): ConnectBackoff
+  /** Ends the pauses, because the server is reachable again. Those after a rejected secret remain. */
+  endPauses(): void
+}
+
 /** The backoff of persistent connections, shared by all sessions with the same target and secret. */
 export interface ConnectBackoffs {
   /**
    * Returns the shared backoff for one session. The state is dropped when the last session is released.
    * @param isProbe for the session of a probe: its timeout may be short, so a timeout is not counted as a failure
    */
-  acquire(source: SourceName, target: string, secret: string, isProbe?: boolean): ConnectBackoff
+  acquire(source: SourceName, target: string, secret: string, isProbe?: boolean): SharedBackoff
 }
 
 interface Shared {
@@ -42,6 +55,11 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
       function throwIfPaused(): void {
         // A timer set for the end of the pause may fire up to a millisecond early.
         if (shared.failure !== undefined && clock.now() + 0.9 < shared.failure.until) throw shared.failure.error
+      }
+
+      function reset(): void {
+        shared.failures = 0
+        shared.failure = undefined
       }
 
       function failed(error: SourceError): number {
@@ -82,9 +100,9 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
           }
         },
         failed,
-        succeeded() {
-          shared.failures = 0
-          shared.failure = undefined
+        succeeded: reset,
+        endPause() {
+          if (shared.failure?.error.code !== 'auth') reset()
         },
         release() {
           if (isReleased) return
@@ -93,6 +111,29 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
           if (shared.sessions === 0) all.delete(key)
         },
       }
+    },
+  }
+}
+
+/** @param isProbe as for `acquire` of `all` */
+export function createServerBackoffs(all: ConnectBackoffs, isProbe: boolean): ServerBackoffs {
+  /** Created with the first session: most servers have none. */
+  let sessions: Set<SharedBackoff> | undefined
+  return {
+    acquire(source, target, secret) {
+      const backoff = all.acquire(source, target, secret, isProbe)
+      sessions ??= new Set()
+      sessions.add(backoff)
+      return {
+        ...backoff,
+        release() {
+          sessions?.delete(backoff)
+          backoff.release()
+        },
+      }
+    },
+    endPauses() {
+      for (const backoff of sessions ?? []) backoff.endPause()
     },
   }
 }

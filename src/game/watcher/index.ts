@@ -45,6 +45,8 @@ export interface WatcherOptions {
   readonly limit?: Limiter
   /** Called when a scheduled poll starts, with its delay in milliseconds. */
   readonly onPollStart?: (delayMs: number) => void
+  /** Called when a server that was down is reached again: its persistent connections need not wait any longer. */
+  readonly onRecovery?: () => void
   /** Creates the sources, which push events between polls and may request polls. */
   readonly sources: (push: SourceContext['push'], requestPoll: NonNullable<SourceContext['requestPoll']>) => SourceSet
 }
@@ -137,10 +139,19 @@ class SourceWatcher implements Watcher {
     this.#schedule.pollSoon()
   }
 
+  /** Polls the sources again that failed in the poll that found the server up again: some of them were waiting for their backoff. */
+  #pollFailed(): void {
+    if (!this.#isStarted) return
+    for (const source of this.#sources.list()) {
+      if (this.#states.of(source).state === 'failed') this.#requests.request(source.name, this.#options.clock.now())
+    }
+  }
+
   #receivePushed(reading: Reading): void {
     const source = this.#sources.list().find(({ name }) => name === reading.source)
-    if (this.#closed || source === undefined) return
-    if (this.#publisher.addPushed(source, reading)) this.#recover()
+    if (this.#closed || source === undefined || !this.#publisher.addPushed(source, reading)) return
+    this.#options.onRecovery?.()
+    this.#recover()
   }
 
   /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
@@ -161,6 +172,7 @@ class SourceWatcher implements Watcher {
     }
     // The end of the poll, which follows at once, publishes.
     if (this.#running.size > 0) this.#publisher.publishSoon()
+    if (hasRecovered) this.#options.onRecovery?.()
     return hasRecovered
   }
 
@@ -188,8 +200,11 @@ class SourceWatcher implements Watcher {
     const up = this.#publisher.pollEnded(started)
     if (up === false) this.#failures++
     else if (up) this.#failures = 0
-    // A later poll found the server down, so the next one may be scheduled much later.
-    if (recoveries.includes(true) && number < this.#pollsStarted) this.#recover()
+    if (recoveries.includes(true)) {
+      // If a later poll found the server down, the next one may be scheduled much later.
+      if (number < this.#pollsStarted) this.#recover()
+      else this.#pollFailed()
+    }
     return this.snapshot()
   }
 

@@ -10,7 +10,7 @@ import { createDirectorySource } from '../../../src/game/sources/directory/index
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
-import { createRconSource } from '../../../src/game/sources/rcon/index.ts'
+import { createRconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
 import { createStatusSource } from '../../../src/game/sources/status/index.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'

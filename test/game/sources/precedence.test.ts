@@ -12,7 +12,7 @@ import { createDirectorySource } from '../../../src/game/sources/directory/index
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
-import { createRconSource } from '../../../src/game/sources/rcon/index.ts'
+import { createRconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Reading, Source, SourceName } from '../../../src/game/sources/source.ts'
 import { createStatusSource } from '../../../src/game/sources/status/index.ts'
 import { silentLog } from '../../../src/log.ts'

@@ -79,3 +79,26 @@ it('does not back off after the timeout of a probe, and drops unused state', asy
   const later = backoffs.acquire('rcon', 'rcon.test:1', 'secret')
   await expect(later.attempt(async () => 'connected', never())).resolves.toBe('connected')
 })
+
+it('ends the pause when the server is reachable again, unless the secret was rejected', async () => {
+  const clock = manualClock(0)
+  const backoffs = createConnectBackoffs(clock, () => 0)
+  const attempts = async (error: SourceError, count: number) => {
+    const backoff = backoffs.acquire('rcon', `rcon.test:${count}`, 'secret')
+    let made = 0
+    const attempt = () =>
+      backoff
+        .attempt(async () => {
+          made++
+          throw error
+        }, never())
+        .catch(() => {})
+    for (let round = 0; round < count; round++) {
+      await attempt()
+      backoff.endPause()
+    }
+    return { made, again: backoff.failed(new SourceError('closed', 'rcon.test: closed')) - clock.now() }
+  }
+  expect(await attempts(refused(), 5)).toEqual({ made: 5, again: 1_000 })
+  expect((await attempts(wrong(), 4)).made).toBe(1)
+})

@@ -1,5 +1,5 @@
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import type { Fields, Player } from '../../fields.ts'
+import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import {
@@ -15,15 +15,15 @@ import {
 } from '../../protocol/management.ts'
 import { createMainThreadTracker } from '../main-thread-activity.ts'
 import type { ConnectBackoff, MainThreadActivity, Reading, Source, SourceContext } from '../source.ts'
-import { createEventPusher, type EventPusher, type TimedFields } from './event-pusher.ts'
+import { createEventPusher, type EventPusher } from './event-pusher.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
+import { createOnlinePlayers, type OnlinePlayers } from './online-players.ts'
 import type { ManagementSettings } from './settings.ts'
 
 /** Used if the secret was found in the server's directory. */
 const discoveredSecret =
   'the secret is the management-server-secret that server.properties (MC_DIRECTORY) has now: has it changed since the server was started?'
 
-const maxPlayers = 10_000
 const maxMissedHeartbeats = 3
 
 /**
@@ -46,10 +46,7 @@ class ManagementSource implements Source {
   #closed = false
   /** The methods that this server does not support. */
   #unsupported = new Set<ReadingMethod>()
-  /** The online players by name; undefined until the first list arrives over this connection. */
-  #players: Map<string, Player> | undefined
-  /** Monotonic milliseconds of the last player list or event. */
-  #playersReadAt = 0
+  readonly #players: OnlinePlayers
   readonly #pusher: EventPusher
   readonly #thread = createMainThreadTracker()
   #heartbeatAt: number | undefined
@@ -59,7 +56,8 @@ class ManagementSource implements Source {
   constructor(settings: ManagementSettings, context: SourceContext) {
     this.#settings = settings
     this.#context = context
-    this.#pusher = createEventPusher({ ...context, source: this.name, players: () => this.#readPlayers() })
+    this.#players = createOnlinePlayers(context.clock)
+    this.#pusher = createEventPusher({ ...context, source: this.name, players: this.#players.read })
     this.#phases = context.phases?.timer('management')
     this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
     const { protocol, host } = new URL(settings.url)
@@ -136,7 +134,7 @@ class ManagementSource implements Source {
   /** Called when the connection was closed or could not be made. Requests a poll after the backoff, so that events arrive again. */
   #disconnected(error: SourceError): void {
     this.#connection = undefined
-    this.#players = undefined
+    this.#players.set(undefined)
     this.#heartbeatAt = undefined
     if (this.#closed) return
     const at = this.#backoff?.failed(error) ?? this.#context.clock.now()
@@ -154,7 +152,7 @@ class ManagementSource implements Source {
         const result = await connection.call(method, signal)
         this.#thread.answered(sentAt, this.#context.clock.now())
         answers++
-        if (method === 'minecraft:players') this.#setPlayers(parsePlayers(result))
+        if (method === 'minecraft:players') this.#players.set(parsePlayers(result))
         else if (method === 'minecraft:server/status') Object.assign(fields, this.#status(result))
         else Object.assign(fields, parseSetting(method, result))
       } catch (error) {
@@ -169,7 +167,7 @@ class ManagementSource implements Source {
       throw failure
     }
     this.#backoff?.succeeded()
-    const players = this.#readPlayers()
+    const players = this.#players.read()
     return {
       source: this.name,
       at: this.#context.clock.now(),
@@ -194,28 +192,18 @@ class ManagementSource implements Source {
 
   #status(result: unknown): Partial<Fields> {
     const { version, protocol, players } = parseStatus(result)
-    if (this.#unsupported.has('minecraft:players')) this.#setPlayers(players)
+    if (this.#unsupported.has('minecraft:players')) this.#players.set(players)
     return { ...(version !== undefined && { version }), ...(protocol !== undefined && { protocol }) }
-  }
-
-  #setPlayers(players: readonly Player[] | undefined): void {
-    this.#players = players && new Map(players.map((player) => [player.name, player]))
-    this.#playersReadAt = this.#context.clock.now()
-  }
-
-  /** Returns the players of the last list or event, with its time. */
-  #readPlayers(): TimedFields {
-    const readAt = { players: this.#playersReadAt, playersOnline: this.#playersReadAt }
-    if (this.#players === undefined) return { fields: {}, readAt }
-    const players = { players: [...this.#players.values()], complete: true }
-    return { fields: { playersOnline: this.#players.size, players }, readAt }
   }
 
   #handleNotification(method: string, params: unknown): void {
     const event = eventName(method)
-    if (event === 'players/joined' || event === 'players/left')
-      this.#playerJoinedOrLeft(event, parsePlayer(eventParameter(params, 'player')))
-    else if (event === 'server/status') {
+    if (event === 'players/joined' || event === 'players/left') {
+      const player = parsePlayer(eventParameter(params, 'player'))
+      const hasChanged =
+        player !== undefined && (event === 'players/left' ? this.#players.left(player) : this.#players.joined(player))
+      if (hasChanged) this.#pusher.push({}, true)
+    } else if (event === 'server/status') {
       this.#heartbeat()
       this.#pusher.push(this.#status(eventParameter(params, 'status')), true)
     } else if (event === 'server/started') this.#context.requestPoll?.(this.name, this.#context.clock.now())
@@ -228,18 +216,5 @@ class ManagementSource implements Source {
     this.#heartbeatMs = this.#heartbeatAt === undefined ? undefined : now - this.#heartbeatAt
     this.#heartbeatAt = now
     this.#thread.receivedEvent(now)
-  }
-
-  #playerJoinedOrLeft(event: 'players/joined' | 'players/left', player: Player | undefined): void {
-    const players = this.#players
-    if (player === undefined || players === undefined) return
-    if (event === 'players/left') {
-      if (!players.delete(player.name)) return
-    } else {
-      if (players.size >= maxPlayers) return
-      players.set(player.name, player)
-    }
-    this.#playersReadAt = this.#context.clock.now()
-    this.#pusher.push({}, true)
   }
 }

@@ -34,14 +34,14 @@ const legacyGraceMs = 1_000
  */
 export function createJavaReader(
   address: HostPort,
-  { clock, random }: Pick<SourceContext, 'clock' | 'random'>,
+  { clock, random, isProbe }: Pick<SourceContext, 'clock' | 'random' | 'isProbe'>,
   network: Network,
   phases: PhaseTimer | undefined,
   hostname?: string,
 ): (signal: AbortSignal) => Promise<Partial<Fields>> {
   const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
   const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-  const readReply = createReplyReader()
+  const readReply = createReplyReader(isProbe)
   const own = [address]
   let hello = { ...address, bytes: encodeHello(hostname ?? address.host, address.port) }
   let missedPongs = 0

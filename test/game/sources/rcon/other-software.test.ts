@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../../src/clock.ts'
 import { SourceError } from '../../../../src/game/errors.ts'
-import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
+import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Reading, Source } from '../../../../src/game/sources/source.ts'
 import { type Log, silentLog } from '../../../../src/log.ts'
 import { listenRconPeer, packet, type Request } from '../../../helpers/rcon-peer.ts'

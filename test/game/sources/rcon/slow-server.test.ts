@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { createRconSource } from '../../../../src/game/sources/rcon/index.ts'
+import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source } from '../../../../src/game/sources/source.ts'
 import { createWatcher } from '../../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../../src/log.ts'

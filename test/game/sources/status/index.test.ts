@@ -175,6 +175,22 @@ it('returns the same Buffer for the same icon', async () => {
   expect(second.fields.favicon).toBe(first.fields.favicon)
 })
 
+it('parses equal replies to several probes once, and only those', async () => {
+  let json = '{"players":{"online":1,"max":20,"sample":[{"name":"Alice"}]}}'
+  await using server = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus(json))))
+  const players = async (isProbe: boolean) => {
+    const options = isProbe ? { ...context, isProbe } : context
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, options)
+    return (await source.poll(never())).fields.players
+  }
+  const first = await players(true)
+  expect(first).toEqual({ players: [{ name: 'Alice' }], complete: false })
+  expect(await players(true)).toBe(first)
+  expect(await players(false)).not.toBe(first)
+  json = json.replace('Alice', 'Bob')
+  expect(await players(true)).toEqual({ players: [{ name: 'Bob' }], complete: false })
+})
+
 it('detects within one interval that a server goes down and comes back', async () => {
   const clock = manualClock()
   const json = '{"description":"x"}'

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import net from 'node:net'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
+import { SourceError } from '../../../../src/game/errors.ts'
 import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
 import { silentLog } from '../../../../src/log.ts'
 import { hostileServer } from '../../../helpers/hostile-servers.ts'
@@ -26,6 +29,60 @@ const legacyServer = (answer: Buffer, otherwise?: Buffer) =>
   })
 
 const answerOf1_6 = kick('§1\u000074\u00001.6.4\u0000A §aMinecraft Server\u00003\u000020')
+
+/** The servers that were created since the call, such as the relays of legacy requests. */
+function createdServers(): () => net.Server[] {
+  const createServer = vi.spyOn(net, 'createServer')
+  return () => createServer.mock.results.map(({ value }) => value as net.Server)
+}
+afterEach(() => vi.restoreAllMocks())
+
+describe('the relay', () => {
+  it('is not used for a modern server, whether it replies or not', async () => {
+    await using modern = await hostileServer((socket) => void socket.once('data', () => socket.end(encodeStatus('{}'))))
+    await using silent = await hostileServer((socket) => void socket.resume())
+    const created = createdServers()
+    await poll(modern.port)
+    await expect(
+      createStatusSource({ edition: 'java', host: '127.0.0.1', port: silent.port }, context).poll(AbortSignal.timeout(100)),
+    ).rejects.toThrow()
+    expect(created()).toEqual([])
+  })
+
+  it.each<[string, (socket: net.Socket) => void]>([
+    ['is silent', () => {}],
+    ['sends one byte at a time', (socket) => trickle(socket, kick('§1\u000074\u00001.6.4\u0000Hi\u00003\u000020'))],
+    ['claims more than it sends', (socket) => void socket.write(Buffer.from('ffffff0041', 'hex'))],
+    ['replies and keeps the connection open after half a reply', (socket) => void socket.write(answerOf1_6.subarray(0, 30))],
+  ])('ends at the deadline if the server %s', async (_, answer) => {
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (request[0] === 0xfe) answer(socket)
+        else socket.end(kick('Protocol error'))
+      })
+    })
+    const created = createdServers()
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    const deadline = new AbortController()
+    const reading = source.poll(deadline.signal)
+    reading.catch(() => {})
+    await expect.poll(() => created().length).toBe(1)
+    await expect.poll(() => server.accepted()).toBeGreaterThanOrEqual(2)
+    deadline.abort(new SourceError('timeout', 'late'))
+    await expect(reading).rejects.toBeInstanceOf(SourceError)
+    for (const relay of created()) {
+      expect(relay.listening).toBe(false)
+      await expect.poll(() => promisify(relay.getConnections.bind(relay))()).toBe(0)
+    }
+    await expect.poll(server.open).toBe(0)
+  })
+})
+
+function trickle(socket: net.Socket, bytes: Buffer): void {
+  let sent = 0
+  const timer = setInterval(() => socket.write(bytes.subarray(sent % bytes.length, (sent++ % bytes.length) + 1)), 20)
+  socket.once('close', () => clearInterval(timer))
+}
 
 describe('a legacy server', () => {
   const answer = answerOf1_6
