@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import sharp from 'sharp'
@@ -18,12 +19,12 @@ import type { Log } from '../../log.ts'
 import { badgeContent, badgeKinds, drawBadge } from './badge.ts'
 import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
-import { warmFonts } from './font.ts'
 import { headPattern } from './head-pattern.ts'
 import { createHeadSource, maxHead } from './head-source.ts'
 import { createRenderer, type Picture } from './renderer.ts'
 import { summarise } from './summary.ts'
 import { themeNames, themes } from './theme.ts'
+import { toPng, warmPictures } from './warm.ts'
 
 export interface PicturesOptions {
   readonly fleet: Fleet
@@ -96,12 +97,9 @@ const schemaOf = <P extends Parameters>(place: ServerPlace, docs: PictureDocs<P>
   },
 })
 
-const toPng = (svg: string): Promise<Buffer> =>
-  sharp(Buffer.from(svg)).timeout({ seconds: 5 }).png({ compressionLevel: 7 }).toBuffer()
-
 /** Banner, badge, chart and heads of each server. */
 export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
-  const fontsReady = warmFonts()
+  const ready = warmPictures()
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const renderer = createRenderer()
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
@@ -134,8 +132,10 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         type: 'image/png',
         key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name]),
         render: async () => {
-          const [png] = await Promise.all([icon(snapshot), fontsReady])
-          return toPng(drawBanner(summary, png, width, themes[name]))
+          const [png] = await Promise.all([icon(snapshot), ready])
+          const banner = drawBanner(summary, png, width, themes[name])
+          await nextTurn()
+          return toPng(banner)
         },
       }
       return sendPrepared(request, reply, await renderer.reply(picture))
@@ -158,7 +158,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         type: 'image/svg+xml',
         key: JSON.stringify(['badge', content]),
         render: async () => {
-          await fontsReady
+          await ready
           return drawBadge(content)
         },
       }
@@ -199,9 +199,13 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           name,
         ]),
         render: async () => {
-          await fontsReady
+          await ready
           const values = history.range(server, { names, range: period, points })
-          return toPng(drawChart({ server, values, width, height, theme: themes[name] }))
+          // Reading the values, drawing and rendering take some milliseconds each.
+          await nextTurn()
+          const chart = drawChart({ server, values, width, height, theme: themes[name] })
+          await nextTurn()
+          return toPng(chart)
         },
       }
       return sendPrepared(request, reply, await renderer.reply(picture))

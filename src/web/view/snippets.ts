@@ -9,16 +9,20 @@ const quote = (text: string): string => JSON.stringify(text)
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const attribute = (text: string): string => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '')
 
+/** A name in the path of a URL. Parentheses would end a link in Markdown. */
+const segment = (name: string): string =>
+  encodeURIComponent(name).replace(/[()]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
+
 /**
  * Snippets to copy, to show a server elsewhere.
  * @param base URL of the service, with a trailing slash
  */
 export function snippetsOf(base: string, name: string): readonly (readonly [SnippetName, string])[] {
-  const api = `${base}api/v1/servers/${encodeURIComponent(name)}`
-  const page = `${base}servers/${encodeURIComponent(name)}`
+  const api = `${base}api/v1/servers/${segment(name)}`
+  const page = `${base}servers/${segment(name)}`
   const { protocol, host, pathname } = new URL(base)
   const label = cleanName(name)
-  const markdown = label.replace(/[\\[\]]/g, '\\$&')
+  const markdown = label.replace(/[\\[\]<>*_`]/g, '\\$&')
   return [
     [
       'prometheus',
