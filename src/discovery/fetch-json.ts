@@ -19,7 +19,7 @@ export interface Target {
 /** The HTTP client; see createClient(). */
 type Client = Pick<typeof import('undici'), 'fetch'> & { readonly agent: import('undici').Agent }
 
-/** Creates a client with connections of its own, for fetchJson(); the caller destroys its agent. Loads the library. */
+/** Creates a client with separate connections for fetchJson(); the caller destroys its agent. Loads the library. */
 export async function createClient(): Promise<Client> {
   const { Agent, fetch } = await import('undici')
   return { fetch, agent: new Agent() }

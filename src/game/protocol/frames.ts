@@ -84,7 +84,7 @@ export function createFrameReader(limit = maxFrameLength): FrameReader {
   let end = 0
   let owned = false
 
-  /** Moves the bytes into a buffer of its own with room for more. */
+  /** Moves the bytes into a separate buffer with room for more. */
   function own(more: number): void {
     const length = end - start + more
     const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, limit + 5)))

@@ -63,7 +63,7 @@ class LoggedStates implements SourceStates {
     const before = this.#find(name)
     if (before?.state === 'failed') log.info({ server, source: name }, `${server}: ${name} is reachable again (${target})`)
     const lastSuccess = clock.wall()
-    // The usual case without spreads: V8 gives each object that begins with one a hidden class of its own, which takes 500 bytes.
+    // The usual case without spreads: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
     if (failures.length === 0 && before?.lastError === undefined) {
       this.#set({ source: name, target, state: 'ok', duration, lastSuccess })
     } else {

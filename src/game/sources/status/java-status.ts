@@ -92,7 +92,7 @@ export function createJavaReader(
         missedPongs = 0
         pingAgainAt = clock.now() + rememberMs
       }
-      // Not by a spread: V8 gives each object that begins with one a hidden class of its own, which takes 500 bytes.
+      // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
       const own = { port, latency: reply.latency / 1_000 }
       return Object.assign({}, reply.reply, reply.address === undefined ? own : { ip: reply.address, ...own })
     }
