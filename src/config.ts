@@ -81,8 +81,8 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const problems: string[] = []
   const warnings: string[] = []
   const env = given ?? withEnvFile(process.env, problems)
-  checkVariables(env, problems, warnings)
   const path = file || env[configVariable] || findConfigFile(problems)
+  checkVariables({ env, flags, file: path }, problems, warnings)
   const contents = path === undefined ? noFile : readConfigFile(path, problems)
 
   const { values, given: set } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)

@@ -93,9 +93,15 @@ describe('another name for the address of the server', () => {
     },
   )
 
-  it('is ignored with a warning beside MC_SERVER', () => {
-    const { warnings } = loadConfig({ env: { MC_SERVER: 'mc.example.org', MC_HOST: 'mc.example.org' } })
-    expect(warnings).toEqual(['The environment variable MC_HOST is ignored: unknown setting.'])
+  it('is ignored with a warning if a server is configured', () => {
+    const env = { MC_HOST: 'mc.example.org' }
+    const inputs = [
+      { env: { ...env, MC_SERVER: 'mc.example.org' } },
+      { env, flags: { MC_SERVER: 'mc.example.org' } },
+      { env, file: file(valid) },
+    ]
+    for (const input of inputs)
+      expect(loadConfig(input).warnings).toEqual(['The environment variable MC_HOST is ignored: unknown setting.'])
   })
 })
 
