@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Comeback } from '../src/data/comeback-format.ts'
 import type { ComebacksDatabase } from '../src/data/comebacks-database.ts'
-import type { FilterQuery } from '../src/data/paging.ts'
+import type { FilterQuery } from '../src/data/filter.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
@@ -164,7 +164,7 @@ async function measureHttp(options: BenchOptions): Promise<void> {
     console.log()
     await againstBare('/v1/kcomebacks/filter/artist?artist=o&limit=50&offset=100', 0.6, options, { DATA_DIR: folder })
   } finally {
-    // The killed service may still write to it.
+    // The killed service may still be writing to it.
     await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 100 })
   }
 }

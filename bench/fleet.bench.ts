@@ -60,7 +60,7 @@ async function measureReplies(url: string, servers: number, seconds: number): Pr
   return took.toSorted((a, b) => a - b)
 }
 
-/** Prints what was measured at once: a later stage may not finish. */
+/** Prints each measurement immediately: a later stage may not finish. */
 const printMeasured = (
   name: string,
   { cpuSeconds, userSeconds, seconds, rss, memory, late, polls, failed, delayP99, delayMax }: Measured,
@@ -103,7 +103,7 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
   console.log(`${size} servers every ${interval} ms, ${rcon} with RCON`)
   const children: ChildProcess[] = []
   const begun = performance.now()
-  /** So that a run which does not finish shows where it hangs. */
+  /** Printed so that a run that does not finish shows where it hangs. */
   const printStage = (stage: string) => console.log(`  [${((performance.now() - begun) / 1_000).toFixed(1)} s] ${stage}`)
   const started = (child: ChildProcess) => {
     children.push(child)

@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { type BenchRuns, type Result, renderResults, takeResults } from './results.ts'
 
 /**
- * Runs every `bench/*.bench.ts` (or those named on the command line), one after the other. With `--quick` each runs for about a
- * second: enough to check that it works, too short to measure. Each exports `run(options)`, which prints its results as ratios to
- * something in the same run, and records each number for the table. A full run of all of them is repeated and writes
- * `bench/results.md`.
+ * Runs every `bench/*.bench.ts`, or those named on the command line, one after the other; `--quick` only checks that they work.
+ * Each exports `run(options)`, prints ratios to something in the same run, and records each number for `bench/results.md`.
  */
 export interface BenchOptions {
   readonly quick: boolean
@@ -37,7 +35,7 @@ if (!Number.isInteger(repeat) || repeat < 1) {
 
 const all: BenchRuns[] = []
 for (const name of names.filter((name) => wanted.length === 0 || wanted.includes(name))) {
-  console.log(`\n## ${name}${quick ? ' (quick: the numbers mean nothing)' : ''}`)
+  console.log(`\n## ${name}${quick ? ' (quick: the numbers are not meaningful)' : ''}`)
   const { run } = (await import(`./${name}.bench.ts`)) as { run: (options: BenchOptions) => Promise<void> }
   const runs: (readonly Result[])[] = []
   for (let count = 0; count < repeat; count++) {

@@ -20,7 +20,7 @@ export async function waitUntil(what: string, isReady: () => Promise<boolean>): 
     }
     await setTimeout(20)
   }
-  throw new Error(`Waited ${maxWait / 1000} s in vain for ${what}`, { cause: reason })
+  throw new Error(`Waited ${maxWait / 1000} s without success for ${what}`, { cause: reason })
 }
 
 /**

@@ -19,12 +19,12 @@ export interface FleetText {
 
 /** Minimum characters of a part; rendering one takes a few tenths of a millisecond. */
 const partLength = 32_768
-/** Servers per part at most, even if none of them has a sample. */
+/** Maximum number of servers per part, even if none of them has a sample. */
 const maxServers = 500
 
 /**
- * The format requires the lines of a family to be adjacent, so all servers are read once per family. Caching the lines of each
- * server until the next scrape would take more memory than the rest of the server (`npm run bench -- metrics`).
+ * The format requires the lines of a family to be adjacent, so all servers are read once per family. Caching their lines would
+ * take more memory than the rest of the servers (`npm run bench -- metrics`).
  * @param families of a server, which get the label `server`
  */
 export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {

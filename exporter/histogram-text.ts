@@ -20,13 +20,13 @@ interface HistogramFamily {
 export const nameLookupFamily: HistogramFamily = {
   name: 'tickwarden_name_lookup_seconds',
   type: 'histogram',
-  help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, seconds.',
+  help: 'Duration of name lookups that the cache could not serve, including failed ones and time spent waiting for other lookups, in seconds.',
 }
 
 export const pollDelayFamily: HistogramFamily = {
   name: 'tickwarden_poll_delay_seconds',
   type: 'histogram',
-  help: 'Delay between the time at which a poll was due and its start, seconds.',
+  help: 'Delay between the time at which a poll was due and its start, in seconds.',
 }
 
 /** The family of one histogram without labels. */

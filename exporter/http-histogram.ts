@@ -7,7 +7,7 @@ import { escapeLabel, type Format, familyHeader } from './text.ts'
 const header = {
   name: 'http_request_duration_seconds',
   type: 'histogram',
-  help: 'Duration of HTTP requests until the end of the reply, by route pattern, seconds.',
+  help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
 }
 
 interface Series extends Omit<CountedRequests, 'requests'> {

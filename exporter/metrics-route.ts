@@ -3,16 +3,14 @@ import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { DataMetrics } from '../src/data-metrics.ts'
 import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
 import { acceptsGzip } from '../src/http/accept.ts'
 import { security } from '../src/http/docs.ts'
 import { problems } from '../src/http/problem.ts'
-import type { LiveMetrics } from '../src/live-metrics.ts'
+import type { DataMetrics, LiveMetrics, ReplicaMetrics } from '../src/part-metrics.ts'
 import { createPauses, type Pauses } from '../src/pauses.ts'
-import type { ReplicaMetrics } from '../src/replica-metrics.ts'
 import { data as dataFamilies } from './families/data.ts'
 import { discovery as discoveryFamilies } from './families/discovery.ts'
 import { live as liveFamilies } from './families/live.ts'
@@ -25,7 +23,7 @@ import type { ServiceMetrics } from './service-metrics.ts'
 import { contentTypes, createExposition, endings, type Format } from './text.ts'
 
 const compress = promisify(gzip)
-/** The scraper waits for it, and these texts shrink to a tenth at any level. */
+/** The scraper waits for the compression, and every level shrinks these texts to a tenth. */
 const compression = { level: constants.Z_BEST_SPEED }
 
 /** Shorter texts, such as those of a probe, are sent uncompressed: zlib would take longer than the rest of the reply. */
@@ -33,6 +31,8 @@ const minGzipLength = 16_384
 
 /** Longer texts are sent while they are rendered, in chunks of at least this many characters. */
 const minStreamLength = 65_536
+/** Characters that are rendered ahead while earlier ones are compressed and sent. */
+const maxAhead = 1_048_576
 
 const example = '# HELP minecraft_up Whether the server answers.\n# TYPE minecraft_up gauge\nminecraft_up{server="survival"} 1\n'
 
@@ -89,16 +89,20 @@ function setHeaders(reply: FastifyReply, format: Format): void {
   reply.headers(replyHeaders[format])
 }
 
-/** Joins parts into chunks large enough for a write each, with pauses in which other work runs. */
+/**
+ * Joins parts into chunks, with pauses in which other work runs. A chunk is what is rendered between two pauses: to compress and
+ * write it takes a turn of the event loop, which is many milliseconds while thousands of servers are polled.
+ */
 export async function* toChunks(parts: Iterable<string>, pauses: Pauses = createPauses()): AsyncGenerator<string> {
   let chunk = ''
   for (const part of parts) {
     chunk += part
+    if (!pauses.isDue()) continue
     if (chunk.length >= minStreamLength) {
       yield chunk
       chunk = ''
     }
-    if (pauses.isDue()) await pauses.take()
+    await pauses.take()
   }
   yield chunk
 }
@@ -123,7 +127,7 @@ async function streamMetrics(
     yield second.value as string
     yield* chunks
   }
-  const text = Readable.from(all(), { objectMode: false })
+  const text = Readable.from(all(), { objectMode: false, highWaterMark: maxAhead })
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
   // An error of the text stream destroys the compressed stream, which ends the reply.
@@ -163,7 +167,7 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
         tags: ['metrics'],
         summary: 'Metrics of all watched servers and of the service',
         description:
-          'The newest values of every watched server and of this process, for Prometheus to scrape. A replica exports only the servers that it polls.',
+          'The latest values of every watched server and of this process, for Prometheus to scrape. A replica exports only the servers that it polls.',
         security: security.metrics,
         response: metricsSchema,
       },

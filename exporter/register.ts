@@ -2,13 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../src/clock.ts'
 import { settings } from '../src/config/settings.ts'
 import type { Config } from '../src/config.ts'
-import type { DataMetrics } from '../src/data-metrics.ts'
 import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
 import { createHistogram, type Histogram } from '../src/histogram.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
-import type { LiveMetrics } from '../src/live-metrics.ts'
+import type { DataMetrics, LiveMetrics } from '../src/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
@@ -21,16 +20,16 @@ import { createServiceMetrics } from './service-metrics.ts'
 export interface ExporterOptions {
   readonly fleet: Fleet
   readonly config: Pick<Config, 'metrics' | 'poll'>
-  /** The token of these routes now; default: that of the configuration. */
+  /** Returns the current token of these routes; default: that of the configuration. */
   readonly metricsToken?: () => string | undefined
   readonly clock: Clock
-  /** Without it there are no metrics of the data service. */
+  /** Metrics of the data service; absent: none are exported. */
   readonly data?: DataMetrics
-  /** Without it there are no metrics of the event streams and the history. */
+  /** Metrics of the event streams and the history; absent: none are exported. */
   readonly live?: LiveMetrics
   /** With several replicas, /metrics covers only the servers that this one polls. */
   readonly replica?: ReplicaOptions
-  /** Without it there are no metrics of the discovery of servers. */
+  /** Status of discovery; absent: none of its metrics are exported. */
   readonly discovery?: DiscoveryView
   /**
    * Counts the requests; default: a new histogram. Without `countsRequests` other processes count the requests and add them to

@@ -64,7 +64,7 @@ export function registerSdRoute(app: FastifyInstance, fleet: Fleet): void {
   const schema = {
     tags: ['metrics'],
     summary: 'Watched servers for Prometheus',
-    description: 'For `http_sd_config`: one target group per server, to scrape each of them by `/probe`.',
+    description: 'For `http_sd_config`: one target group per server, to scrape each through `/probe`.',
     security: security.metrics,
     response: { ...preparedReplies(success), ...problems(401) },
   }

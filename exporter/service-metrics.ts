@@ -26,7 +26,7 @@ export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
 
   new Gauge({
     name: 'tickwarden_poll_interval_seconds',
-    help: 'Configured time between two polls of a server (POLL_INTERVAL), seconds.',
+    help: 'Configured time between two polls of a server (POLL_INTERVAL), in seconds.',
     registers: [registry],
   }).set(pollIntervalMs / 1000)
 

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
 import { registerForwarding } from './cluster/workers/forward.ts'
 import type { Workers } from './cluster/workers/primary.ts'
+import type { PrimaryState } from './cluster/workers/silence.ts'
 import { type CurrentTokens, createTokens } from './config/tokens.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
@@ -18,11 +19,12 @@ import { type History, openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
-import { healthPaths, registerHealth } from './http/health.ts'
+import { healthPaths, livenessPath, registerHealth } from './http/health.ts'
 import { createProxyCheck } from './http/trusted-proxies.ts'
 import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
+import { createReadiness } from './readiness.ts'
 import { createIcons } from './status-api/icon.ts'
 import { registerStatusApi } from './status-api/index.ts'
 import { readStyles } from './web/assets.ts'
@@ -32,7 +34,7 @@ import { registerPictures } from './web/pictures/register.ts'
 
 export interface AppOptions {
   readonly config: Config
-  /** Default: those of the configuration, for as long as the service runs. */
+  /** Default: the tokens of the configuration, which never change. */
   readonly tokens?: Pick<CurrentTokens, 'current'>
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
@@ -53,6 +55,7 @@ export interface AppOptions {
   readonly worker?: {
     /** Socket of the primary process, which answers the requests that a worker cannot. */
     readonly socketPath: string
+    readonly primary: PrimaryState
     readonly loadHistory: (server: string) => Promise<Buffer | undefined>
     readonly requests: HttpHistogram
   }
@@ -125,7 +128,7 @@ export async function buildApp(options: AppOptions) {
   app.decorate('parts', { history, events: ownEvents })
   const allEvents = [ownEvents, ...(workers ? [{ metrics: workers.eventMetrics }] : [])]
   const icons = createIcons()
-  if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath], worker.socketPath)
+  if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath, livenessPath], worker)
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
@@ -165,20 +168,12 @@ export async function buildApp(options: AppOptions) {
     ...(metricsApp === undefined && { metricsPath: '/metrics' }),
   })
   registerDataService(app, data)
-  const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
-  /** Once every list of servers has been read: a server that is added later does not make the service unready. */
-  let first = pendingLists().length === 0 ? fleet.watchers : undefined
-  const waitingFor = () => {
-    const pending = pendingLists()
-    if (pending.length === 0) first ??= fleet.watchers
-    return [
-      ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
-      ...(first ?? fleet.watchers)
-        .filter((watcher) => fleet.get(watcher.server) === watcher && watcher.snapshot().lastPollAt === undefined)
-        .map(({ server }) => `the first poll of "${server}"`),
-      ...data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [`the snapshot of ${database}`] : [])),
-    ]
-  }
+  const waitingFor = createReadiness({
+    fleet,
+    loadingDatabases: () => data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [database] : [])),
+    ...(discovery && { discovery }),
+    ...(worker && { primary: worker.primary }),
+  })
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)
   return app

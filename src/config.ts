@@ -1,7 +1,9 @@
 import { checkVariables, configVariable, withEnvFile } from './config/environment.ts'
 import { type FileContents, findConfigFile, readConfigFile } from './config/file.ts'
 import { readSettings, type Texts } from './config/read.ts'
-import { findConflicts, findServerless, findUnproxied, readEntry, readServer, toServer } from './config/server.ts'
+import { readServer, toServer } from './config/server.ts'
+import { readEntry } from './config/server-entry.ts'
+import { findConflicts, findServerless, findUnproxied } from './config/server-problems.ts'
 import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
@@ -86,7 +88,7 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
   const { values, given: set } = readSettings(settings, { flags, env, file: contents?.settings ?? new Map() }, problems)
   // The environment and the flags apply to the first server.
   const [first, ...others] = contents?.servers ?? []
-  // Nothing is known about a file or entry that could not be read.
+  // The contents of an unreadable file or entry are unknown.
   const isReadable = contents !== undefined && (first !== undefined || contents.servers.length === 0)
   const primary = readServer({ flags, env, file: first?.settings ?? new Map() }, problems)
   if (isReadable) problems.push(...findConflicts(primary, first?.place))

@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type BigIntStats, type FSWatcher, watch } from 'node:fs'
 import { readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
@@ -11,6 +11,10 @@ export const readFileIfExists = (path: string): Promise<string | undefined> =>
     if (error.code === 'ENOENT') return undefined
     throw error
   })
+
+/** Identifies the version of a file without its content: changes if it is written or replaced, or its permissions change. */
+export const fileVersion = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join()
 
 /**
  * Resolves the symbolic links of a path, even if their target does not exist yet.

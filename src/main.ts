@@ -2,7 +2,6 @@
 import closeWithGrace from 'close-with-grace'
 import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
-import pretty from 'pino-pretty'
 import { workerCommand } from './cluster/workers/worker-command.ts'
 import { commandLineError } from './commands/command-line-error.ts'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
@@ -54,15 +53,17 @@ function configOf(command: Command, input: Pick<ConfigInput, 'watches' | 'flags'
   }
 }
 
-function createLogger(config: Config) {
+async function createLogger(config: Config) {
   const options = { level: config.log.logLevel }
-  return process.stdout.isTTY ? pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' })) : pino(options)
+  if (!process.stdout.isTTY) return pino(options)
+  const { default: pretty } = await import('pino-pretty')
+  return pino(options, pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
 }
 
 async function runServe(command: Command): Promise<void> {
   const config = configOf(command)
   const load = loaderOf(command)
-  const logger = createLogger(config)
+  const logger = await createLogger(config)
   try {
     const { serve } = await import('./commands/serve.ts')
     const service = await serve(config, logger, () => load(config.file))
@@ -122,7 +123,7 @@ program.command(workerCommand, { hidden: true }).action(async () => {
   if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, () => worker.close())
 })
 
-const demo = program.command('demo').description('run only a demo game server, to try dashboards or test against')
+const demo = program.command('demo').description('run only a demo game server, to try out dashboards or for tests')
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)
 demo.action((values) =>
   runCommand(async () => {

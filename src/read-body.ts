@@ -1,6 +1,6 @@
 /**
  * Reads a body up to a limit. Beyond it, returning from the loop destroys the stream and its connection.
- * @returns undefined if there are more than `maxBytes`
+ * @returns undefined if the body is longer than `maxBytes`
  */
 export async function readBody(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer<ArrayBuffer> | undefined> {
   const received: Uint8Array[] = []

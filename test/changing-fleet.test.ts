@@ -27,7 +27,7 @@ const server = (name: string, port = 25_565, group?: string): ServerSettings => 
 })
 const json = async (reply: Promise<Response>) => (await reply).json() as Promise<never>
 
-/** The servers `a` and `b` of players 1 and 2, polled. */
+/** The servers `a` and `b` with players 1 and 2, polled. */
 async function start(env: Readonly<Record<string, string>> = {}): Promise<TestApp> {
   const service = await buildTestApp({ scripts: { a: up(1), b: up(2), c: up(3) }, polled: false, env })
   service.fleet.update([server('a'), server('b')])
@@ -66,7 +66,7 @@ describe('servers that are added and removed', () => {
     expect((await get('/api/v1/getall')).status).toBe(503)
   })
 
-  it('have names that the API accepts in every encoding', async () => {
+  it('are found by their names in every percent-encoding', async () => {
     const service = await buildTestApp({ scripts: { 'a b/%é': up(1), plain: up(2) } })
     for (const name of ['a%20b%2F%25%C3%A9', 'a%20b%2f%25%c3%a9', 'plain', '%70lain'])
       expect((await service.get(`/api/v1/servers/${name}/getall`)).status, name).toBe(200)
@@ -74,7 +74,7 @@ describe('servers that are added and removed', () => {
       expect((await service.get(`/api/v1/servers/${name}/getall`)).status, name).toBeGreaterThanOrEqual(400)
   })
 
-  it('begin and end as series of the metrics, and as targets for Prometheus', async () => {
+  it('appear in and disappear from the metrics and the targets for Prometheus', async () => {
     const service = await start({ COMPAT: 'mc-monitor' })
     const series = async () => {
       const samples = parseSamples(await (await service.get('/metrics')).text())
@@ -175,7 +175,7 @@ it('writes the history of a removed server, and continues it when the server ret
   expect(before).toBeGreaterThan(10)
   fleet.update([server('b')])
   await until(() => files() >= 1)
-  // Back before it is written, and changed while it is loaded.
+  // It returns before its history is written, and changes while that is loaded.
   for (const port of [1, 2, 3]) fleet.update([server('b'), server('a', port)])
   fleet.update([server('b')])
   fleet.update([server('b'), server('a')])

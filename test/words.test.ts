@@ -75,6 +75,15 @@ const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, '')
 /** The text of a comment without its delimiters. */
 const commentText = (comment: string): string => withoutCode(comment.replaceAll(/^\/[/*]+|\*+\/$|^\s*(?:\*|\/\/)/gm, ' '))
 
+/** A string after `it(`, `describe(`, or the second parenthesis of `it.each(...)(`. */
+const testName = /(?:\b(?:it|describe|test)|\.(?:for|skipIf|runIf)\([^\n]*\)|\]\)|\))\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])+)\1\s*,/g
+
+/** Problems of the names of the tests in a file. */
+const checkTestNames = (path: string, source: string): string[] =>
+  [...source.matchAll(testName)].flatMap(({ 2: name }) =>
+    findBanned('text', name ?? '').map((problem) => `${path}: test "${name}": ${problem}`),
+  )
+
 /** Problems of a source file, each with its line. Comments in consecutive lines are read as one text. */
 function checkSource(path: string, source: string): string[] {
   const found = findBanned('names', splitName(basename(path))).map((problem) => `${path}: file name: ${problem}`)
@@ -85,7 +94,7 @@ function checkSource(path: string, source: string): string[] {
   for (const { type, value } of jsTokens(source)) {
     if (type === 'SingleLineComment') lineComments += `${value}\n`
     else if (type !== 'WhiteSpace' && type !== 'LineTerminatorSequence') {
-      add(line, findBanned('text', commentText(lineComments)))
+      if (lineComments !== '') add(line, findBanned('text', commentText(lineComments)))
       lineComments = ''
     }
     if (type === 'MultiLineComment') add(line, findBanned('text', commentText(value)))
@@ -140,6 +149,13 @@ const lookup = Promise.allSettled([/nobody/, \`nobody \${whoeverAsked}\`])`
 
   it('are not in the sources', () => {
     expect(sourcePaths.flatMap((path) => checkSource(path, readFileSync(join(root, path), 'utf8')))).toEqual([])
+  })
+
+  it('are not in the names of tests', () => {
+    const phrase = banned[0]?.phrases[0] ?? ''
+    expect(checkTestNames('x', `it('keeps it', run)\nit.each([1])('${phrase} %s', run)`)).toHaveLength(1)
+    const tests = sourcePaths.filter((path) => path.startsWith('test/'))
+    expect(tests.flatMap((path) => checkTestNames(path, readFileSync(join(root, path), 'utf8')))).toEqual([])
   })
 
   it('are not in the pages', () => {

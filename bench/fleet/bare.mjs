@@ -1,4 +1,4 @@
-// The least that polling costs: the same servers at the same interval, by sockets of Node.js and nothing else. It connects, sends the
+// The minimum cost of polling: the same servers at the same interval, with nothing but sockets of Node.js. It connects, sends the
 // handshake and the requests, reads the status and the pong, and closes; nothing is decoded or recorded.
 import { once } from 'node:events'
 import net from 'node:net'

@@ -15,4 +15,4 @@ const rows = ({ paths }: OpenApi, isIncluded: (path: string) => boolean) =>
 
 /** Every route whose path matches, with its query parameters; optional ones in brackets. */
 export const routeTable = (openapi: OpenApi, isIncluded: (path: string) => boolean): string =>
-  table(['route', 'parameters', 'what it returns'], ...rows(openapi, isIncluded))
+  table(['route', 'parameters', 'returns'], ...rows(openapi, isIncluded))

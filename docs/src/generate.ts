@@ -46,7 +46,7 @@ function replaced(text: string, name: string, content: string): string {
   const begin = `<!-- generated: ${name} -->\n`
   const start = text.indexOf(begin)
   const end = text.indexOf('\n<!-- end -->', start)
-  if (start < 0 || end < 0) throw new RangeError(`there is no "${begin.trim()}" with an "<!-- end -->"`)
+  if (start < 0 || end < 0) throw new RangeError(`no "${begin.trim()}" with an "<!-- end -->"`)
   return `${text.slice(0, start + begin.length)}\n${content}\n${text.slice(end)}`
 }
 

@@ -67,5 +67,5 @@ export function serverSoftwareTable(): string {
     const values = Object.entries(fields).filter(([name]) => naming.includes(name))
     return [form.software, code(text), values.map(([name, value]) => `${name} ${shown(value)}`).join(', ')]
   })
-  return table(['software', 'what it sends', 'what is read'], ...rows)
+  return table(['software', 'version name or pong', 'read as'], ...rows)
 }

@@ -70,12 +70,10 @@ export const serviceSettingTable = (): string =>
     ...allSettings.filter((setting) => !settingsOfServer.includes(setting)).map(settingRow),
   )
 
-/**
- * Every provider of servers, in order of precedence: what it reads, the setting that enables it, and how entries become servers.
- */
+/** Every provider of servers, in order of precedence: its source, the setting that enables it, and how entries become servers. */
 export const providerTable = (): string =>
   table(
-    ['where servers come from', 'environment', 'in the config file', 'what is a server'],
+    ['source of the servers', 'environment', 'in the config file', 'entries'],
     ...providerList.map(({ title, meaning, settings }) => {
       const [main]: readonly (Setting<unknown> | undefined)[] = Object.values(settings)
       const fallback = main?.otherwise === undefined ? '' : ` (default: ${main.otherwise})`
@@ -87,7 +85,7 @@ export const providerTable = (): string =>
 /** Every field with its unit and the sources that provide it, best first. */
 export const fieldTable = (): string =>
   table(
-    ['field', 'what it is', 'unit', 'sources, best first'],
+    ['field', 'meaning', 'unit', 'sources, best first'],
     ...fieldNames.map((name) => {
       const { label, unit = '' } = fieldDescriptions[name]
       const giving = precedence[name].map((source) => {
@@ -113,7 +111,7 @@ export const databaseTable = (): string =>
 /** Every update script: the route that starts it, and the database that it writes. */
 export const scriptTable = (): string =>
   table(
-    ['script', 'route that starts it', 'database that it writes', 'settings without which it cannot run'],
+    ['script', 'route that starts it', 'database that it writes', 'required settings'],
     ...scripts.map((script) => [
       code(script.name),
       code(script.route),

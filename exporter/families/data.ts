@@ -1,4 +1,4 @@
-import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../../src/data-metrics.ts'
+import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../../src/part-metrics.ts'
 import type { Family } from './family.ts'
 
 type DataFamily = Family<DataMetrics>
@@ -46,14 +46,14 @@ export const data: readonly DataFamily[] = [
   {
     name: 'tickwarden_snapshot_last_update_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time of the last update that the snapshot itself states, seconds.',
+    help: 'Unix time of the last update according to the snapshot, in seconds.',
     labels: ['database'],
     read: byDatabase(({ lastUpdate }) => lastUpdate),
   },
   {
     name: 'tickwarden_script_runs_total',
     type: 'counter',
-    help: 'Completed runs of the update script since the service started, by outcome; done and partly are successes.',
+    help: 'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
     labels: ['script', 'outcome'],
     read: ({ scripts }) =>
       (scripts?.() ?? []).flatMap(({ script, runs }) =>
@@ -63,21 +63,21 @@ export const data: readonly DataFamily[] = [
   {
     name: 'tickwarden_script_last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time of the last successful run of the update script, seconds.',
+    help: 'Unix time of the last successful run of the update script, in seconds.',
     labels: ['script'],
     read: byScript(({ lastSuccess }) => lastSuccess),
   },
   {
     name: 'tickwarden_script_duration_seconds',
     type: 'gauge',
-    help: 'Duration of the last completed run of the update script, seconds.',
+    help: 'Duration of the last completed run of the update script, in seconds.',
     labels: ['script'],
     read: byScript(({ duration }) => duration),
   },
   {
     name: 'tickwarden_script_authorisation_expires_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time at which the authorisation of the update script expires, seconds.',
+    help: 'Unix time at which the authorisation of the update script expires, in seconds.',
     labels: ['script'],
     read: byScript(({ authorisationExpires }) => authorisationExpires),
   },

@@ -14,7 +14,7 @@ export const dimensions: readonly ServerFamily[] = [
   {
     name: 'minecraft_dimension_tick_duration_mean_seconds',
     type: 'gauge',
-    help: 'Mean tick duration of the dimension, over the window that Forge or NeoForge uses, seconds.',
+    help: 'Mean tick duration of the dimension, over the window that Forge or NeoForge uses, in seconds.',
     labels: ['dimension'],
     perPoll: true,
     read: (snapshot) => perDimension(snapshot, ({ tickDurationMean }) => tickDurationMean),

@@ -52,7 +52,7 @@ export const discovery: readonly DiscoveryFamily[] = [
   {
     name: 'tickwarden_discovery_last_success_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time of the last successful read of the provider, seconds; the oldest one if it has several lists. Files are read when they change.',
+    help: 'Unix time of the last successful read of the provider, in seconds; the oldest one if it has several lists. Files are read when they change.',
     labels: ['provider'],
     read: byProvider((lists) =>
       combined(

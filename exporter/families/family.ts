@@ -36,5 +36,5 @@ export const single = (value: number | undefined): readonly Sample[] =>
 
 export const flag = (value: boolean | undefined): readonly Sample[] => single(value === undefined ? undefined : Number(value))
 
-/** The fields, or none if the server is down: its last values no longer hold then. */
+/** The fields, or none if the server is down: its last values are no longer valid. */
 export const live = ({ up, fields }: ServerSnapshot): KnownFields => (up === false ? {} : fields)

@@ -12,7 +12,7 @@ export const jvm: readonly ServerFamily[] = [
   {
     name: 'minecraft_jvm_memory_used_bytes',
     type: 'gauge',
-    help: "Memory in use in the memory pool of the server's JVM, bytes.",
+    help: "Memory in use in the memory pool of the server's JVM, in bytes.",
     labels: ['pool'],
     perPoll: true,
     read: (snapshot) => named(pools(snapshot), ({ usedBytes }) => usedBytes),
@@ -20,7 +20,7 @@ export const jvm: readonly ServerFamily[] = [
   {
     name: 'minecraft_jvm_memory_max_bytes',
     type: 'gauge',
-    help: "Maximum size of the memory pool of the server's JVM, bytes; absent if it has no limit.",
+    help: "Maximum size of the memory pool of the server's JVM, in bytes; absent if it has no limit.",
     labels: ['pool'],
     perPoll: true,
     read: (snapshot) => named(pools(snapshot), ({ maxBytes }) => maxBytes),
@@ -36,7 +36,7 @@ export const jvm: readonly ServerFamily[] = [
   {
     name: 'minecraft_jvm_gc_seconds_total',
     type: 'counter',
-    help: "Time spent in garbage collections since the server's JVM started, seconds.",
+    help: "Time spent in garbage collections since the server's JVM started, in seconds.",
     labels: ['gc'],
     perPoll: true,
     read: (snapshot) => named(collectors(snapshot), ({ seconds }) => seconds),

@@ -1,4 +1,4 @@
-import type { LiveMetrics } from '../../src/live-metrics.ts'
+import type { LiveMetrics } from '../../src/part-metrics.ts'
 import { type Family, single } from './family.ts'
 
 export const live: readonly Family<LiveMetrics>[] = [
@@ -19,7 +19,7 @@ export const live: readonly Family<LiveMetrics>[] = [
   {
     name: 'tickwarden_history_bytes',
     type: 'gauge',
-    help: 'Memory used by the history of all servers, bytes.',
+    help: 'Memory used by the history of all servers, in bytes.',
     labels: [],
     read: ({ historyBytes }) => single(historyBytes()),
   },

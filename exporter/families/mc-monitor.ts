@@ -72,7 +72,7 @@ export function mcMonitor({ settingsOf }: Pick<Fleet, 'settingsOf'>): Unlabelled
       ),
       gauge(
         'minecraft_status_response_time_seconds',
-        'Duration of the status request and its ping, seconds. Same as in mc-monitor.',
+        'Duration of the status request and its ping, in seconds. Same as in mc-monitor.',
         (reply, { duration }) => reply && duration,
       ),
       gauge('minecraft_status_players_online_count', 'Players online. Same as in mc-monitor.', (reply) =>

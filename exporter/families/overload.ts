@@ -4,7 +4,7 @@ export const overload: readonly ServerFamily[] = [
   {
     name: 'minecraft_overload_warnings_total',
     type: 'counter',
-    help: 'Warnings of the server log that the server cannot keep up, since the service started to read the log.',
+    help: 'Warnings in the server log that the server cannot keep up, since the service started reading the log.',
     labels: [],
     perPoll: false,
     read: ({ fields }) => single(fields.overloadWarnings?.value),
@@ -12,7 +12,7 @@ export const overload: readonly ServerFamily[] = [
   {
     name: 'minecraft_overload_skipped_ticks_total',
     type: 'counter',
-    help: 'Ticks that the server fell behind according to those warnings, total.',
+    help: 'Ticks that the server fell behind, according to these warnings.',
     labels: [],
     perPoll: false,
     read: ({ fields }) => single(fields.overloadSkippedTicks?.value),

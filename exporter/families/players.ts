@@ -20,7 +20,7 @@ export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_player_joins_total',
     type: 'counter',
-    help: 'Players that joined since the service started; only with a source of the full player list or the server log.',
+    help: 'Players that joined since the service started; requires the full player list or the server log.',
     labels: [],
     perPoll: false,
     read: ({ joins }) => single(joins),
@@ -28,7 +28,7 @@ export const players: readonly ServerFamily[] = [
   {
     name: 'minecraft_player_leaves_total',
     type: 'counter',
-    help: 'Players that left since the service started; only with a source of the full player list or the server log.',
+    help: 'Players that left since the service started; requires the full player list or the server log.',
     labels: [],
     perPoll: false,
     read: ({ leaves }) => single(leaves),

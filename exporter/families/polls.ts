@@ -4,7 +4,7 @@ export const polls: readonly ServerFamily[] = [
   {
     name: 'minecraft_status_latency_seconds',
     type: 'gauge',
-    help: 'Round-trip time of the status ping in the last poll, seconds.',
+    help: 'Round-trip time of the status ping in the last poll, in seconds.',
     labels: [],
     perPoll: true,
     read: (snapshot) => single(live(snapshot).latency?.value),
@@ -23,7 +23,7 @@ export const polls: readonly ServerFamily[] = [
   {
     name: 'minecraft_source_duration_seconds',
     type: 'gauge',
-    help: 'Duration of the last poll of the source, seconds.',
+    help: 'Duration of the last poll of the source, in seconds.',
     labels: ['source'],
     perPoll: true,
     read: ({ sources }) =>
@@ -32,7 +32,7 @@ export const polls: readonly ServerFamily[] = [
   {
     name: 'minecraft_poll_duration_seconds',
     type: 'gauge',
-    help: 'Duration of the last poll of all sources, seconds.',
+    help: 'Duration of the last poll of all sources, in seconds.',
     labels: [],
     perPoll: true,
     read: ({ pollDuration }) => single(pollDuration),
@@ -40,7 +40,7 @@ export const polls: readonly ServerFamily[] = [
   {
     name: 'minecraft_last_poll_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time at which the last poll ended, successful or not, seconds.',
+    help: 'Unix time at which the last poll ended, successful or not, in seconds.',
     labels: [],
     perPoll: true,
     read: ({ lastPollAt }) => single(lastPollAt && lastPollAt / 1000),
@@ -48,7 +48,7 @@ export const polls: readonly ServerFamily[] = [
   {
     name: 'minecraft_last_successful_poll_timestamp_seconds',
     type: 'gauge',
-    help: 'Unix time of the last successful contact with the server, seconds.',
+    help: 'Unix time of the last successful contact with the server, in seconds.',
     labels: [],
     perPoll: true,
     read: ({ lastContact }) => single(lastContact && lastContact.wall / 1000),

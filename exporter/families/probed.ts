@@ -13,7 +13,7 @@ export const probed: readonly Family<Probed>[] = [
   {
     name: 'minecraft_source_phase_seconds',
     type: 'gauge',
-    help: 'Duration of a phase of polling the source, seconds; absent for phases that the source does not have or did not reach.',
+    help: 'Duration of a phase of polling the source, in seconds; absent for phases that the source does not have or has not reached.',
     labels: ['source', 'phase'],
     read: ({ phases }) => phases.map(({ source, phase, seconds }) => ({ labels: [source, phase], value: seconds })),
   },
@@ -27,7 +27,7 @@ export const probed: readonly Family<Probed>[] = [
   {
     name: 'probe_duration_seconds',
     type: 'gauge',
-    help: 'Duration of the whole probe, seconds.',
+    help: 'Duration of the whole probe, in seconds.',
     labels: [],
     read: ({ duration }) => single(duration),
   },

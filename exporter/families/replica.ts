@@ -1,4 +1,4 @@
-import type { ReplicaMetrics } from '../../src/replica-metrics.ts'
+import type { ReplicaMetrics } from '../../src/part-metrics.ts'
 import { type Family, flag, single } from './family.ts'
 
 export const replica: readonly Family<ReplicaMetrics>[] = [
@@ -15,6 +15,13 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
     help: 'Live replicas, including this one; absent while the shared state (STATE_URL) is unavailable.',
     labels: [],
     read: ({ members }) => single(members),
+  },
+  {
+    name: 'tickwarden_replica_differing_servers',
+    type: 'gauge',
+    help: 'Servers of this replica that another replica lists with different settings (settings) or does not list (missing).',
+    labels: ['difference'],
+    read: ({ differences = {} }) => Object.entries(differences).map(([kind, value]) => ({ labels: [kind], value })),
   },
   {
     name: 'tickwarden_replica_state_up',

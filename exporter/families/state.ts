@@ -29,7 +29,7 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_main_thread_delay_seconds',
     type: 'gauge',
-    help: 'Response time of the main thread to the last request that runs on it, seconds; the time so far while there is no response.',
+    help: 'Response time of the main thread to the last request that runs on it, in seconds; the time so far while there is no response.',
     labels: [],
     perPoll: true,
     read: ({ mainThread }) => single(mainThread?.delay),

@@ -1,6 +1,6 @@
 import { flag, live, type ServerFamily, single } from './family.ts'
 
-const overWindow = 'over the last 100 ticks of the server, seconds.'
+const overWindow = 'over the last 100 ticks of the server, in seconds.'
 
 export const ticks: readonly ServerFamily[] = [
   {

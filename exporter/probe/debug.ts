@@ -1,3 +1,4 @@
+import { fieldNames } from '../../src/game/fields.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(3)} s`
@@ -28,7 +29,10 @@ export function createDebugLog(now: () => number, title: string): DebugLog {
         const took = duration === undefined ? '' : ` in ${seconds(duration * 1000)}`
         return `  ${source} (${target}): ${state}${took}${error ? `: ${error.code}: ${error.message}` : ''}`
       })
-      const values = Object.entries(fields).map(([name, field]) => `  ${name} = ${show(name, field.value)} (${field.source})`)
+      const values = fieldNames.flatMap((name) => {
+        const field = fields[name]
+        return field === undefined ? [] : [`  ${name} = ${show(name, field.value)} (${field.source})`]
+      })
       return [
         title,
         '',

@@ -1,7 +1,6 @@
 /**
- * A matcher for host names: `*` matches any characters, including dots; letter case is ignored, and the pattern must match the
- * whole name. Its worst case is the length of the pattern times that of the name. A regular expression with several `.*` could
- * backtrack exponentially, and the names come from clients.
+ * A matcher for host names: `*` matches any characters, including dots; letter case is ignored. Not a regular expression, which
+ * could backtrack exponentially on names from clients.
  */
 export function hostPattern(pattern: string): (host: string) => boolean {
   const [first = '', ...rest] = pattern.toLowerCase().split('*')

@@ -8,9 +8,8 @@ export interface GuardedNetwork extends Network {
 }
 
 /**
- * Resolves and connects only to addresses that `allows` accepts. The addresses that are connected to are checked after every
- * lookup, whether they come from the name, an SRV target or the target itself, so that a name whose address changes (DNS
- * rebinding) cannot bypass the check. The error does not contain the address, which may belong to an internal network.
+ * Resolves and connects only to addresses that `allows` accepts. Addresses are checked after every lookup, so that DNS rebinding
+ * cannot bypass the check. The error does not contain the address, which may belong to an internal network.
  */
 export function guardNetwork(network: Network, allows: (address: string) => boolean): GuardedNetwork {
   let hasRefused = false

@@ -59,15 +59,15 @@ const parameters = {
     }),
     ...hostnameKind,
   }),
-  debug: withDefault(booleanParameter({ description: 'Return the steps of the poll as text', example: true }), false),
+  debug: withDefault(booleanParameter({ description: 'Return a log of the poll as plain text', example: true }), false),
 }
 
 /** Does not reveal what the target resolves to: that may be an address of an internal network. */
-const notAllowed = (target: string): RequestError =>
+const notAllowed = (target: string, { basePath }: Pick<FastifyRequest, 'basePath'>): RequestError =>
   new RequestError(
     403,
     'TARGET_NOT_ALLOWED',
-    `Parameter "target" is ${shown(target)}; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.`,
+    `Parameter "target" is ${shown(target)}; expected a watched server (${basePath}/sd lists them) or an address that PROBE_ALLOW covers.`,
   )
 
 const schema = {
@@ -126,7 +126,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
   /** Polls once with a separate watcher, which is always closed. At the deadline it returns what has been read so far. */
   async function poll({ settings, configured }: Target, request: FastifyRequest, { timeout, phases, debug }: Poll) {
     const host = addressOf(settings)?.host ?? ''
-    if (!configured && !mayProbe(host)) throw notAllowed(settings.name)
+    if (!configured && !mayProbe(host)) throw notAllowed(settings.name, request)
     const guard = configured ? undefined : guardNetwork(options.network, (address) => allowList.allows(host, address))
     // Traced from outside the guard, so that no refused address is shown.
     const network = guard ?? options.network
@@ -144,7 +144,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     try {
       await Promise.race([watcher.poll(), deadline])
       const snapshot = watcher.snapshot()
-      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings.name)
+      if (guard?.hasRefused() && snapshot.up !== true) throw notAllowed(settings.name, request)
       return snapshot
     } finally {
       cancel()

@@ -1,4 +1,13 @@
-import { hung, laggingBelow, littleHeadroomAbove, serverLabels, tickRateRatioOfRunning, tickTimeRatio } from './promql.ts'
+import {
+  downOnPurpose,
+  hung,
+  laggingBelow,
+  littleHeadroomAbove,
+  serverLabels,
+  tickingOffTarget,
+  tickRateRatioOfRunning,
+  tickTimeRatio,
+} from './promql.ts'
 
 /** One alert, from which the rules for Prometheus and those for Grafana are made. */
 export interface Alert {
@@ -8,6 +17,8 @@ export interface Alert {
   readonly expr: string
   /** How long the expression must be true, as a Prometheus duration. */
   readonly for: string
+  /** Set for the alert that fires without Tickwarden; the others keep firing for {@link keepFiringFor}. */
+  readonly resolvesAtOnce?: true
   /** Prometheus templates. */
   readonly summary: string
   readonly description: string
@@ -29,6 +40,12 @@ const isUp = `and on (${serverLabels}) minecraft_up == 1`
 const lagging = `(${tickRateRatioOfRunning()}) < ${laggingBelow}`
 const isHung = `${hung()} ${isUp}`
 
+/**
+ * How long an alert keeps firing once its expression is no longer true. Longer than TickwardenDown takes to fire, so that no alert
+ * is reported as resolved because Tickwarden restarts or fails.
+ */
+export const keepFiringFor = '3m'
+
 /** One cause raises one alert: the expressions exclude what a more severe alert of the same server explains. */
 export const alerts: readonly Alert[] = [
   {
@@ -41,6 +58,7 @@ export const alerts: readonly Alert[] = [
       `absent(${tickwarden} or ${probed})`,
     ].join('\nor\n'),
     for: '2m',
+    resolvesAtOnce: true,
     summary: 'Tickwarden is down, and the state of its servers is unknown',
     description:
       'Prometheus has not been able to scrape Tickwarden{{ if $labels.instance }} ({{ $labels.instance }}){{ end }} for 2 minutes. No other Tickwarden alert can fire until it is back.',
@@ -59,8 +77,7 @@ export const alerts: readonly Alert[] = [
   {
     name: 'ServerDown',
     severity: 'critical',
-    // During a world upgrade players cannot join, but nothing is wrong; a server that is asleep starts when a player joins.
-    expr: `minecraft_up == 0 unless on (${serverLabels}) (minecraft_asleep == 1 or minecraft_world_upgrade_progress)`,
+    expr: `minecraft_up == 0 unless on (${serverLabels}) ${downOnPurpose()}`,
     for: '2m',
     summary: `${server} is down`,
     description: `No source of ${server} has answered for 2 minutes.`,
@@ -84,7 +101,7 @@ export const alerts: readonly Alert[] = [
     summary: `${server} ticks too slowly`,
     description: `${server} has reached only {{ $value | humanizePercentage }} of its target tick rate for 2 minutes.`,
     action:
-      'Compare the tick times p50 and p99 on the Server dashboard. If both are high, there is too much work (entities, farms, view distance); if only p99 is high, there are spikes (saving, chunk generation, garbage collection). A profiler such as spark shows the cause.',
+      'Compare the tick times p50 and p99 on the Server dashboard. If both are high, every tick has too much work (entities, farms, view distance); if only p99 is high, single ticks have spikes (saving, chunk generation, garbage collection). A profiler such as spark shows the cause.',
   },
   {
     name: 'TickTimeHigh',
@@ -93,7 +110,8 @@ export const alerts: readonly Alert[] = [
       `${tickTimeRatio('p95')} > ${littleHeadroomAbove}`,
       `unless on (${serverLabels}) (${lagging})`,
       `unless on (${serverLabels}) (${isHung})`,
-      `unless on (${serverLabels}) minecraft_tick_sprinting == 1`,
+      // A paused server keeps the tick times from before the pause.
+      `unless on (${serverLabels}) ${tickingOffTarget()}`,
     ].join('\n'),
     for: '5m',
     summary: `${server} has little headroom`,
@@ -146,7 +164,7 @@ export const alerts: readonly Alert[] = [
     severity: 'warning',
     expr: 'tickwarden_snapshot_up == 0',
     for: '10m',
-    summary: 'There is no valid {{ $labels.database }} snapshot',
+    summary: 'The {{ $labels.database }} database has no valid snapshot',
     description:
       'The snapshot of the {{ $labels.database }} database has been missing or broken for 10 minutes. A previously loaded snapshot stays in use.',
     action:

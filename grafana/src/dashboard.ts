@@ -9,7 +9,7 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard'
-import { datasource } from './panels.ts'
+import { datasource } from './panels/panel.ts'
 
 export interface DashboardOptions {
   readonly uid: string

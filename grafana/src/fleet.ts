@@ -1,9 +1,25 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
 import { alerts } from './alerts.ts'
 import { dashboard, linkToOthers } from './dashboard.ts'
-import { labelTable, stat, table, timeline, timeseries, valueMap } from './panels.ts'
+import { labelTable } from './panels/label-table.ts'
+import { valueMap } from './panels/panel.ts'
+import { stat } from './panels/stat.ts'
+import { table } from './panels/table.ts'
+import { timeline } from './panels/timeline.ts'
+import { timeseries } from './panels/timeseries.ts'
 import { rulesLoaded } from './prometheus-rules.ts'
-import { attention, failingSources, state, states, tickRateRatio, tickRateRatioOfRunning, tickTimeRatio } from './promql.ts'
+import {
+  attention,
+  failingSources,
+  serverLabels,
+  serversDown,
+  state,
+  states,
+  tickingOffTarget,
+  tickRateRatio,
+  tickRateRatioOfRunning,
+  tickTimeRatio,
+} from './promql.ts'
 import { servicePanels, serviceRow } from './service.ts'
 
 const chosen = '{server=~"$server"}'
@@ -32,9 +48,9 @@ export const fleet = () => {
     .withPanel(
       stat({
         title: 'Servers down',
-        description: 'Servers that the last poll could not reach.',
+        description: 'Servers that the last poll could not reach, except those that are asleep or upgrading their world.',
         unit: 'short',
-        queries: [{ expr: `sum(minecraft_up${chosen} == bool 0)`, legend: 'down' }],
+        queries: [{ expr: serversDown(chosen), legend: 'down' }],
         thresholds: [{ colour: 'green' }, { from: 1, colour: 'red' }],
       }),
     )
@@ -44,14 +60,13 @@ export const fleet = () => {
         description: 'Players on all selected servers.',
         unit: 'short',
         queries: [{ expr: `sum(minecraft_players_online${chosen})`, legend: 'players' }],
-        sparkline: true,
       }),
     )
     .withPanel(
       stat({
         title: 'Slowest tick rate',
         description:
-          'The lowest tick rate relative to its target, without paused, frozen, sprinting and hung servers. Needs a source of the tick rate, such as RCON.',
+          'The lowest tick rate relative to its target, except for paused, frozen, sprinting and hung servers. Requires a source of the tick rate, such as RCON.',
         unit: 'percentunit',
         decimals: 0,
         queries: [{ expr: `min(${tickRateRatioOfRunning(chosen)})`, legend: 'slowest' }],
@@ -62,10 +77,15 @@ export const fleet = () => {
       stat({
         title: 'Longest p99 tick time',
         description:
-          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second).',
+          'The highest 99th percentile of the tick time relative to the time available per tick (50 ms at 20 ticks per second), except for paused, frozen and sprinting servers.',
         unit: 'percentunit',
         decimals: 0,
-        queries: [{ expr: `max(${tickTimeRatio('p99', chosen)})`, legend: 'longest' }],
+        queries: [
+          {
+            expr: `max(${tickTimeRatio('p99', chosen)} unless on (${serverLabels}) ${tickingOffTarget(chosen)})`,
+            legend: 'longest',
+          },
+        ],
         thresholds: timeSteps,
       }),
     )

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
-import { alerts } from './alerts.ts'
+import { alerts, keepFiringFor } from './alerts.ts'
 
 const head = `# The same alert rules for Grafana's own alerting, instead of those for Prometheus: put this file into /etc/grafana/provisioning/alerting.
 # Made by grafana/src/alerts.ts (npm run dashboards). The data source must have the uid "prometheus", as in provisioning/datasources.
@@ -36,11 +36,12 @@ export const grafanaRules = (): string =>
           name: 'tickwarden',
           folder: 'Tickwarden',
           interval: '30s',
-          rules: alerts.map(({ name, severity, expr, for: duration, summary, description, action }) => ({
+          rules: alerts.map(({ name, severity, expr, for: duration, resolvesAtOnce, summary, description, action }) => ({
             uid: uidOf(name),
             title: name,
             condition: 'B',
             for: duration,
+            ...(!resolvesAtOnce && { keepFiringFor }),
             // No series is the normal state of an alert; a failing query is not.
             noDataState: 'OK',
             execErrState: 'Error',

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { alerts } from './alerts.ts'
+import { alerts, keepFiringFor } from './alerts.ts'
 
 const head = `# Alert rules for Prometheus: load this file with rule_files. Made by grafana/src/alerts.ts (npm run dashboards); promtool tests it in
 # test/grafana/. A server is identified by the label server (/metrics, and /probe with the relabelling in docs/prometheus-grafana.md) or else by
@@ -20,10 +20,11 @@ export const prometheusRules = (): string =>
           name: 'tickwarden',
           rules: [
             { record: rulesLoaded, expr: 'vector(1)' },
-            ...alerts.map(({ name, severity, expr, for: duration, summary, description, action }) => ({
+            ...alerts.map(({ name, severity, expr, for: duration, resolvesAtOnce, summary, description, action }) => ({
               alert: name,
               expr,
               for: duration,
+              ...(!resolvesAtOnce && { keep_firing_for: keepFiringFor }),
               labels: { severity },
               annotations: { summary, description, action },
             })),

@@ -22,6 +22,10 @@ export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector
 export const tickingOffTarget = (selector = '') =>
   `(minecraft_tick_frozen${selector} == 1 or minecraft_tick_paused${selector} == 1 or minecraft_tick_sprinting${selector} == 1)`
 
+/** Servers that are down intentionally: a server that is asleep starts when a player joins. */
+export const downOnPurpose = (selector = '') =>
+  `(minecraft_asleep${selector} == 1 or minecraft_world_upgrade_progress${selector})`
+
 /** Servers that accept connections while their main thread does not answer. */
 export const hung = (selector = '') => `minecraft_main_thread_responsive${selector} == 0`
 
@@ -33,6 +37,10 @@ export const tickRateRatioOfRunning = (selector = '') =>
 export const laggingBelow = 0.9
 /** A server with a higher tick time relative to the available time has little headroom. */
 export const littleHeadroomAbove = 0.9
+
+/** Number of servers that are down, except those that are asleep or upgrading their world, as in the alert ServerDown. */
+export const serversDown = (selector: string) =>
+  `sum((minecraft_up${selector} == bool 0 unless on (${serverLabels}) ${downOnPurpose(selector)}) or minecraft_up${selector} * 0)`
 
 /** States of a server, the first that applies. The number is the value of {@link state}. */
 export const states = [

@@ -1,6 +1,9 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
 import { annotation, dashboard, linkToOthers } from './dashboard.ts'
-import { stat, timeline, timeseries, valueMap } from './panels.ts'
+import { valueMap } from './panels/panel.ts'
+import { stat } from './panels/stat.ts'
+import { timeline } from './panels/timeline.ts'
+import { timeseries } from './panels/timeseries.ts'
 import { state, states, tickRateRatio, tickTimeRatio } from './promql.ts'
 
 const chosen = '{server="$server"}'
@@ -55,10 +58,9 @@ export const server = () =>
     .withPanel(
       stat({
         title: 'Players',
-        description: 'Players online now and over the time range.',
+        description: 'Players online now.',
         unit: 'short',
         queries: [{ expr: `minecraft_players_online${chosen}`, legend: 'players' }],
-        sparkline: true,
       }),
     )
     .withPanel(
@@ -69,7 +71,6 @@ export const server = () =>
         decimals: 0,
         queries: [{ expr: tickRateRatio(chosen), legend: 'rate' }],
         thresholds: [{ colour: 'red' }, { from: 0.9, colour: 'yellow' }, { from: 0.98, colour: 'green' }],
-        sparkline: true,
       }),
     )
     .withPanel(
@@ -80,7 +81,6 @@ export const server = () =>
         decimals: 0,
         queries: [{ expr: `1 - ${tickTimeRatio('mean', chosen)}`, legend: 'headroom' }],
         thresholds: [{ colour: 'red' }, { from: 0.1, colour: 'yellow' }, { from: 0.3, colour: 'green' }],
-        sparkline: true,
       }),
     )
     .withPanel(
@@ -180,10 +180,11 @@ export const server = () =>
           { expr: `minecraft_tick_frozen${chosen}`, legend: 'frozen' },
           { expr: `minecraft_tick_sprinting${chosen}`, legend: 'sprinting' },
           { expr: `minecraft_tick_paused${chosen}`, legend: 'paused' },
-          { expr: `minecraft_main_thread_responsive${chosen} == bool 0`, legend: 'hung' },
+          // 2: the only one of these states that is not on purpose.
+          { expr: `2 * (minecraft_main_thread_responsive${chosen} == bool 0)`, legend: 'hung' },
           { expr: `minecraft_asleep${chosen}`, legend: 'asleep' },
         ],
-        mappings: [valueMap({ '0': ['no', 'green'], '1': ['yes', 'blue'] })],
+        mappings: [valueMap({ '0': ['no', 'green'], '1': ['yes', 'blue'], '2': ['yes', 'dark-red'] })],
         width: 12,
         height: 8,
       }),

@@ -1,5 +1,8 @@
 import { RowBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
-import { stat, table, timeseries, valueMap } from './panels.ts'
+import { valueMap } from './panels/panel.ts'
+import { stat } from './panels/stat.ts'
+import { table } from './panels/table.ts'
+import { timeseries } from './panels/timeseries.ts'
 
 const day = 86_400
 
@@ -23,7 +26,6 @@ export const servicePanels = () => [
     description: 'Resident memory of the Tickwarden process.',
     unit: 'bytes',
     queries: [{ expr: `process_resident_memory_bytes ${ours}`, legend: '{{instance}}' }],
-    sparkline: true,
     height: 8,
   }),
   timeseries({

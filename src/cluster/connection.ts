@@ -71,7 +71,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
   const reports = createProblemReports(log, formatStateAddress(address))
   let hasWorked = false
   let isSubscribed = false
-  /** Why the database was not selected: the client would go on in database 0, among the data of others. */
+  /** Why the database was not selected: the client would continue with database 0, which may contain other data. */
   let selectError: unknown
   let isClosed = false
   let lastMessageAt = Number.NEGATIVE_INFINITY

@@ -6,6 +6,10 @@ export interface StateKeys {
   /** The set of the ids of all members; may contain dead ones. */
   readonly members: string
   member(id: string): string
+  /** The digest of the list of servers of a member. */
+  listOf(id: string): string
+  /** The list of servers with this digest. */
+  list(digest: string): string
   snapshot(server: string): string
   icon(hash: string): string
   /** Locks are shared by replicas of all versions, because they guard external side effects. */
@@ -18,6 +22,8 @@ export interface StateKeys {
   readonly channel: string
   /** Published when the members have changed. */
   readonly membersMessage: string
+  /** Published when a member has announced another list of servers. */
+  readonly listsMessage: string
   /** Published with each heartbeat, so that subscribers can detect a broken connection. */
   readonly pulseMessage: string
 }
@@ -29,6 +35,8 @@ export function createStateKeys(prefix: string, database: number): StateKeys {
   return {
     members: `${own}:members`,
     member: (id) => `${own}:member:${id}`,
+    listOf: (id) => `${own}:list-of:${id}`,
+    list: (digest) => `${own}:list:${digest}`,
     snapshot: (server) => `${own}:snapshot:${server}`,
     icon: (hash) => `${own}:icon:${hash}`,
     lock: (name) => `${all}:lock:${name}`,
@@ -36,6 +44,7 @@ export function createStateKeys(prefix: string, database: number): StateKeys {
     lockValue: (name) => `${all}:lock-value:${name}`,
     channel: `${own}:${database}`,
     membersMessage: 'members',
+    listsMessage: 'lists',
     pulseMessage: 'pulse',
   }
 }

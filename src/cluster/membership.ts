@@ -25,6 +25,8 @@ export interface MembershipOptions {
   readonly heartbeatMs: number
   readonly clock: Clock
   readonly log: Log
+  /** Called before each heartbeat. A member joins when the result has resolved. */
+  readonly beforeBeat?: () => Promise<void>
   /** Called when the members have changed. */
   readonly onChange: (members: readonly string[]) => void
 }
@@ -42,7 +44,8 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean => a.length
  * Renews a key with an expiry in the shared state, and reads the keys of other members. Expiry uses the server's clock: those of replicas may
  * differ. Joining and leaving are published, so that only the death of a member takes the time of its expiry.
  */
-export function startMembership({ connection, keys, id, heartbeatMs, clock, log, onChange }: MembershipOptions): Membership {
+export function startMembership(options: MembershipOptions): Membership {
+  const { connection, keys, id, heartbeatMs, clock, log, beforeBeat = async () => {}, onChange } = options
   const expiryMs = Math.round(heartbeatMs * expiryHeartbeats)
   const key = keys.member(id)
   let token: string | undefined
@@ -94,6 +97,7 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
   }
 
   async function beat(): Promise<void> {
+    const isPrepared = beforeBeat()
     const sentAt = clock.now()
     const current = token
     if (current !== undefined) {
@@ -101,7 +105,10 @@ export function startMembership({ connection, keys, id, heartbeatMs, clock, log,
       if (accepted === 1) lastBeat = sentAt
       else expired()
     }
-    if (token === undefined) await join()
+    if (token === undefined) {
+      await isPrepared
+      await join()
+    }
     nextBeat = sentAt + beatEvery * heartbeatMs
     if (connection.isSubscribed && sentAt - connection.lastMessageAt > 2 * heartbeatMs) connection.resubscribe()
     await connection.run('members', (redis) => redis.publish(keys.channel, keys.pulseMessage))

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { StateProblem } from './problem.ts'
 
 /** Purposes of commands; `commands` and `messages` stand for the two connections themselves. */
-export type StatePart = 'commands' | 'messages' | 'members' | 'snapshots' | 'locks'
+export type StatePart = 'commands' | 'messages' | 'members' | 'lists' | 'snapshots' | 'locks'
 
 /** Logs each problem with the shared state once, and when all are resolved. */
 export interface ProblemReports {
@@ -13,7 +13,7 @@ export interface ProblemReports {
   remove(part: StatePart): void
 }
 
-/** A closed connection is reported after this many in a row without another reason, because one may be a restart. */
+/** A closed connection is reported after this many consecutive ones without another reason: a single one may be a restart. */
 const maxUnexplained = 4
 
 export function createProblemReports(log: Log, address: string): ProblemReports {

@@ -65,12 +65,37 @@ const rules: readonly Rule[] = [
       'no route to host, or timed out: check STATE_URL and firewalls, and that the server supports TLS if the URL starts with rediss://',
   },
   {
-    code: 'tls',
-    pattern: /certificate|SSL|TLS|EPROTO|self-signed/i,
-    message:
-      'the TLS handshake failed: check that the server supports TLS (rediss://) and that its certificate is valid; NODE_EXTRA_CA_CERTS adds a CA',
+    code: 'tls-expired',
+    pattern: /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
+    message: 'its TLS certificate has expired or is not valid yet: renew it, and check the clock of this machine',
   },
-  { code: closed, pattern: /ECONNRESET|EPIPE|closed|isn't writeable|max retries/i, message: 'the connection was closed' },
+  {
+    code: 'tls-authority',
+    pattern: /UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)|SELF_SIGNED_CERT/,
+    message:
+      'its TLS certificate is signed by an unknown authority: set NODE_EXTRA_CA_CERTS to the PEM file of that authority, and restart',
+  },
+  {
+    code: 'tls-name',
+    pattern: /ERR_TLS_CERT_ALTNAME_INVALID/,
+    message: 'its TLS certificate is for another host: use a host name or address of the certificate in STATE_URL',
+  },
+  {
+    code: 'tls-client',
+    pattern: /alert.certificate.required|alert.handshake.failure/i,
+    message: 'it requires a client certificate, which is not supported: set tls-auth-clients no in its configuration',
+  },
+  {
+    code: 'tls',
+    pattern: /certificate|SSL|TLS|EPROTO/i,
+    message:
+      'the TLS handshake failed: check that the server supports TLS on this port; without TLS, the URL starts with redis://',
+  },
+  {
+    code: closed,
+    pattern: /ECONNRESET|EPIPE|closed|isn't writeable|max retries/i,
+    message: 'it closes the connection: check its log. If it requires TLS, STATE_URL must start with rediss://',
+  },
 ]
 
 /** Classifies an error of the client. Messages of the server are not quoted, because they are untrusted. */

@@ -5,22 +5,25 @@ import type { Slices } from '../config/settings.ts'
 import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server.ts'
 import type { Log } from '../log.ts'
-import type { ReplicaMetrics } from '../replica-metrics.ts'
+import type { ReplicaMetrics } from '../part-metrics.ts'
+import { createPauses } from '../pauses.ts'
 import type { StateAddress } from './address.ts'
 import { createStateConnection } from './connection.ts'
-import { createIcons } from './icons.ts'
+import { createDifferenceReports } from './difference-reports.ts'
+import { createIconStore } from './icon-store.ts'
 import { createStateKeys } from './keys.ts'
 import { createLocks, type Locks } from './locks.ts'
-import { startMembership } from './membership.ts'
+import { type Membership, startMembership } from './membership.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
-import { createSharedWatcher, type SharedWatcher } from './shared-watcher.ts'
+import { countDifferences, createServerLists } from './server-lists.ts'
+import { createSharedWatchers } from './shared-watchers.ts'
 import { createSnapshotExchange } from './snapshot-exchange.ts'
 
 /** This process as one of several replicas that share the work of watching all servers. */
 export interface Replica {
-  /** Creates the watcher of a server, for the fleet. */
+  /** Creates the watcher of a server for the fleet. */
   readonly share: NonNullable<FleetOptions['share']>
-  /** Joins the other replicas, when the fleet has its servers. */
+  /** Joins the other replicas. To be called once the fleet has its servers. */
   start(fleet: Fleet): void
   /** Whether this replica owns the server and has polled it since. */
   isPolledHere(server: string): boolean
@@ -38,11 +41,14 @@ export interface ReplicaOptions {
   readonly log: Log
 }
 
-/** Number of servers that move before yielding to other work. */
-const maxMoves = 100
 /** Milliseconds between the first polls of servers that were taken over. */
 const startSpacingMs = 5
 const pruneMs = 60_000
+/**
+ * A difference between the lists of replicas is reported after this many heartbeat intervals: 90 s by default, longer than the
+ * default interval of http_sd.
+ */
+const differenceHeartbeats = 18
 
 export function createReplica({ address, config, poll, clock, log }: ReplicaOptions): Replica {
   const { stateHeartbeat: heartbeatMs, statePassword: password, statePrefix } = config
@@ -54,8 +60,12 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     timeoutMs: Math.min(3_000, Math.max(500, heartbeatMs / 2)),
     maxRetryMs: Math.min(2_000, heartbeatMs),
   })
-  const icons = createIcons()
-  const watchers = new Map<string, SharedWatcher>()
+  const icons = createIconStore()
+  const watchers = createSharedWatchers({ settings: poll, clock, log, onPolled: (snapshot) => exchange.publish(snapshot) })
+  const reports = createDifferenceReports(log, clock, differenceHeartbeats * heartbeatMs)
+  let membership: Membership | undefined
+  /** The newest members, whose lists may still be read. */
+  let newest: readonly string[] = []
   let ownerOf: Ownership = createOwnership([])
   let isMoving = false
   let isMoveDue = false
@@ -63,39 +73,43 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   let lastPrune = clock.now()
   let cancelSweep = () => {}
 
-  const membership = startMembership({
-    ...{ connection, keys, id, heartbeatMs, clock, log },
-    onChange(members) {
-      ownerOf = createOwnership(members)
-      log.info({ members }, `${members.length} replicas share the servers.`)
-      void move()
-    },
-  })
+  const lists = createServerLists({ connection, keys, id, heartbeatMs, clock, onChange: () => void move() })
   const exchange = createSnapshotExchange({
     ...{ connection, keys, id, icons, clock, log },
-    token: () => membership.token,
+    token: () => membership?.token,
     expiryMs: Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs)),
-    isKnown: (server) => watchers.has(server),
+    isKnown: (server) => watchers.get(server) !== undefined,
     onSnapshot: (snapshot, storedMs) => watchers.get(snapshot.server)?.receive(snapshot, storedMs),
-    onRefused: () => membership.check(),
+    onRefused: () => membership?.check(),
   })
 
-  /** Takes over and gives up servers after a change of the members, in parts. */
+  async function followMembers(members: readonly string[]): Promise<void> {
+    newest = members
+    // No server is given up to a member that does not list it.
+    if (members.length > 0) await lists.refresh(members)
+    if (newest !== members || isClosed) return
+    ownerOf = createOwnership(members, lists.has)
+    log.info({ members }, `${members.length} replicas share the servers.`)
+    await move()
+  }
+
+  /** Takes over and gives up servers after a change of the members or their lists, in slices. */
   async function move(): Promise<void> {
     isMoveDue = true
     if (isMoving) return
     isMoving = true
     const spreadMs = Math.min(poll.interval, heartbeatMs / 5)
+    const pauses = createPauses()
     while (isMoveDue && !isClosed) {
       isMoveDue = false
       let moved = 0
-      for (const [server, watcher] of watchers) {
-        const isOwn = ownerOf(server) === id
-        if (isOwn === watcher.isOwned) continue
-        if (isOwn) watcher.own((moved * startSpacingMs) % spreadMs)
-        else watcher.disown()
-        if (++moved % maxMoves === 0) await new Promise((resolve) => setImmediate(resolve))
+      for (const watcher of watchers.all()) {
+        if (pauses.isDue()) await pauses.take()
         if (isMoveDue || isClosed) break
+        const isOwn = ownerOf(watcher.server) === id
+        if (isOwn === watcher.isOwned) continue
+        if (isOwn) watcher.own((moved++ * startSpacingMs) % spreadMs)
+        else watcher.disown()
       }
     }
     isMoving = false
@@ -104,60 +118,65 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   /** Publishes unchanged snapshots too: silence would mean that no replica polls the server. */
   function sweep(): void {
     const now = clock.now()
-    for (const [server, watcher] of watchers) {
+    for (const watcher of watchers.all()) {
       watcher.expire()
-      const isDue = watcher.isOwned && now - exchange.publishedAt(server) > staleAfter / 2
+      const isDue = watcher.isOwned && now - exchange.publishedAt(watcher.server) > staleAfter / 2
       const snapshot = watcher.snapshot()
       if (isDue && snapshot.lastPollAt !== undefined) exchange.publish(snapshot)
     }
     if (now - lastPrune > pruneMs) {
       lastPrune = now
-      const shown = [...watchers.values()].flatMap((watcher) => watcher.snapshot().fields.favicon?.value ?? [])
-      icons.keepOnly(new Set(shown.map(icons.hashOf)))
+      icons.keepOnly(Array.from(watchers.all(), (watcher) => watcher.snapshot()))
       exchange.prune()
     }
+    if (connection.isUp) reports.check(lists.differences())
     cancelSweep = clock.after(Math.min(1_000, staleAfter / 4), sweep)
   }
 
   return {
-    share(server, createWatcher) {
-      const watcher = createSharedWatcher({
-        ...{ server, settings: poll, clock, log, createWatcher },
-        onPolled: exchange.publish,
-        onClose() {
-          if (watchers.get(server.name) === watcher) watchers.delete(server.name)
-        },
-      })
-      watchers.set(server.name, watcher)
-      if (ownerOf(server.name) === id) watcher.own(0)
-      return watcher
-    },
+    share: watchers.share,
     start(fleet) {
-      fleet.onChange(({ added, changed }) => void exchange.load([...added, ...changed]))
+      lists.set(fleet.servers)
+      fleet.onChange(({ added, changed }) => {
+        lists.set(fleet.servers)
+        void move()
+        void exchange.load([...added, ...changed])
+      })
+      membership = startMembership({
+        ...{ connection, keys, id, heartbeatMs, clock, log },
+        beforeBeat() {
+          void lists.refresh(newest)
+          return lists.announce()
+        },
+        onChange: (members) => void followMembers(members),
+      })
       connection.subscribe(
         keys.channel,
         (message) => {
-          if (message === keys.membersMessage) membership.check()
+          if (message === keys.membersMessage) membership?.check()
+          else if (message === keys.listsMessage) void lists.refresh(newest)
           else exchange.receive(message)
         },
         () => {
           exchange.forgetStored()
-          void exchange.load([...watchers.keys()])
+          void exchange.load(Array.from(watchers.all(), ({ server }) => server))
         },
       )
       sweep()
     },
     isPolledHere: (server) => watchers.get(server)?.isPolledHere ?? false,
     metrics() {
-      const owned = [...watchers.values()].filter(({ isOwned }) => isOwned).length
+      const owned = Array.from(watchers.all()).filter(({ isOwned }) => isOwned).length
       const { isUp } = connection
-      return { servers: owned, isStateUp: isUp, ...(isUp && { members: membership.members.length }) }
+      const members = membership?.members.length ?? 0
+      return { servers: owned, isStateUp: isUp, ...(isUp && { members, differences: countDifferences(lists.differences()) }) }
     },
     locks: createLocks({ connection, keys, clock }),
     async close() {
       isClosed = true
       cancelSweep()
-      await membership.close()
+      lists.close()
+      await membership?.close()
       connection.close()
     },
   }

@@ -75,7 +75,7 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
   }
 
   function takeOver(snapshot: ServerSnapshot): void {
-    // Before the end of its first poll, the received snapshot is more complete.
+    // Until its first poll has ended, the received snapshot is more complete.
     if (snapshot.up === undefined && snapshot.lastPollAt === undefined) return
     const shown = withLastContact(snapshot)
     publish(shown)

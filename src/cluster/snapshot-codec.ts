@@ -3,6 +3,7 @@ import { isRecord } from '../game/protocol/is-record.ts'
 import type { KnownField, KnownFields, ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/source.ts'
+import type { IconStore } from './icon-store.ts'
 import { schemaVersion } from './keys.ts'
 
 /**
@@ -25,12 +26,6 @@ export interface DecodedSnapshot {
   readonly missingIcon?: string
 }
 
-/** The icons by hash. */
-export interface IconStore {
-  hashOf(icon: Buffer): string
-  get(hash: string): Buffer | undefined
-}
-
 type WireField = readonly [value: unknown, source: SourceName, age: number]
 
 const knownFields: ReadonlySet<string> = new Set(fieldNames)
@@ -42,7 +37,7 @@ const round = (milliseconds: number): number => Math.round(milliseconds * 1_000)
 const isWireField = (value: unknown): value is WireField =>
   Array.isArray(value) && value[0] !== null && sourceNames.has(String(value[1])) && Number.isFinite(value[2])
 
-export function createSnapshotCodec(icons: IconStore): SnapshotCodec {
+export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): SnapshotCodec {
   function encodeField(name: string, { value, source, at }: KnownField<unknown>, now: number): WireField {
     const age = round(now - at)
     if (name === 'favicon') return [icons.hashOf(value as Buffer), source, age]

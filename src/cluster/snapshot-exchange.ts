@@ -3,7 +3,7 @@ import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
 import { createBatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
-import type { Icons } from './icons.ts'
+import type { IconStore } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 
@@ -29,7 +29,7 @@ export interface SnapshotExchangeOptions {
   readonly id: string
   /** Token of this member; undefined while it is not a member. */
   readonly token: () => string | undefined
-  readonly icons: Icons
+  readonly icons: IconStore
   /** Milliseconds for which snapshots are stored. */
   readonly expiryMs: number
   readonly clock: Clock

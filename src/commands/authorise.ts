@@ -11,7 +11,8 @@ import { storeGrant } from '../data/scripts/liked-songs/authorisation.ts'
 import { callLastfm, LastfmError } from '../data/scripts/liked-songs/lastfm.ts'
 import type { MusicService } from '../data/scripts/liked-songs/services.ts'
 import { basicAuthorization, describeTokenError, tokenErrorOf } from '../data/scripts/liked-songs/spotify.ts'
-import { createUpstream, type Upstream, UpstreamError } from '../data/scripts/upstream.ts'
+import { createUpstream, type Upstream } from '../data/scripts/upstream.ts'
+import { UpstreamError } from '../data/scripts/upstream-error.ts'
 import { escapeControls } from '../escape-controls.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { Prompt } from './prompt.ts'
@@ -101,10 +102,10 @@ async function authoriseSpotify(
       scope,
       state,
     }).toString()
-    print(`Tickwarden requests one permission of Spotify: ${scope} (read your liked songs).`)
+    print(`Tickwarden requests one permission from Spotify: ${scope} (read your liked songs).`)
     print('Your Spotify application needs the redirect URI http://127.0.0.1/callback (Spotify accepts it with any port).')
     print(`Open this address in a browser and accept:\n\n  ${url.href}\n`)
-    print('If the browser is on another machine, it ends on a page that cannot be loaded: paste the address of that page here.')
+    print('If the browser is on another machine, it ends on a page that does not load: paste the address of that page here.')
     const typed = async () => {
       for (;;) {
         const line = await readLine('Address or code: ', AbortSignal.any([signal, prompting.signal]))
@@ -126,7 +127,7 @@ async function authoriseSpotify(
       throw new AuthoriseError('Spotify rejected the code: it is expired or was already used; start again.')
     })
     if (isRecord(json) && typeof json.refresh_token === 'string') return json.refresh_token
-    throw new AuthoriseError('The reply of Spotify has no refresh token; start again.')
+    throw new AuthoriseError("Spotify's reply has no refresh token; start again.")
   } finally {
     prompting.abort()
     waiting.close()
@@ -141,7 +142,7 @@ async function authoriseLastfm(
   const keys = { apiKey: values.lastfmApiKey ?? '', apiSecret: values.lastfmApiSecret ?? '' }
   const answer = await callLastfm(upstream, 'auth.getToken', {}, keys)
   const token = isRecord(answer) ? answer.token : undefined
-  if (typeof token !== 'string') throw new AuthoriseError('The reply of Last.fm has no token; try again later.')
+  if (typeof token !== 'string') throw new AuthoriseError("Last.fm's reply has no token; try again later.")
   print('Tickwarden requests access to your Last.fm account, to love songs. Last.fm offers no narrower permission.')
   print(`Open this address in a browser and accept:\n\n  ${lastfmPage}?${new URLSearchParams({ api_key: keys.apiKey, token })}\n`)
   for (;;) {
@@ -150,7 +151,7 @@ async function authoriseLastfm(
       const session = await callLastfm(upstream, 'auth.getSession', { token }, keys)
       const key = isRecord(session) && isRecord(session.session) ? session.session.key : undefined
       if (typeof key === 'string') return key
-      throw new AuthoriseError('The reply of Last.fm has no session key; start again.')
+      throw new AuthoriseError("Last.fm's reply has no session key; start again.")
     } catch (error) {
       // 14: the user has not accepted yet.
       if (!(error instanceof LastfmError) || error.code !== 14) throw error
@@ -206,7 +207,7 @@ export async function runAuthorise(name: MusicService, config: AuthoriseConfig, 
     await writeFileAtomic(file, `${secret}\n`, { mode: 0o600 })
     if (name === 'spotify') {
       await storeGrant(folder, secret, systemClock.wall())
-      io.print('The access expires after six months: run this command again before. /v1/run shows the date.')
+      io.print('The authorisation expires after six months; run this command again before then. /v1/run shows the date.')
     }
     io.print(`Done. Written to ${file}, which only you can read. Set ${env}_FILE=${file}`)
     return exitCodes.done

@@ -1,6 +1,6 @@
 import { formatHostPort, type HostPort } from '../game/protocol/address.ts'
 
-/** An address or port cannot be listened on; the message explains why, and what to do. */
+/** The service cannot listen on an address or port. The message has the reason and the remedy. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
 }

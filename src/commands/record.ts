@@ -137,7 +137,7 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
   const recordings = raw.map(({ anonymise }) => anonymise(replace))
   const findLeaks = createLeakFinder(toReplace)
   for (const { protocol, exchanges } of recordings) {
-    // Only replies: requests contain nothing of the server, and the login is rewritten.
+    // Only replies: requests contain no data of the server, and the login is rewritten.
     if (exchanges.flatMap(({ received }) => received).some((part) => findLeaks(part).length > 0))
       throw new Error(`${protocol}: a name or secret could not be replaced, so nothing was written; please report this`)
   }
@@ -146,9 +146,9 @@ export async function runRecord({ servers: [server] }: Pick<Config, 'servers'>, 
     await writeFileAtomic(file, formatRecording(recording))
     const requests = recording.exchanges.map(({ request }) => request)
     print(`${file}: ${[...new Set(requests)].join(', ')}`)
-    for (const reason of recording.omitted ?? []) print(`  left out: ${reason}`)
+    for (const reason of recording.omitted ?? []) print(`  omitted:  ${reason}`)
   }
   if (recordings.length === 0) print(`nothing was recorded`)
-  else print('Check the files before you publish them: the message of the day, the icon and the world name are kept.')
+  else print('Check the files before you publish them: they still contain the message of the day, the icon and the world name.')
   return recordings.length === 0 ? 1 : 0
 }

@@ -1,6 +1,6 @@
 import cliProgress from 'cli-progress'
 import type { Clock } from '../clock.ts'
-import type { RunRecord } from '../data/runs/history.ts'
+import type { RunRecord } from '../data/runs/run-record.ts'
 import type { Progress, Script } from '../data/scripts/script.ts'
 import { escapeControls } from '../escape-controls.ts'
 import type { Log } from '../log.ts'

@@ -1,11 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
 import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
-import { createReplica } from '../cluster/replica.ts'
 import { createWorkers, WorkerFailure, type Workers } from '../cluster/workers/primary.ts'
 import { createTokens } from '../config/tokens.ts'
 import type { Config } from '../config.ts'
@@ -20,6 +16,7 @@ import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
 import { ListenError, listenSettings, withListenError } from './listen.ts'
+import { createPrimarySocket } from './socket-folder.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {
@@ -34,12 +31,6 @@ export interface Service {
 const demoStays = 'The demo server is watched because no server was configured at the start: restart the service to watch others.'
 /** Maximum time that the start waits for lists of servers, milliseconds. Later ones are added when they arrive. */
 const maxDiscoveryMs = 2_000
-
-/** Creates the path of the socket on which the primary process serves the workers, in a folder that only this user can open. */
-async function createSocketPath(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tickwarden-'))
-  return join(folder, 'primary.sock')
-}
 
 /** Starts the separate listener of the metrics, if METRICS_LISTEN is set. */
 async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
@@ -88,7 +79,10 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
-  const replica = stateUrl && createReplica({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
+  // Loaded only if it is needed, as it takes long: the client of Redis is large.
+  const { createReplica } = stateUrl === undefined ? {} : await import('../cluster/replica.ts')
+  const replica =
+    stateUrl && createReplica?.({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     onPollStart: pollDelays.observe,
@@ -107,7 +101,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     ...(replica && { replica }),
     ...(hasWorkers && { workers: { requests, eventMetrics: () => workers?.eventMetrics() ?? { clients: 0, dropped: 0 } } }),
   })
-  const socketPath = hasWorkers ? await createSocketPath() : undefined
+  const socket = hasWorkers ? await createPrimarySocket() : undefined
   const close = async () => {
     discovery?.close()
     // First, so that other replicas take over the servers while replies in progress are finished.
@@ -117,18 +111,18 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     network.close()
     await app.close()
     await demo?.close()
-    if (socketPath !== undefined) await rm(join(socketPath, '..'), { recursive: true, force: true })
+    await socket?.remove()
   }
 
   async function listen(): Promise<string> {
     const { host, port } = config
     const describe = startLines(servers)
-    if (socketPath === undefined)
+    if (socket === undefined)
       return withListenError(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
-    await app.listen({ path: socketPath, listenTextResolver: () => 'The primary process is ready.' })
+    await app.listen({ path: socket.path, listenTextResolver: () => 'The primary process is ready.' })
     const { history } = app.parts
     workers = createWorkers({
-      ...{ count: workerCount, config, fleet, history, requests, socketPath, clock, log: logger },
+      ...{ count: workerCount, config, fleet, history, requests, socketPath: socket.path, clock, log: logger },
       ...(discovery && { discovery }),
     })
     const url = await startWorkers(workers)

@@ -2,8 +2,8 @@ import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { missingSettings, startRun } from '../data/runs/execute.ts'
-import type { RunRecord } from '../data/runs/history.ts'
-import { waitForCertainty } from '../data/runs/lock.ts'
+import { waitForCertainty } from '../data/runs/lock-holder.ts'
+import type { RunRecord } from '../data/runs/run-record.ts'
 import { scripts as allScripts } from '../data/scripts/index.ts'
 import { type Script, scriptSettings } from '../data/scripts/script.ts'
 import type { Log } from '../log.ts'
@@ -54,7 +54,7 @@ export async function runUpdate(options: UpdateOptions, config: Pick<Config, 'da
     return exitCodes.notConfigured
   }
   const display = createRunDisplay(script, stdout, stderr, clock)
-  // The timers of the clock do not keep the process alive, but a run that waits for one must continue.
+  // Timers of the clock do not keep the process alive, but a run that waits for one must continue.
   const alive = setInterval(() => undefined, 60_000)
   try {
     const { full, force, dryRun } = options

@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
 import { type App, buildApp } from '../app.ts'
 import { sharedClock } from '../clock.ts'
-import { createLink, createSharedWatchers, type Link } from '../cluster/workers/link.ts'
+import { createSharedWatchers } from '../cluster/shared-watchers.ts'
+import { createLink, type Link } from '../cluster/workers/link.ts'
 import type { Config } from '../config.ts'
 import { createFleet } from '../game/fleet.ts'
 import { createSources } from '../game/sources/create-sources.ts'
@@ -24,10 +25,12 @@ function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: Retur
   let reported = 0
   let cancel = () => {}
   const report = () => {
+    cancel = sharedClock.after(reportMs, report)
+    // Messages to a suspended process would only fill the memory.
+    if (!link.primary.isResponsive) return
     const { clients, dropped } = parts.events.metrics()
     link.send({ type: 'metrics', requests: requests.take(), clients, dropped: dropped - reported })
     reported = dropped
-    cancel = sharedClock.after(reportMs, report)
   }
   report()
   return () => cancel()
@@ -38,14 +41,14 @@ function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: Retur
  * @returns undefined if it could not start, which is reported to the primary process
  */
 export async function startWorker(
-  createLogger: (config: Config) => FastifyBaseLogger,
+  createLogger: (config: Config) => Promise<FastifyBaseLogger>,
 ): Promise<Omit<Service, 'reload'> | undefined> {
   const link = createLink(sharedClock)
   const { config: given, servers, socketPath } = await link.started
   const config = withShare(given)
-  const logger = createLogger(config)
+  const logger = await createLogger(config)
   const clock = sharedClock
-  const watchers = createSharedWatchers(config.poll, clock, logger)
+  const watchers = createSharedWatchers({ settings: config.poll, clock, log: logger })
   const fleet = createFleet({ servers, poll: config.poll, clock, log: logger, createSources, share: watchers.share })
   const unfollow = link.follow(fleet, watchers, logger)
   const requests = createHttpHistogram()
@@ -53,7 +56,7 @@ export async function startWorker(
     const app = await buildApp({
       ...{ config, fleet, clock, logger },
       ...(link.discovery && { discovery: link.discovery }),
-      worker: { socketPath, loadHistory: link.loadHistory, requests },
+      worker: { socketPath, primary: link.primary, loadHistory: link.loadHistory, requests },
     })
     const { host, port } = config
     const listening = app.listen({ host, port, listenTextResolver: (url) => `A worker is ready at ${url}` })

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { closestName } from './closest-name.ts'
 import type { Texts } from './read.ts'
+import { readText, type UnreadableFileError } from './read-text.ts'
 import { environmentOf } from './setting.ts'
 import { allSettings } from './settings.ts'
 
@@ -12,6 +12,14 @@ export const configVariable = 'TICKWARDEN_CONFIG'
 const minCompared = 6
 /** Variables of other programs whose names are similar to settings. */
 const otherPrograms: ReadonlySet<string> = new Set(['GITLAB_TOKEN', 'SPOTIPY_CLIENT_ID', 'SPOTIPY_CLIENT_SECRET'])
+
+const serverVariable = 'MC_SERVER'
+/** Names that users expect the address of the server to have. Kubernetes sets none of them for a Service. */
+const namesOfServer: ReadonlySet<string> = new Set([
+  ...['HOST', 'ADDRESS', 'ADDR', 'IP', 'URL'].flatMap((name) => [`MC_${name}`, `MC_SERVER_${name}`]),
+  'TICKWARDEN_SERVER',
+  'TICKWARDEN_MC_SERVER',
+])
 
 const isOwn = (name: string): boolean => /^(MC|TICKWARDEN)_/i.test(name)
 
@@ -27,18 +35,19 @@ function maxDistance(name: string): number {
  */
 export function withEnvFile(env: Texts, problems: string[]): Texts {
   try {
-    return { ...parseEnv(readFileSync('.env', 'utf8')), ...env }
+    return { ...parseEnv(readText('.env')), ...env }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const { code, message } = error as UnreadableFileError
     // A folder of that name is often a Python virtual environment.
-    if (code !== 'ENOENT' && code !== 'EISDIR') problems.push(`.env: cannot be read (${code})`)
+    if (code !== 'ENOENT' && code !== 'EISDIR') problems.push(`.env: cannot be read (${message})`)
     return env
   }
 }
 
 /**
- * Reports variables that are not settings: a problem if the name is similar to a setting, else a warning if it starts with `MC_`
- * or `TICKWARDEN_`. Only a warning, because Kubernetes sets `MC_PORT` for a Service named mc.
+ * Reports variables that are not settings: a problem if the name is similar to a setting, or probably meant as the address of the
+ * server, else a warning if it starts with `MC_` or `TICKWARDEN_`. Only a warning, because Kubernetes sets `MC_PORT` for a Service
+ * named mc.
  */
 export function checkVariables(env: Texts, problems: string[], warnings: string[]): void {
   const names = new Set([...allSettings.flatMap(environmentOf), configVariable])
@@ -46,7 +55,8 @@ export function checkVariables(env: Texts, problems: string[], warnings: string[
     // Windows ignores the case of names, so the setting may appear under both.
     const isSetting = names.has(name) || (names.has(name.toUpperCase()) && env[name.toUpperCase()] === value)
     if (!value || isSetting || otherPrograms.has(name)) continue
-    const meant = closestName(name.toUpperCase(), names, maxDistance(name))
+    const isServer = namesOfServer.has(name.toUpperCase()) && !env[serverVariable]
+    const meant = isServer ? serverVariable : closestName(name.toUpperCase(), names, maxDistance(name))
     if (meant !== undefined) problems.push(`${name}: unknown setting; did you mean ${meant}?`)
     else if (isOwn(name)) warnings.push(`The environment variable ${name} is ignored: unknown setting.`)
   }

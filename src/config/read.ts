@@ -1,6 +1,14 @@
-import { readFileSync } from 'node:fs'
-import type { Given } from './file.ts'
+import { readText } from './read-text.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
+
+/** The text of a setting, and where it was set. */
+export interface Given {
+  /** For messages: `MC_SERVER`, `--mc-server`, `tickwarden.yaml: poll.interval`. */
+  readonly from: string
+  readonly inFile: boolean
+  /** Undefined if it could not be read, which is already reported. */
+  readonly text: string | undefined
+}
 
 export type Texts = Readonly<Record<string, string | undefined>>
 
@@ -16,15 +24,15 @@ export interface Places {
 function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]): Given {
   const from = `${given.from} (${path})`
   try {
-    return { ...given, from, text: readFileSync(path, 'utf8').trim() }
+    return { ...given, from, text: readText(path).trim() }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    problems.push(`${given.from} is "${path}", which cannot be read (${code}); expected a file that contains the secret`)
+    const { message } = error as Error
+    problems.push(`${given.from} is "${path}", which cannot be read (${message}); expected a file that contains the secret`)
     return { ...given, from, text: undefined }
   }
 }
 
-/** The text of a setting from flags, environment or config file, in this order; secrets may also be in a file of their own. */
+/** The text of a setting from flags, environment or config file, in this order; a secret may also be in a separate file. */
 function find(setting: Setting<unknown>, { flags, env, file }: Places, problems: string[]): Given | undefined {
   const fileSetting = `${setting.env}_FILE`
   for (const [texts, from] of [
@@ -46,7 +54,9 @@ export const quoted = (text: string): string =>
   JSON.stringify(
     text
       .replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*@/is, '$1[hidden]@')
-      .replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]'),
+      .replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]')
+      // Without a scheme.
+      .replace(/\?[^\s?]*=.*/s, '?[hidden]'),
   )
 
 function parse(setting: Setting<unknown>, given: Given | undefined, problems: string[]): unknown {

@@ -7,7 +7,7 @@ export interface Setting<T> {
   readonly file?: string
   readonly meaning: string
   readonly kind: Kind<T>
-  /** Default in text form; absent: none. */
+  /** Default, as text; absent if there is none. */
   readonly default?: string
   /** Description of the behaviour without the setting, shown instead of a default. */
   readonly otherwise?: string
@@ -16,6 +16,9 @@ export interface Setting<T> {
   /** Name of the setting in the same table without which this one has no effect. */
   readonly needs?: string
 }
+
+/** Defines a setting. Preserves the type of `default`, because a setting with a default always has a value. */
+export const setting = <T, const D extends Omit<Setting<T>, 'kind'>>(definition: D & { readonly kind: Kind<T> }) => definition
 
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>
 

@@ -66,10 +66,22 @@ function misindentedAt({ code, message, pos: [start, end] }: YAMLError, source: 
   return code === 'UNEXPECTED_TOKEN' && /^(\s*(#.*)?\n)*[ ]+[^\s#]/.test(source) && source[start - 1] === '\n' ? start : undefined
 }
 
-/** Messages by offset. Only the first wrong indentation is reported, because it causes further errors. */
+const unreplacedVariable =
+  'environment variables are not replaced in this file; write the value, use the File form of a secret, or set it in the environment'
+
+/** A value such as `${RCON_PASSWORD}`, as Compose and shells replace it. */
+const variableValue = /^\$\{\w+[^}]*\}$/
+/** Offsets of variables within brackets, where `{` ends the value before it. */
+const variableOffsets = (source: string): readonly number[] => [...source.matchAll(/\$\{\w+[^}\n]*\}/g)].map(({ index }) => index)
+
+/** Messages by offset. Wrong indentation and variables are reported alone, because they cause further errors. */
 function syntaxProblems(errors: readonly YAMLError[], source: string): Map<number, string> {
   const offsets = errors.flatMap((error) => misindentedAt(error, source) ?? [])
   if (offsets.length > 0) return new Map([[Math.min(...offsets), wrongIndentation]])
+  // Reported at the bracket, or at the dollar sign.
+  const starts = new Set(errors.flatMap(({ pos }) => [pos[0], pos[0] - 1]))
+  const variables = variableOffsets(source).filter((offset) => starts.has(offset))
+  if (variables.length > 0) return new Map(variables.map((offset) => [offset, unreplacedVariable]))
   return new Map(errors.map(({ pos, code }) => [pos[0], advice[code] ?? otherwise]))
 }
 
@@ -80,7 +92,11 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   const offsetOf = ({ range }: Node) => range?.[0] ?? 0
 
   const content = (node: Node): Tree => {
-    if (isScalar(node)) return node.value === null ? null : (node.source ?? String(node.value))
+    if (isScalar(node)) {
+      const text = node.value === null ? null : (node.source ?? String(node.value))
+      if (text !== null && variableValue.test(text)) problems.set(offsetOf(node), unreplacedVariable)
+      return text
+    }
     if (isSeq<Node | null>(node)) return node.items.map(visit)
     if (!isMap<Node | null, Node | null>(node)) return null
     const lineByKey = new Map<string, number>()
@@ -119,7 +135,7 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
   return tree
 }
 
-/** Parsing takes seconds and hundreds of MB for so many characters, and holds up everything else: over 50,000 servers. */
+/** Parsing takes seconds and hundreds of MB for so many characters, and blocks everything else: over 50,000 servers. */
 const maxLength = 4 * 1024 * 1024
 
 /**

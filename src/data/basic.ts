@@ -41,8 +41,8 @@ interface BasicRoute {
 const routes: readonly BasicRoute[] = [
   {
     path: '/v1/help',
-    summary: 'Where to find help',
-    description: 'A short text for people.',
+    summary: 'Help',
+    description: 'A short introduction, as plain text.',
     content: text(help),
     reply: prepare(help, textType),
   },
@@ -56,7 +56,7 @@ const routes: readonly BasicRoute[] = [
   {
     path: '/v1/version',
     summary: 'Version of the service',
-    description: 'A list of one text.',
+    description: 'A list with one string.',
     content: json(Version),
     reply: prepareJson([version]),
   },

@@ -7,18 +7,8 @@ import type { ComebacksDatabase } from './comebacks-database.ts'
 import { remember } from './database.ts'
 import type { DatabaseRoutes } from './database-definition.ts'
 import { dayAt } from './dates.ts'
-import {
-  anyCase,
-  byDates,
-  byText,
-  everything,
-  type FilterRoute,
-  registerFilters,
-  registerReply,
-  valueList,
-  valueReply,
-  wholePage,
-} from './paging.ts'
+import { byDates, byText, everything } from './filter.ts'
+import { anyCase, type FilterRoute, registerFilters, registerReply, valueList, valueReply, wholePage } from './paging.ts'
 import { ComebackInfo, ComebackPage, LastUpdateText, pageHeaders, snapshotReplies, ValueList } from './schemas.ts'
 import { listed, range } from './selection.ts'
 
@@ -34,33 +24,33 @@ const filters: readonly FilterRoute<ComebacksDatabase>[] = [
   },
   {
     name: 'daterange',
-    summary: 'Comebacks within a range of dates',
+    summary: 'Comebacks by date range',
     description: 'Compares KST dates. Comebacks whose day is unknown, such as 2019-11-TBA, never match.',
     filter: byDates((db, start, end) => db.day.between(start, end)),
   },
   {
     name: 'artist',
     summary: 'Comebacks by artist',
-    description: `Comebacks whose artist contains a text. ${anyCase}`,
-    filter: byText('artist', 'Part of the artist', 'sample', (db, text) => listed(db.artist.find(text))),
+    description: `Comebacks whose artist contains the given text. ${anyCase}`,
+    filter: byText('artist', 'Text to find in the artist', 'sample', (db, text) => listed(db.artist.find(text))),
   },
   {
     name: 'title',
     summary: 'Comebacks by title',
-    description: `Comebacks whose title contains a text. ${anyCase}`,
-    filter: byText('title', 'Part of the title', 'song', (db, text) => listed(db.title.find(text))),
+    description: `Comebacks whose title contains the given text. ${anyCase}`,
+    filter: byText('title', 'Text to find in the title', 'song', (db, text) => listed(db.title.find(text))),
   },
   {
     name: 'type',
-    summary: 'Comebacks of a type',
+    summary: 'Comebacks by type',
     description: 'Comebacks with this type. `filter/gettypes` lists the types.',
-    filter: byText('type', 'The whole type', 'album', (db, text) => listed(db.types.having(text))),
+    filter: byText('type', 'The type, exactly', 'album', (db, text) => listed(db.types.having(text))),
   },
 ]
 
 /** Upcoming ranges, in days ahead. */
 const windows = [
-  ['today', 'Comebacks of today', 0],
+  ['today', "Today's comebacks", 0],
   ['week', 'Comebacks of the next 7 days', 7],
   ['month', 'Comebacks of the next 31 days', 31],
 ] as const
@@ -100,7 +90,7 @@ export function registerComebackRoutes(routes: DatabaseRoutes<ComebacksDatabase>
   )
   registerReply(
     routes,
-    docs('filter/gettypes', 'Every type', 'The distinct types of all comebacks, sorted by code point.'),
+    docs('filter/gettypes', 'All types', 'The distinct types of all comebacks, sorted by code point.'),
     ValueList,
     (db) => valueList(db, db.types.values),
   )
@@ -114,7 +104,7 @@ export function registerComebackRoutes(routes: DatabaseRoutes<ComebacksDatabase>
 }
 
 function registerId({ app, current, tag }: DatabaseRoutes<ComebacksDatabase>, path: string, description: string): void {
-  const summary = 'The comeback with an id'
+  const summary = 'One comeback by id'
   const response = {
     ...preparedReplies({ description: summary, content: json(ComebackPage), headers: pageHeaders }),
     ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "id" is "-1"; expected an integer of at least 0.' }),

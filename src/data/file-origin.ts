@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { watchFolder } from '../files.ts'
+import { fileVersion, watchFolder } from '../files.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
@@ -11,17 +11,18 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 
 /** A file that may be replaced or rewritten at any time. */
 export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Origin {
-  /** Time, size and inode of the file read last. */
-  let seen: string | undefined
+  /** The version that was read last; undefined if that failed. */
+  let lastRead: string | undefined
 
   async function read(again: boolean): Promise<string | undefined> {
     const file = await open(path)
     try {
       // Before reading, so that a change in the meantime is noticed at the next poll.
-      const { mtimeNs, size, ino } = await file.stat({ bigint: true })
-      const identity = `${mtimeNs} ${size} ${ino}`
-      if (identity === seen && !again) return undefined
-      seen = identity
+      const stats = await file.stat({ bigint: true })
+      const { size } = stats
+      const version = fileVersion(stats)
+      if (version === lastRead && !again) return undefined
+      lastRead = version
       if (size > maxSnapshotBytes) throw new SnapshotError(`it has ${size} bytes; the maximum is ${maxSnapshotBytes}`)
       return await file.readFile('utf8')
     } finally {
@@ -39,7 +40,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
         const text = await read(again)
         return text === undefined ? undefined : { text }
       } catch (error) {
-        seen = undefined
+        lastRead = undefined
         if (error instanceof SnapshotError) throw error
         const code = codeOf(error)
         throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })

@@ -1,15 +1,6 @@
 import type { DatabaseRoutes } from './database-definition.ts'
-import {
-  anyCase,
-  byDates,
-  byText,
-  everything,
-  type FilterRoute,
-  registerFilters,
-  registerReply,
-  valueList,
-  valueReply,
-} from './paging.ts'
+import { byDates, byText, everything } from './filter.ts'
+import { anyCase, type FilterRoute, registerFilters, registerReply, valueList, valueReply } from './paging.ts'
 import type { ProjectsDatabase } from './projects-database.ts'
 import { LastUpdateText, ProjectPage, ValueList } from './schemas.ts'
 import { listed, union } from './selection.ts'
@@ -28,61 +19,61 @@ const filters: readonly FilterRoute<ProjectsDatabase>[] = [
   },
   {
     name: 'lastupdaterange',
-    summary: 'Projects by time of the last update',
+    summary: 'Projects by date of the last update',
     description: 'Projects last updated on these UTC days, inclusive. Projects whose time is unknown never match.',
     filter: byDates((db, start, end) => db.lastUpdated.between(start * secondsOfDay, (end + 1) * secondsOfDay - 1)),
   },
   {
     name: 'title',
     summary: 'Projects by title',
-    description: `Projects whose title contains a text. ${anyCase}`,
-    filter: byText('title', 'Part of the title', 'lantern', (db, text) => listed(db.title.find(text))),
+    description: `Projects whose title contains the given text. ${anyCase}`,
+    filter: byText('title', 'Text to find in the title', 'lantern', (db, text) => listed(db.title.find(text))),
   },
   {
     name: 'description',
     summary: 'Projects by description',
-    description: `Projects whose description contains a text. ${anyCase}`,
-    filter: byText('description', 'Part of the description', 'sample', (db, text) => listed(db.description.find(text))),
+    description: `Projects whose description contains the given text. ${anyCase}`,
+    filter: byText('description', 'Text to find in the description', 'sample', (db, text) => listed(db.description.find(text))),
   },
   {
     name: 'search',
     summary: 'Projects by title or description',
-    description: `Projects whose title or description contains a text. ${anyCase}`,
-    filter: byText('search', 'Part of the title or description', 'fish', (db, text) =>
+    description: `Projects whose title or description contains the given text. ${anyCase}`,
+    filter: byText('search', 'Text to find in the title or description', 'fish', (db, text) =>
       listed(union(db.title.find(text), db.description.find(text))),
     ),
   },
   {
     name: 'status',
-    summary: 'Projects of a status',
+    summary: 'Projects by status',
     description: `Projects with this status. ${anyCase} \`filter/getstatuses\` lists the statuses.`,
-    filter: byText('status', 'The whole status', 'beta', (db, text) => listed(db.status.having(text))),
+    filter: byText('status', 'The status, exactly', 'beta', (db, text) => listed(db.status.having(text))),
   },
   {
     name: 'statuscolor',
-    summary: 'Projects of a status color',
+    summary: 'Projects by status color',
     description: `Projects whose status has this color. ${anyCase} \`filter/getcolors\` lists the colors.`,
-    filter: byText('statuscolor', 'The whole color', 'orange', (db, text) => listed(db.statuscolor.having(text))),
+    filter: byText('statuscolor', 'The color, exactly', 'orange', (db, text) => listed(db.statuscolor.having(text))),
   },
   {
     name: 'category',
-    summary: 'Projects of a category',
+    summary: 'Projects by category',
     description: 'Projects with this category. `filter/getcategories` lists the categories.',
-    filter: byText('category', 'The whole category', 'fabric', (db, text) => listed(db.categories.having(text))),
+    filter: byText('category', 'The category, exactly', 'fabric', (db, text) => listed(db.categories.having(text))),
   },
   {
     name: 'language',
-    summary: 'Projects written in a language',
+    summary: 'Projects by language',
     description: 'Projects with this language. `filter/getlangs` lists the languages.',
-    filter: byText('language', 'The whole name of the language', 'Java', (db, text) => listed(db.languages.having(text))),
+    filter: byText('language', 'The name of the language, exactly', 'Java', (db, text) => listed(db.languages.having(text))),
   },
 ]
 
 const lists: readonly (readonly [name: string, summary: string, (db: ProjectsDatabase) => readonly string[]])[] = [
-  ['getstatuses', 'Every status', (db) => db.status.values],
-  ['getcolors', 'Every status color', (db) => db.statuscolor.values],
-  ['getcategories', 'Every category', (db) => db.categories.values],
-  ['getlangs', 'Every language', (db) => db.languages.values],
+  ['getstatuses', 'All statuses', (db) => db.status.values],
+  ['getcolors', 'All status colors', (db) => db.statuscolor.values],
+  ['getcategories', 'All categories', (db) => db.categories.values],
+  ['getlangs', 'All languages', (db) => db.languages.values],
 ]
 
 /** `/v1/projects/...` */

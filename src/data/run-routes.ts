@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { RequestError } from '../errors.ts'
 import { security } from '../http/docs.ts'
 import { problems } from '../http/problem.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { json } from '../http/responses.ts'
-import { Counts, firstErrors, RunRecord, type StartedRun } from './runs/history.ts'
-import type { Runs, ScriptStatus, StartReply } from './runs/index.ts'
+import { RunList, scriptReplies } from './run-schemas.ts'
+import type { Runs, StartReply } from './runs/index.ts'
 import type { Schedule } from './runs/schedule.ts'
+import { toScriptRun } from './script-run.ts'
 import type { Script } from './scripts/script.ts'
 
 /** Path of the list of scripts; that of each script is below it. */
@@ -22,127 +22,6 @@ export interface RunRoutesOptions {
 }
 
 const noStore = { 'cache-control': 'no-store' }
-
-const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
-const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }
-
-/** A reply about the script itself. */
-const scriptReply = (description: string, status: string, headers?: object) => ({
-  description,
-  ...(headers && { headers }),
-  content: json(ScriptReply, { status }),
-})
-
-const scriptReplies = {
-  200: scriptReply('The script has started, or is already running', 'udating...'),
-  429: scriptReply('The script ran recently', 'ran 12 s ago, try again in 48 s', retryAfter),
-  500: scriptReply('The script could not be started', 'not started: unexpected error, see the log'),
-  503: scriptReply('Settings of the script are missing', 'not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET'),
-  ...problems(400, 401, 403),
-}
-
-const Time = Type.String({ format: 'date-time' })
-const RunList = Type.Object(
-  {
-    scripts: Type.Array(
-      Type.Object(
-        {
-          script: Type.String(),
-          path: Type.String({ description: 'Route that starts it' }),
-          state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
-          missing: Type.Array(Type.String(), { description: 'Required settings that are not set' }),
-          next_run: Type.Optional(Time),
-          last_success: Type.Optional(Time),
-          authorisation_expires: Type.Optional(
-            Type.String({ format: 'date-time', description: 'When the access obtained by tickwarden authorise expires' }),
-          ),
-          set_aside: Type.Optional(
-            Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
-          ),
-          last_start: Type.Optional(
-            Type.String({ format: 'date-time', description: 'Start of the run in progress, else of the last run' }),
-          ),
-          last_end: Type.Optional(
-            Type.String({
-              format: 'date-time',
-              description: 'End of the last run, as the fields below; absent if its process was killed',
-            }),
-          ),
-          duration: Type.Optional(Type.Number({ description: 'Seconds' })),
-          trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
-          outcome: Type.Optional(RunRecord.properties.outcome),
-          counts: Type.Optional(Counts),
-          error: Type.Optional(Type.String({ description: 'The first error' })),
-          errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and the number of others' })),
-          retry_at: Type.Optional(Time),
-        },
-        { title: 'Script run' },
-      ),
-    ),
-  },
-  {
-    title: 'Script runs',
-    examples: [
-      {
-        scripts: [
-          {
-            script: 'kcomebacks',
-            path: '/v1/run/kcomebacks',
-            state: 'succeeded',
-            missing: [],
-            next_run: '2026-01-16T03:00:00.000Z',
-            last_success: '2026-01-15T03:00:12.000Z',
-            last_start: '2026-01-15T03:00:00.000Z',
-            last_end: '2026-01-15T03:00:12.000Z',
-            duration: 12.3,
-            trigger: 'schedule',
-            outcome: 'done',
-            counts: { read: 11872, added: 14, changed: 3, unchanged: 11855, rejected: 2 },
-          },
-        ],
-      },
-    ],
-  },
-)
-
-const endedReply = (last: RunRecord) => ({
-  last_end: last.ended,
-  duration: last.duration,
-  trigger: last.trigger,
-  outcome: last.outcome,
-  counts: last.counts,
-  ...(last.errors.length > 0 && { error: last.errors[0], errors: last.errors }),
-  ...(last.retryAt !== undefined && { retry_at: last.retryAt }),
-})
-
-const interruption = 'interrupted: the process ended during the run; published data is complete'
-
-/** The end and the counts of an interrupted run are unknown. */
-const interruptedReply = ({ trigger }: StartedRun) => ({
-  trigger,
-  outcome: 'failed' as const,
-  error: interruption,
-  errors: [interruption],
-})
-
-function toReply(
-  { script, route, state, runningSince, missing, last, interrupted, lastSuccess, own }: ScriptStatus,
-  nextRun: number | undefined,
-) {
-  const started = runningSince ?? interrupted?.started ?? last?.started
-  return {
-    script,
-    path: route,
-    state,
-    missing,
-    ...(nextRun !== undefined && { next_run: new Date(nextRun).toISOString() }),
-    ...(lastSuccess !== undefined && { last_success: lastSuccess }),
-    ...(own?.authorisationExpires !== undefined && { authorisation_expires: new Date(own.authorisationExpires).toISOString() }),
-    ...(own !== undefined && own.setAside.length > 0 && { set_aside: firstErrors(own.setAside) }),
-    ...(started !== undefined && { last_start: started }),
-    ...(interrupted ? interruptedReply(interrupted) : last && endedReply(last)),
-  }
-}
 
 function send(reply: FastifyReply, code: number, status: string, headers: Readonly<Record<string, string>> = {}): FastifyReply {
   const prepared = prepareJson({ status }, { ...noStore, ...headers })
@@ -186,7 +65,7 @@ export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedul
     response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403) },
   }
   app.get(runPath, { ...common, schema }, async (request, reply) => {
-    const list = (await runs.status()).map((status) => toReply(status, schedule.next(status.script)))
+    const list = (await runs.status()).map((status) => toScriptRun(status, schedule.next(status.script)))
     return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
   })
   for (const { name, route, summary } of scripts) {

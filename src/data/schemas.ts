@@ -29,7 +29,7 @@ export const ValueList = Type.Object(
 export const ComebackInfo = Type.Object(
   {
     num_items: Type.Integer({ minimum: 0 }),
-    num_artists: Type.Integer({ minimum: 0, description: 'Distinct artist texts' }),
+    num_artists: Type.Integer({ minimum: 0, description: 'Number of distinct artists, compared as written' }),
     start_date: Type.String({ description: 'Date of the first entry as written; empty if there is none' }),
     end_date: Type.String({ description: 'Date of the last entry as written; empty if there is none' }),
   },

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import { isRecord } from '../game/protocol/is-record.ts'
 
 /** Format of the entries of a database, in a snapshot and as served. */
@@ -28,7 +28,7 @@ export function createSnapshotFormat<S extends TSchema>(
       if (!isRecord(element)) return 'is not an object'
       const entry = normalise(element, today)
       if (validator.Check(entry)) return entry as Static<S>
-      const [first] = validator.Errors(entry)
+      const [, [first]] = validator.Errors(entry)
       return first === undefined ? 'is not valid' : `${first.instancePath.slice(1) || 'the entry'} ${first.message}`
     },
   }

@@ -1,7 +1,7 @@
 /** Normalises a text for comparison: lower case, and combining characters composed (NFC). */
 export function fold(text: string): string {
   const lower = text.toLowerCase()
-  // Below U+0300 there is nothing to compose; this test is much cheaper than normalize().
+  // Below U+0300 nothing can be composed; this test is much cheaper than normalize().
   return /[\u0300-\uffff]/.test(lower) ? lower.normalize('NFC') : lower
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Agent, fetch, type Response } from 'undici'
+import type { Response } from 'undici'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../log.ts'
 import { version } from '../package.ts'
@@ -40,7 +40,10 @@ export function urlOrigin({
   const authorization = authorizationOf(target)
   target.username = ''
   target.password = ''
-  const agent = new Agent({ connect: { timeout: Math.min(timeoutMs, 10_000) } })
+  // Loaded only if a URL is configured.
+  const client = import('undici').then(({ Agent, fetch }) => {
+    return { fetch, agent: new Agent({ connect: { timeout: Math.min(timeoutMs, 10_000) } }) }
+  })
   const closing = new AbortController()
   const copy = join(cacheDir, `${database}-${createHash('sha256').update(url).digest('hex').slice(0, 16)}.cache`)
   let etag: string | undefined
@@ -73,6 +76,7 @@ export function urlOrigin({
       let response: Response
       let text: string
       try {
+        const { fetch, agent } = await client
         response = await fetch(target, {
           dispatcher: agent,
           signal,
@@ -121,7 +125,7 @@ export function urlOrigin({
     },
     async close() {
       closing.abort()
-      await agent.destroy()
+      await (await client).agent.destroy()
     },
   }
 }

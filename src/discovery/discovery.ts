@@ -1,13 +1,21 @@
+import { basename } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { checked } from '../config/setting.ts'
 import type { FleetChange } from '../game/fleet.ts'
 import type { ServerSettings } from '../game/server.ts'
+import { joinFirst } from '../join-first.ts'
 import type { Log } from '../log.ts'
 import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
 import type { Provider, ServerList } from './provider.ts'
 import { parseServerFile, readServerValues } from './server-settings.ts'
 import { activeProviders } from './settings.ts'
 import { type DiscoveryView, statusOf } from './status.ts'
+
+/** The error with its place. Errors of the config file start with its name. */
+function named(place: string, error: string): string {
+  const file = basename(place)
+  return error.startsWith(file) ? place + error.slice(file.length) : `${place}: ${error}`
+}
 
 export interface DiscoveryOptions {
   /** Values of the settings of all providers. */
@@ -23,8 +31,8 @@ export interface DiscoveryOptions {
 export interface Discovery extends DiscoveryView {
   /** All servers in order, with unique names. */
   servers(): readonly ServerSettings[]
-  /** Calls the listener after each change of the servers or the status. */
-  onChange(listener: () => void): void
+  /** Calls the listener after each change of the servers or the status; the function returned unsubscribes. */
+  onChange(listener: () => void): () => void
   /** Resolves when each list has been read once, successfully or not. Never rejects. */
   readonly firstRead: Promise<void>
   /** Reads every list now. Never rejects. */
@@ -32,23 +40,15 @@ export interface Discovery extends DiscoveryView {
   close(): void
 }
 
-/** Maximum number of names or messages in a log line; others are counted. */
-const maxLogged = 5
-
-export function shorten(texts: readonly string[], separator: string): string {
-  const more = texts.length > maxLogged ? `${separator}${texts.length - maxLogged} more` : ''
-  return texts.slice(0, maxLogged).join(separator) + more
-}
-
 /** Describes a change for the log: `added a, b; removed c`. */
 export const describeChange = ({ added, changed, removed }: FleetChange): string =>
   [['added', added] as const, ['changed', changed] as const, ['removed', removed] as const]
-    .flatMap(([verb, names]) => (names.length === 0 ? [] : [`${verb} ${shorten(names, ', ')}`]))
+    .flatMap(([verb, names]) => (names.length === 0 ? [] : [`${verb} ${joinFirst(names, ', ')}`]))
     .join('; ')
 
 /** Starts the active providers. The caller must close the result. */
 export function createDiscovery({ settings, configFile, readConfig, clock, log }: DiscoveryOptions): Discovery {
-  const listeners: (() => void)[] = []
+  const listeners = new Set<() => void>()
   let merged: MergedServers | undefined
   let version = 0
   /** The last logged problem of each list, so that it is logged once. */
@@ -81,9 +81,9 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
     const kept = readAt === undefined ? 'its servers are unknown' : 'its previous servers are still watched'
     const problem =
       error !== undefined
-        ? `${place}: ${error}; ${kept}`
+        ? `${named(place, error)}; ${kept}`
         : refused.length > 0
-          ? `${place}: entries were ignored: ${shorten(refused, '; ')}`
+          ? `${place}: entries were ignored: ${joinFirst(refused, '; ')}`
           : undefined
     const before = logged.get(key)
     if (problem === before) return
@@ -110,7 +110,10 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
 
   return {
     servers: () => merge().servers,
-    onChange: (listener) => void listeners.push(listener),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     status: () => lists().map(({ provider, list }) => statusOf(provider, list, refusedOf(list))),
     get version() {
       return version

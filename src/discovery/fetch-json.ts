@@ -1,4 +1,4 @@
-import { type Agent, fetch, type Response } from 'undici'
+import type { Response } from 'undici'
 import { version } from '../package.ts'
 import { readBody } from '../read-body.ts'
 import { DiscoveryError } from './provider.ts'
@@ -16,14 +16,23 @@ export interface Target {
   readonly authorization: string | undefined
 }
 
+/** The HTTP client; see createClient(). */
+type Client = Pick<typeof import('undici'), 'fetch'> & { readonly agent: import('undici').Agent }
+
+/** Creates a client with connections of its own, for fetchJson(); the caller destroys its agent. Loads the library. */
+export async function createClient(): Promise<Client> {
+  const { Agent, fetch } = await import('undici')
+  return { fetch, agent: new Agent() }
+}
+
 export interface FetchOptions {
-  readonly agent: Agent
+  readonly client: Promise<Client>
   readonly signal: AbortSignal
   readonly deadlineMs: number
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The name shown to clients: host and last segment, because the path of a URL may be secret. */
+/** The name shown to clients: host and last segment, because the whole path may be secret. */
 export function nameOf({ host, pathname }: URL): string {
   const segments = pathname.split('/').filter((segment) => segment !== '')
   return `${host}/${segments.length > 1 ? '.../' : ''}${segments.at(-1) ?? ''}`
@@ -41,7 +50,8 @@ export function toTarget(text: string, token: string | undefined): Target {
 }
 
 /** Sends a request and follows redirects, but not to another origin if the request has credentials. */
-async function follow({ url, authorization }: Target, { agent, headers }: FetchOptions, signal: AbortSignal): Promise<Response> {
+async function follow({ url, authorization }: Target, { client, headers }: FetchOptions, signal: AbortSignal): Promise<Response> {
+  const { fetch, agent } = await client
   let at = url
   for (let count = 0; count <= maxRedirects; count++) {
     const response = await fetch(at, {

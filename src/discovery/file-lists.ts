@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { watchFolder } from '../files.ts'
+import { fileVersion, watchFolder } from '../files.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ServerList } from './provider.ts'
 
 /** Poll interval, for network file systems and bind mounts of single files, which do not report changes. */
@@ -20,15 +20,15 @@ export interface FileListsOptions {
    * @param name of the file, for messages
    * @throws DiscoveryError if it is not valid
    */
-  readonly parse: (text: string, path: string, name: string) => ParsedList
+  readonly parse: (text: string, path: string, name: string) => ParsedList | Promise<ParsedList>
   readonly clock: Clock
   readonly changed: () => void
 }
 
 interface TrackedFile {
   readonly pattern: string
-  /** Times, size and inode at the last read; undefined if it failed. */
-  readonly identity: string | undefined
+  /** The version that was read last; undefined if that failed. */
+  readonly version: string | undefined
   readonly list: ServerList
 }
 
@@ -71,22 +71,22 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     try {
       // Before the file is read, so that a change in the meantime is noticed at the next poll.
       const stats = await stat(path, { bigint: true })
-      const { mtimeNs, ctimeNs, size, ino } = stats
-      const identity = `${mtimeNs} ${ctimeNs} ${size} ${ino}`
-      if (before?.identity === identity && !again) return before
+      const { size } = stats
+      const version = fileVersion(stats)
+      if (before?.version === version && !again) return before
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
       if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes; the maximum is ${maxBytes}`)
       const text = await readFile(path, 'utf8')
       try {
-        return { pattern, identity, list: { name, place: path, ...parse(text, path, name), readAt: clock.wall() } }
+        return { pattern, version, list: { name, place: path, ...(await parse(text, path, name)), readAt: clock.wall() } }
       } catch (error) {
-        return { pattern, identity, list: failed(before, name, path, error) }
+        return { pattern, version, list: failed(before, name, path, error) }
       }
     } catch (error) {
       const list = failed(before, name, path, error)
-      const isSame = before !== undefined && before.identity === undefined && before.list.error === list.error
-      return isSame ? before : { pattern, identity: undefined, list }
+      const isSame = before !== undefined && before.version === undefined && before.list.error === list.error
+      return isSame ? before : { pattern, version: undefined, list }
     }
   }
 

@@ -56,7 +56,7 @@ export interface ProviderContext {
   readonly parseServers: (text: string, name: string) => readonly ServerSettings[]
   /**
    * Parses the settings of one server.
-   * @param values texts by key, as in an entry of `servers`: `rcon.address`
+   * @param values strings by key, as in an entry of `servers`: `rcon.address`
    * @throws DiscoveryError that lists every mistake
    */
   readonly readServer: (values: ReadonlyMap<string, string>, place: string) => ServerSettings
@@ -69,7 +69,7 @@ export interface ProviderContext {
 export interface ProviderDescriptor<N extends string = string, T extends SettingTable = SettingTable> {
   /** Name in the API and metrics: `file_sd`. */
   readonly name: N
-  /** What it reads, for the docs: `target groups in files, as for file_sd of Prometheus`. */
+  /** The source of its servers, for the docs: `target groups in files, as for file_sd of Prometheus`. */
   readonly title: string
   /** How its entries become servers, for the docs. */
   readonly meaning: string

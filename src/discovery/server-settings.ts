@@ -1,5 +1,6 @@
-import { type Given, readServerFile } from '../config/file.ts'
-import { readEntry } from '../config/server.ts'
+import type { Given } from '../config/read.ts'
+import { readEntry } from '../config/server-entry.ts'
+import { readServerFile } from '../config/server-file.ts'
 import { settingsOfServer } from '../config/settings.ts'
 import type { ServerSettings } from '../game/server.ts'
 import { DiscoveryError } from './provider.ts'
@@ -11,8 +12,8 @@ const throwProblems = (problems: readonly string[]): void => {
 }
 
 /**
- * The settings of one server from texts by key. What these are read from is not trusted with files of this machine: neither a
- * setting that names one is taken nor a secret in one.
+ * Parses the settings of one server from strings by key. Their origin is not trusted to name files of this machine: settings
+ * that name a file, and secrets read from a file, are refused.
  * @throws DiscoveryError
  */
 export function readServerValues(values: ReadonlyMap<string, string>, place: string): ServerSettings {
@@ -20,7 +21,7 @@ export function readServerValues(values: ReadonlyMap<string, string>, place: str
   const given = new Map<string, Given>()
   for (const [key, text] of values) {
     const kind = keys.get(key)
-    if (kind === undefined || kind.isLocal) problems.push(`${place}: ${key} is not a setting that can be given here`)
+    if (kind === undefined || kind.isLocal) problems.push(`${place}: ${key} cannot be set here`)
     else given.set(key, { from: `${place}: ${key}`, inFile: true, text })
   }
   const { server } = readEntry({ place, settings: given }, problems)
@@ -30,8 +31,8 @@ export function readServerValues(values: ReadonlyMap<string, string>, place: str
 }
 
 /**
- * The servers of a file of its own.
- * @param name of the file; a single server without a name is called so, without the extension
+ * The servers of a separate file.
+ * @param name of the file; a single server without a name is named after it, without the extension
  * @throws DiscoveryError
  */
 export function parseServerFile(text: string, name: string): readonly ServerSettings[] {

@@ -3,6 +3,7 @@ import { quoted } from '../config/read.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { ServerSettings } from '../game/server.ts'
+import { createPauses } from '../pauses.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
 
 /** A target group of Prometheus' file_sd and http_sd: https://prometheus.io/docs/prometheus/latest/http_sd/ */
@@ -15,7 +16,7 @@ interface TargetGroup {
 const nameLabels = ['name', 'server', '__meta_tickwarden_name'] as const
 /** `__tickwarden_rcon_password` is the setting `rcon.password` of the server. */
 const settingPrefix = '__tickwarden_'
-/** A list that never ends, or that is not meant for here, must not take all memory. */
+/** Limits the memory that an endless or unrelated list can take. */
 const maxTargets = 100_000
 
 const isTextList = (value: unknown): value is readonly string[] =>
@@ -25,9 +26,9 @@ function toGroup(value: unknown, index: number): TargetGroup {
   const place = `group ${index + 1}`
   if (!isRecord(value)) throw new DiscoveryError(`${place}: expected an object with targets and labels`)
   const { targets, labels = {} } = value
-  if (!isTextList(targets)) throw new DiscoveryError(`${place}: targets: expected a list of texts, each host:port`)
+  if (!isTextList(targets)) throw new DiscoveryError(`${place}: targets: expected a list of strings, each host:port`)
   if (!isRecord(labels) || Object.values(labels).some((label) => typeof label !== 'string'))
-    throw new DiscoveryError(`${place}: labels: expected an object of texts`)
+    throw new DiscoveryError(`${place}: labels: expected an object whose values are strings`)
   return { targets, labels: labels as TargetGroup['labels'] }
 }
 
@@ -38,12 +39,19 @@ function addressOf(target: string, labels: TargetGroup['labels']): ServerAddress
   return parseServerAddress(`${edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort({ host, port: Number(port) })}`)
 }
 
+/** A text that differs for groups whose targets would be different servers; faster than JSON. */
+function keyOf({ targets, labels }: TargetGroup): string {
+  let key = `\0${targets.length}`
+  for (const name in labels) key += `\0${name}\0${labels[name]}`
+  return key
+}
+
 /**
- * Creates a function that parses target groups. Unchanged targets keep their object, so that only changed targets
+ * Creates a function that parses target groups, in slices. Unchanged targets keep their object, so that only changed targets
  * are parsed again.
  */
 export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'readServer'>) {
-  /** What a server has of which nothing but name and address is set. */
+  /** The settings of a server that has only a name and an address. */
   const plain = readServer(new Map(Object.entries({ name: 'plain', address: 'plain.test' })), 'target')
   let previous = new Map<string, ServerSettings | DiscoveryError>()
 
@@ -56,7 +64,7 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const settings = Object.entries(labels).filter(([label]) => label.startsWith(settingPrefix))
     const plainName = serverName.parse(name)
     const group = labels.group?.trim()
-    // Reading every setting that there is takes far longer, and most targets have none of them.
+    // Reading every possible setting takes far longer, and most targets have none.
     if (settings.length === 0 && plainName !== undefined)
       return { ...plain, name: plainName, ...(group && { group }), sources: { ...plain.sources, status: { address } } }
     const values = new Map([
@@ -81,7 +89,7 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
    * @param groups parsed from JSON or YAML
    * @throws DiscoveryError if they are not target groups; single targets that are not valid are ignored
    */
-  return (groups: unknown): ParsedList => {
+  return async (groups: unknown): Promise<ParsedList> => {
     if (!Array.isArray(groups)) throw new DiscoveryError('expected a list of target groups: [{"targets": ["host:port"]}]')
     const next = new Map<string, ServerSettings | DiscoveryError>()
     const servers: ServerSettings[] = []
@@ -89,10 +97,12 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const all = groups.map(toGroup)
     const count = all.reduce((sum, { targets }) => sum + targets.length, 0)
     if (count > maxTargets) throw new DiscoveryError(`it has ${count} targets, more than ${maxTargets}`)
+    const pauses = createPauses()
     for (const group of all) {
-      const suffix = JSON.stringify([group.targets.length, group.labels])
+      const groupKey = keyOf(group)
       for (const target of group.targets) {
-        const key = `${target} ${suffix}`
+        if (pauses.isDue()) await pauses.take()
+        const key = target + groupKey
         const made = next.get(key) ?? previous.get(key) ?? attempt(target, group)
         next.set(key, made)
         if (made instanceof DiscoveryError) refused.push(made.message)

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
-import { SourceError, toSourceError, withProgress } from './errors.ts'
+import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 
 export interface HttpRequest {
@@ -29,7 +29,7 @@ const isParseError = (error: unknown): boolean =>
 /**
  * Makes one request over a new connection. Redirects are not followed.
  * @param signal aborts the request; the promise rejects with its reason. The connection is always destroyed.
- * @throws SourceError `too_large`, `malformed`, `closed` or `dns`; otherwise the system error
+ * @throws SourceError `too_large`, `malformed`, `closed`, `dns` or `tls`; otherwise the system error
  */
 export async function requestBounded(
   { method, url, headers = {}, body, maxBytes }: HttpRequest,
@@ -67,7 +67,7 @@ export async function requestBounded(
       if (signal.aborted)
         reject(connectedAt > 0 ? withProgress(toSourceError(signal.reason, url.host), 'connected') : signal.reason)
       else if (isParseError(error)) reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
-      else reject(error)
+      else reject(isSecure && connectedAt === 0 ? toTlsError(error, url.host) : error)
     }
     outgoing.on('error', fail)
     outgoing.on('response', (reply) => {

@@ -7,7 +7,7 @@ import { Duplex } from 'node:stream'
  * @returns a socket that emits `connect` when `open` resolves, and `error` when it rejects
  */
 export function createDeferredConnection(open: (signal: AbortSignal) => Promise<net.Socket>): net.Socket {
-  // A net.Socket needs a system handle from the start. This class implements every member of it that the sources use.
+  // A net.Socket needs a system handle from the start. This class implements every member that the sources use.
   return new DeferredConnection(open) as Duplex as net.Socket
 }
 

@@ -25,15 +25,18 @@ export class SourceError extends Error {
   readonly code: SourceErrorCode
   /** Only set for `timeout`; absent if the connection was not established. */
   readonly progress?: SourceProgress
+  /** What to check, instead of the hint of the source: set if the cause is not the server. */
+  readonly hint?: string
 
   constructor(
     code: SourceErrorCode,
     message: string,
-    { progress, ...options }: { readonly cause?: unknown; readonly progress?: SourceProgress } = {},
+    { progress, hint, ...options }: { readonly cause?: unknown; readonly progress?: SourceProgress; readonly hint?: string } = {},
   ) {
     super(message, options)
     this.code = code
     if (progress !== undefined) this.progress = progress
+    if (hint !== undefined) this.hint = hint
   }
 }
 
@@ -75,4 +78,14 @@ export function toSourceError(error: unknown, target: string): SourceError {
   const [code, meaning] = systemCodes[systemCode] ?? ['internal', undefined]
   const text = meaning === undefined ? message : `${meaning} (${message})`
   return new SourceError(code, `${target}: ${text}`, { cause: error })
+}
+
+/** Converts an error of a TLS handshake as toSourceError() does; one that is not a system error becomes `tls`. */
+export function toTlsError(error: unknown, target: string): SourceError {
+  const converted = toSourceError(error, target)
+  if (converted.code !== 'internal') return converted
+  // OpenSSL's messages are long and contain source code locations; the reason is the useful part.
+  const reason =
+    error instanceof Error && 'reason' in error ? String(error.reason) : error instanceof Error ? error.message : String(error)
+  return new SourceError('tls', `${target}: TLS handshake failed (${reason})`, { cause: error })
 }

@@ -12,9 +12,13 @@ import { createConnectBackoffs, createServerBackoffs } from './watcher/connect-b
 import { createWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
-/** Milliseconds over which the first polls are spread for each server, at most the interval: a small fleet starts at once. */
+/** The first polls are spread over this many milliseconds per server, at most one interval: a small fleet starts immediately. */
 const startSpacing = 5
-/** Polls that run at once: each has a socket, and thousands of servers that do not answer must not take every file descriptor. */
+/** The part of the interval over which the first polls are spread, so that the last one ends within the interval. */
+const startShare = 0.95
+/**
+ * Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors.
+ */
 const maxRunningPolls = 4_096
 
 export interface FleetOptions {
@@ -23,29 +27,29 @@ export interface FleetOptions {
   readonly clock: Clock
   readonly log: Log
   readonly random?: () => number
-  /** What the watched servers are reached through; default: the system's network, without a cache of names. */
+  /** Network access to the watched servers; default: the system's network, without a name cache. */
   readonly network?: Network
   /** Called when a poll starts, with the seconds since it was due. */
   readonly onPollStart?: (delaySeconds: number) => void
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
   /**
-   * Where several processes share the servers: makes what stands for the watcher of a server, which polls only in one of them.
-   * @param createWatcher makes the watcher that polls
+   * If several processes share the servers: creates the watcher of a server, which polls in only one of them.
+   * @param createWatcher creates the watcher that polls
    */
   readonly share?: (server: ServerSettings, createWatcher: () => Watcher) => Watcher
 }
 
 export interface ProbeOptions {
-  /** What the sources reach servers through; default: the system's network, without a cache of names. */
+  /** Network access of the sources; default: the system's network, without a name cache. */
   readonly network?: Network
   readonly phases?: PhaseRecorder
   readonly log?: Log
 }
 
-/** What an update has changed: names of servers, each in one of the lists. All are empty where only the order is another. */
+/** The changes of an update: names of servers, each in one of the lists. All lists are empty if only the order has changed. */
 export interface FleetChange {
   readonly added: readonly string[]
-  /** Their settings have changed: each has a new watcher. */
+  /** Servers whose settings have changed; each has a new watcher. */
   readonly changed: readonly string[]
   readonly removed: readonly string[]
 }
@@ -59,29 +63,31 @@ export interface Fleet {
   get(name: string): Watcher | undefined
   settingsOf(name: string): ServerSettings | undefined
   /**
-   * Watches these servers from now on. A server whose settings are equal to those before keeps its watcher with its connections, one
-   * whose settings differ gets a new watcher, and the watcher of one that is not in the list is closed.
-   * @param servers in their order, each name once
-   * @throws RangeError where two have the same name; then nothing has changed
+   * Replaces the watched servers. A server with unchanged settings keeps its watcher and its connections, one with changed
+   * settings gets a new watcher, and the watcher of a server that is not in the list is closed.
+   * @param servers in order, with unique names
+   * @throws RangeError if two have the same name; then nothing has changed
    */
   update(servers: readonly ServerSettings[]): FleetChange
-  /** Calls the listener after each update that changed anything; the function returned unsubscribes. */
+  /** Calls the listener after each update that changed anything; the returned function unsubscribes. */
   onChange(listener: (change: FleetChange) => void): () => void
-  /** Calls the listener with each new snapshot of every server, also of those added later; the function returned unsubscribes. */
+  /**
+   * Calls the listener with each new snapshot of every server, including servers added later; the returned function
+   * unsubscribes.
+   */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
   /**
-   * A watcher for one poll of a server that need not be watched; the caller closes it. Nothing is logged unless a log is given:
-   * the outcome is in its snapshot. Of a watched server it shares when connections may be made, so that probes with a wrong
-   * password do not add to the attempts to log in.
+   * Creates a watcher for a single poll of a server, watched or not; the caller closes it. Without a log nothing is logged. It
+   * shares the connection backoff of a watched server, so that probes with a wrong password cause no further logins.
    * @param timeout milliseconds
    */
   probe(server: ServerSettings, timeout: number, options?: ProbeOptions): Watcher
-  /** Starts to poll the servers, also those that are added later. */
+  /** Starts polling the servers, including those added later. */
   start(): void
   close(): void
 }
 
-/** A value that is made from the servers once, and again after they have changed. */
+/** A value computed from the servers once, and again after they have changed. */
 export function perServers<T>(fleet: Pick<Fleet, 'servers'>, make: (servers: readonly ServerSettings[]) => T): () => T {
   let last: { readonly servers: readonly ServerSettings[]; readonly value: T } | undefined
   return () => {
@@ -118,6 +124,9 @@ export function createFleet(options: FleetOptions): Fleet {
   let watchers: readonly Watcher[] = []
   let isStarted = false
   let isClosed = false
+  // One closure for all servers, which may be thousands.
+  const pollStarted = (delayMs: number) => onPollStart(delayMs / 1_000)
+  const notifySnapshot = (snapshot: ServerSnapshot) => notify(snapshotListeners, snapshot)
 
   const createFor = (
     server: ServerSettings,
@@ -136,7 +145,7 @@ export function createFleet(options: FleetOptions): Fleet {
       log,
       random,
       limit,
-      onPollStart: (delayMs) => onPollStart(delayMs / 1_000),
+      onPollStart: pollStarted,
       onRecovery: ownBackoffs.endPauses,
       sources: (push, requestPoll) =>
         createSources(server, {
@@ -152,7 +161,7 @@ export function createFleet(options: FleetOptions): Fleet {
     })
   }
 
-  /** One listener that fails does not keep the others from being called. */
+  /** If one listener throws, the others are still called. */
   function notify<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
     for (const listener of listeners) {
       try {
@@ -166,13 +175,13 @@ export function createFleet(options: FleetOptions): Fleet {
   function watch(settings: ServerSettings): Entry {
     const createWatcher = () => createFor(settings, poll, { log, ...(network && { network }) }, false)
     const watcher = options.share?.(settings, createWatcher) ?? createWatcher()
-    watcher.subscribe((snapshot) => notify(snapshotListeners, snapshot))
+    watcher.subscribe(notifySnapshot)
     return { settings, watcher }
   }
 
   function startSpread(started: readonly Watcher[]): void {
-    // By the name, so that a server keeps its place over restarts, whatever servers come and go.
-    const span = Math.min(poll.interval, started.length * startSpacing)
+    // Derived from the name, so that a server keeps its offset across restarts, whatever other servers are added or removed.
+    const span = Math.min(poll.interval * startShare, started.length * startSpacing)
     for (const watcher of started) watcher.start(placeOf(watcher.server) * span)
   }
 
@@ -196,7 +205,7 @@ export function createFleet(options: FleetOptions): Fleet {
     servers = list.map(({ settings }) => settings)
     watchers = list.map(({ watcher }) => watcher)
     const removed = [...before.keys()].filter((name) => !next.has(name))
-    // After creating the new watchers, so that the backoff of a target that both use is kept.
+    // After creating the new watchers, so that a backoff shared by both is kept.
     for (const name of [...changed, ...removed]) before.get(name)?.watcher.close()
     if (isStarted) startSpread([...added, ...changed].flatMap((name) => next.get(name)?.watcher ?? []))
     const change = { added, changed, removed }

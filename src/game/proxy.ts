@@ -1,8 +1,7 @@
 import { request } from 'node:http'
 import type net from 'node:net'
-import { SocksClient } from 'socks'
 import { connected, createDeferredConnection } from './deferred-connection.ts'
-import { SourceError, toSourceError } from './errors.ts'
+import { SourceError, type SourceErrorCode, toSourceError } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 import { formatHostPort, type HostPort } from './protocol/address.ts'
 
@@ -14,6 +13,14 @@ export interface ProxyAddress extends HostPort {
 export interface ProxyCredentials {
   readonly user: string
   readonly password: string
+}
+
+const unreachableHint = 'is the proxy running, and is MC_VIA its address?'
+
+/** Hints for what the proxy itself reports; other errors are about the server behind it. */
+const hints: Readonly<Partial<Record<SourceErrorCode, string>>> = {
+  auth: 'MC_VIA_CREDENTIALS must be user:password as the proxy expects it',
+  unsupported: 'is MC_VIA the address of a proxy, with its protocol?',
 }
 
 type OpenTunnel = (
@@ -33,16 +40,27 @@ const tunnels: Readonly<Record<ProxyAddress['protocol'], OpenTunnel>> = { socks5
 export function createProxyNetwork(proxy: ProxyAddress, credentials: ProxyCredentials | undefined, network: Network): Network {
   const proxyUrl = `${proxy.protocol}://${formatHostPort(proxy)}`
 
-  async function open(destination: HostPort, signal: AbortSignal): Promise<net.Socket> {
+  async function connectToProxy(signal: AbortSignal): Promise<net.Socket> {
     let socket: net.Socket | undefined
     try {
       socket = network.connect(await addressesOf(proxy.host, network, signal), proxy.port)
-      await connected(socket, signal)
-      return await tunnels[proxy.protocol](socket, destination, credentials, signal)
+      return await connected(socket, signal)
     } catch (error) {
       socket?.destroy()
+      const { code, message } = toSourceError(error, 'the proxy cannot be reached')
+      throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error, hint: unreachableHint })
+    }
+  }
+
+  async function open(destination: HostPort, signal: AbortSignal): Promise<net.Socket> {
+    const socket = await connectToProxy(signal)
+    try {
+      return await tunnels[proxy.protocol](socket, destination, credentials, signal)
+    } catch (error) {
+      socket.destroy()
       const { code, message } = toSourceError(error, formatHostPort(destination))
-      throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error })
+      const hint = hints[code]
+      throw new SourceError(code, `through the proxy ${proxyUrl}: ${message}`, { cause: error, ...(hint && { hint }) })
     }
   }
 
@@ -77,6 +95,8 @@ async function openSocksTunnel(
   const abort = () => socket.destroy()
   signal.addEventListener('abort', abort, { once: true })
   try {
+    // Loaded when needed, because few servers are behind a SOCKS proxy.
+    const { SocksClient } = await import('socks')
     await SocksClient.createConnection({
       command: 'connect',
       existing_socket: socket,

@@ -79,7 +79,10 @@ export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field
   readonly [K in FieldName]: readonly SourceName[]
 }
 
-const fields = Object.entries(precedence) as readonly (readonly [FieldName, readonly SourceName[]])[]
+/** The position of each source in the precedence of a field. */
+const ranks: ReadonlyMap<string, ReadonlyMap<SourceName, number>> = new Map(
+  fieldNames.map((field) => [field, new Map(precedence[field].map((source, rank) => [source, rank]))]),
+)
 
 const none: ReadonlySet<SourceName> = new Set()
 
@@ -94,9 +97,13 @@ export const fieldReadAt = (reading: Reading, field: FieldName): number => readi
  */
 export function merge(readings: readonly Reading[], failing: ReadonlySet<SourceName> = none): KnownFields {
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
-  for (const [name, sources] of fields) {
-    const field = pick(name, sources, readings, failing)
-    if (field !== undefined) known[name] = field
+  for (const reading of readings) {
+    for (const key in reading.fields) {
+      const name = key as FieldName
+      const value = reading.fields[name]
+      if (value === undefined || !isBetter(reading.source, known[name]?.source, name, failing)) continue
+      known[name] = Object.freeze({ value, source: reading.source, at: fieldReadAt(reading, name) })
+    }
   }
   const { players } = known as KnownFields
   if (players !== undefined) known.players = Object.freeze({ ...players, value: withIds(players.value, readings) })
@@ -111,27 +118,19 @@ function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
   return { ...list, players: list.players.map((player) => (player.id === undefined ? known.get(player.name) : player) ?? player) }
 }
 
-function pick(
-  name: FieldName,
-  sources: readonly SourceName[],
-  readings: readonly Reading[],
+/** Whether a field of this source replaces that of the source of an earlier reading. */
+function isBetter(
+  source: SourceName,
+  before: SourceName | undefined,
+  field: FieldName,
   failing: ReadonlySet<SourceName>,
-): KnownField<unknown> | undefined {
-  let ofFailing: KnownField<unknown> | undefined
-  for (const source of sources) {
-    const isFailing = failing.has(source)
-    if (isFailing && ofFailing !== undefined) continue
-    for (let index = readings.length - 1; index >= 0; index--) {
-      const reading = readings[index]
-      if (reading?.source !== source) continue
-      const value = reading.fields[name]
-      if (value === undefined) continue
-      const field = Object.freeze({ value, source, at: fieldReadAt(reading, name) })
-      if (!isFailing) return field
-      ofFailing ??= field
-    }
-  }
-  return ofFailing
+): boolean {
+  const fieldRanks = ranks.get(field)
+  const rank = fieldRanks?.get(source)
+  if (rank === undefined) return false
+  if (before === undefined) return true
+  if (failing.has(source) !== failing.has(before)) return failing.has(before)
+  return rank <= (fieldRanks?.get(before) ?? Number.POSITIVE_INFINITY)
 }
 
 /** The world upgrade because of which the server is not up yet; undefined if there is none. */

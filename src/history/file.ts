@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { createPauses } from '../pauses.ts'
 import { encodeFrame, type FrameKind, frameKinds, header, readFrames } from './frames.ts'
 
 /** Appended bytes after which the file is rewritten: some 8 hours. */
@@ -66,19 +67,21 @@ export function createHistoryFile(folder: string, server: string): HistoryFile {
       }
       if (file.length > maxFile) return renameUnreadable(`it has ${file.length} bytes`)
       if (!file.subarray(0, header.length).equals(header)) return renameUnreadable('it is not a history file of this version')
-      let imageEnd = 0
-      const frames: [number, Buffer][] = []
-      const end = readFrames(file, (kind, payload) => {
-        frames.push([kind, payload])
-        if (kind === frameKinds.image) imageEnd = payload.byteOffset - file.byteOffset + payload.length
-      })
-      if (frames[0]?.[0] !== frameKinds.server || frames[1]?.[0] !== frameKinds.image)
-        return renameUnreadable('its start is damaged')
-      if (frames[0][1].toString() !== server) return renameUnreadable('it belongs to another server')
-      for (const [kind, payload] of frames) found(kind, payload)
+      const frames = readFrames(file)
+      const [name, image] = [frames.next().value, frames.next().value]
+      if (name?.kind !== frameKinds.server || image?.kind !== frameKinds.image) return renameUnreadable('its start is damaged')
+      if (name.payload.toString() !== server) return renameUnreadable('it belongs to another server')
+      found(image.kind, image.payload)
+      let { end } = image
+      const pauses = createPauses()
+      for (const frame of frames) {
+        found(frame.kind, frame.payload)
+        end = frame.end
+        if (pauses.isDue()) await pauses.take()
+      }
       if (end < file.length) await truncate(path, end)
       size = end
-      appended = end - imageEnd
+      appended = end - image.end
       return undefined
     },
     async append(frames) {

@@ -16,7 +16,7 @@ export async function openFolder({ historyDir, dataDir }: FolderSettings, log: L
   const inMemory = 'the history is kept in memory only and lost when the service stops'
   const given = historyDir ?? (dataDir === undefined ? undefined : join(dataDir, 'history'))
   if (given === undefined) {
-    log.info(`No data folder is set, so ${inMemory}; set DATA_DIR or HISTORY_DIR to keep it.`)
+    log.info(`No data folder is set, so ${inMemory}; set HISTORY_DIR to keep it.`)
     return undefined
   }
   const folder = resolve(given)

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { createByteReader, createByteWriter } from './bytes.ts'
+import { type ByteReader, createByteReader, createByteWriter } from './bytes.ts'
 import { decode16, encode16 } from './decimal16.ts'
 import { levels } from './levels.ts'
 import { type SeriesName, seriesNames } from './series.ts'
@@ -29,22 +29,26 @@ export function encodeFrame(kind: FrameKind, payload: Uint8Array): Buffer {
   return frame
 }
 
-/**
- * Calls `found` with each frame after the header, up to the first incomplete one.
- * @returns the offset of the end of the last complete frame
- */
-export function readFrames(file: Buffer, found: (kind: number, payload: Buffer) => void): number {
+/** A frame of a file. */
+export interface Frame {
+  readonly kind: number
+  readonly payload: Buffer
+  /** Offset of its end in the file. */
+  readonly end: number
+}
+
+/** The frames after the header, up to the first incomplete one. */
+export function* readFrames(file: Buffer): Generator<Frame> {
   let position = header.length
   while (position + overhead <= file.length) {
     const end = position + overhead + file.readUInt32LE(position)
-    if (end > file.length) break
+    if (end > file.length) return
     const kind = file.readUInt8(position + 4)
     const payload = file.subarray(position + overhead, end)
-    if (file.readUInt32LE(position + 5) !== checksum(kind, payload)) break
-    found(kind, payload)
+    if (file.readUInt32LE(position + 5) !== checksum(kind, payload)) return
+    yield { kind, payload, end }
     position = end
   }
-  return position
 }
 
 const finest = levels[0].step
@@ -75,6 +79,9 @@ export function encodeSlice({ start, knownMs, upMs, peakAt, values }: Slice): Bu
   return writer.done()
 }
 
+const readNumber = (reader: ByteReader, name: SeriesName): number =>
+  isExact(name) ? reader.float32() : decode16(reader.uint16())
+
 /** @throws RangeError if it is too short */
 export function decodeSlice(payload: Buffer): Slice {
   const reader = createByteReader(payload)
@@ -84,10 +91,9 @@ export function decodeSlice(payload: Buffer): Slice {
   const values = seriesNames.map((name, index) => {
     if ((known & (1 << index)) === 0) return undefined
     const weight = reader.uint16()
-    const read = () => (isExact(name) ? reader.float32() : decode16(reader.uint16()))
-    const first = read()
+    const first = readNumber(reader, name)
     if ((constant & (1 << index)) !== 0) return { min: first, mean: first, max: first, weight }
-    return { min: first, mean: read(), max: read(), weight }
+    return { min: first, mean: readNumber(reader, name), max: readNumber(reader, name), weight }
   })
   return { start, knownMs, upMs, values, peakAt: start + peakOffset }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
+import { createLimiter } from '../game/names/limiter.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { Log } from '../log.ts'
@@ -40,6 +41,9 @@ export interface HistoryOptions {
 
 const finest = levels[0].step
 
+/** Histories that are loaded at once: each has its file in memory, some 200 KB. */
+const maxLoading = 4
+
 /**
  * Records the snapshots of the fleet. It resolves after the history written by an earlier process has been loaded. The history of
  * a server that is no longer watched is written and then released; it is loaded again if the server returns.
@@ -50,6 +54,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
   const loading = new Map<RecordedServer, Promise<void>>()
   /** Histories of servers that are no longer watched, by name, until they are written. */
   const leaving = new Map<string, Promise<void>>()
+  const limit = createLimiter(() => maxLoading)
   const unknown = createRecordedServer({ clock, staleAfter: Number.POSITIVE_INFINITY, log })
   const of = (server: string): RecordedServer => servers.get(server) ?? unknown
 
@@ -68,7 +73,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     servers.set(server, recorded)
     const load = async () => {
       await leaving.get(server)
-      await recorded.load()
+      await limit(recorded.load)
       loading.delete(recorded)
       const newest = servers.get(server) === recorded ? fleet.get(server)?.snapshot() : undefined
       if (newest !== undefined) recorded.observe(newest)
@@ -107,8 +112,10 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
   /** A rewritten file is flushed to disk, which takes a while: the other files must not wait for that. */
   async function tidySome(): Promise<void> {
     const begun = clock.now()
+    const pauses = createPauses()
     for (const recorded of servers.values()) {
       if (clock.now() - begun > finest / 2) return
+      if (pauses.isDue()) await pauses.take()
       // The file of a history that is not loaded yet would be replaced by an empty one.
       if (!loading.has(recorded)) await recorded.tidy()
     }

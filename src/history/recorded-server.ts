@@ -5,7 +5,7 @@ import { createByteReader, createByteWriter } from './bytes.ts'
 import type { HistoryFile } from './file.ts'
 import { decodeSessionChange, decodeSlice, encodeFrame, encodeSessionChange, encodeSlice, frameKinds } from './frames.ts'
 import { levels } from './levels.ts'
-import { createRecorder } from './recorder.ts'
+import { createRecorder, type Recorder } from './recorder.ts'
 import { createServerHistory, type ServerHistory } from './server-history.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
@@ -40,111 +40,131 @@ export interface RecordedServerOptions {
 const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? (error as Error).message
 
 /** The history of one server, in memory and, if there is a file, on disk. */
-export function createRecordedServer({ clock, staleAfter, log, ...options }: RecordedServerOptions): RecordedServer {
-  let { file } = options
-  const history = createServerHistory()
-  const sessions = createSessions()
-  const recorder = createRecorder(history, clock, staleAfter)
+export const createRecordedServer = (options: RecordedServerOptions): RecordedServer => new FileBackedServer(options)
+
+/** A class for the same reason as ring.ts. */
+class FileBackedServer implements RecordedServer {
+  readonly sessions: Sessions = createSessions()
+  readonly #options: RecordedServerOptions
+  readonly #history: ServerHistory
+  readonly #recorder: Recorder
+  #file: HistoryFile | undefined
   /** A failure is logged once, not every 10 s. */
-  let isFailing = false
+  #isFailing = false
   /** Time up to which the file is complete, Unix milliseconds. */
-  let lastAt = Number.NEGATIVE_INFINITY
+  #lastAt = Number.NEGATIVE_INFINITY
+
+  constructor(options: RecordedServerOptions) {
+    this.#options = options
+    this.#file = options.file
+    this.#history = createServerHistory(options.file !== undefined)
+    this.#recorder = createRecorder(this.#history, options.clock, options.staleAfter)
+  }
+
+  current(): ServerHistory {
+    this.#recorder.flush()
+    return this.#history
+  }
+
+  observe(snapshot: ServerSnapshot): void {
+    this.#recorder.observe(snapshot)
+    const list = snapshot.up ? snapshot.fields.players?.value : undefined
+    if (list?.complete) this.sessions.observe(list.players, Math.round(this.#options.clock.wall()))
+  }
+
+  async load(): Promise<void> {
+    const { log, loadImage } = this.#options
+    const image = await loadImage?.()
+    if (image !== undefined) {
+      this.#restore(frameKinds.image, image)
+      this.sessions.resume(this.#lastAt)
+    }
+    if (this.#file === undefined) return
+    const { path } = this.#file
+    try {
+      const problem = await this.#file.load((kind, payload) => this.#restore(kind, payload))
+      this.sessions.resume(this.#lastAt)
+      if (problem !== undefined) {
+        log.warn({ file: path }, `cannot use the history file: ${problem}; it has been renamed to end in .unreadable`)
+      }
+    } catch (error) {
+      // Rewriting it would lose data that may become readable again.
+      this.#file = undefined
+      const reason = reasonOf(error)
+      log.warn({ file: path, reason }, `cannot read the history file (${reason}); the history is kept in memory only`)
+    }
+  }
+
+  async save(): Promise<void> {
+    const file = this.#file
+    if (file === undefined) {
+      this.#recorder.flush()
+      this.#history.takeSlices()
+      this.sessions.takeChanges()
+    } else if (file.canAppend) await this.#attempt(file, () => file.append(this.#takeFrames()))
+  }
+
+  async tidy(): Promise<void> {
+    const file = this.#file
+    if (file === undefined || (file.canAppend && !file.hasGrown)) return
+    await this.#attempt(file, () => {
+      // The image includes what was not written yet.
+      this.#takeFrames()
+      return file.rewrite(this.#encodeImage())
+    })
+  }
+
+  image(): Buffer {
+    this.#recorder.flush()
+    return this.#encodeImage()
+  }
+
+  bytes(): number {
+    return this.#history.bytes() + this.sessions.bytes()
+  }
 
   /** Returns new data as frames and marks it as written. */
-  function takeFrames(): readonly Buffer[] {
-    recorder.flush()
-    const slices = history.takeSlices().map((slice) => encodeFrame(frameKinds.slice, encodeSlice(slice)))
-    const changes = sessions.takeChanges().map((change) => encodeFrame(frameKinds.session, encodeSessionChange(change)))
+  #takeFrames(): readonly Buffer[] {
+    this.#recorder.flush()
+    const slices = this.#history.takeSlices().map((slice) => encodeFrame(frameKinds.slice, encodeSlice(slice)))
+    const changes = this.sessions.takeChanges().map((change) => encodeFrame(frameKinds.session, encodeSessionChange(change)))
     return [...slices, ...changes]
   }
 
-  function encodeImage(): Buffer {
+  #encodeImage(): Buffer {
     const writer = createByteWriter()
-    history.write(writer)
-    sessions.write(writer)
-    writer.float64(clock.wall())
+    this.#history.write(writer)
+    this.sessions.write(writer)
+    writer.float64(this.#options.clock.wall())
     return writer.done()
   }
 
-  async function attempt({ path }: HistoryFile, write: () => Promise<void> | undefined): Promise<void> {
+  async #attempt({ path }: HistoryFile, write: () => Promise<void> | undefined): Promise<void> {
+    const { log } = this.#options
     try {
       await write()
-      if (isFailing) log.info({ file: path }, 'the history can be written again')
-      isFailing = false
+      if (this.#isFailing) log.info({ file: path }, 'the history can be written again')
+      this.#isFailing = false
     } catch (error) {
       const reason = reasonOf(error)
-      if (!isFailing) {
+      if (!this.#isFailing) {
         log.warn({ file: path, reason }, `cannot write the history (${reason}); it is kept in memory until that succeeds`)
       }
-      isFailing = true
+      this.#isFailing = true
     }
   }
 
-  function restore(kind: number, payload: Buffer): void {
+  #restore(kind: number, payload: Buffer): void {
     if (kind === frameKinds.slice) {
       const slice = decodeSlice(payload)
-      history.restore(slice)
-      lastAt = Math.max(lastAt, slice.start + levels[0].step)
-    } else if (kind === frameKinds.session) sessions.restore(decodeSessionChange(payload))
+      this.#history.restore(slice)
+      this.#lastAt = Math.max(this.#lastAt, slice.start + levels[0].step)
+    } else if (kind === frameKinds.session) this.sessions.restore(decodeSessionChange(payload))
     else if (kind === frameKinds.image) {
       const reader = createByteReader(payload)
-      history.read(reader)
-      sessions.read(reader)
-      lastAt = reader.float64()
+      this.#history.read(reader)
+      this.sessions.read(reader)
+      this.#lastAt = reader.float64()
     }
-  }
-
-  return {
-    sessions,
-    current() {
-      recorder.flush()
-      return history
-    },
-    observe(snapshot) {
-      recorder.observe(snapshot)
-      const list = snapshot.up ? snapshot.fields.players?.value : undefined
-      if (list?.complete) sessions.observe(list.players, Math.round(clock.wall()))
-    },
-    async load() {
-      const image = await options.loadImage?.()
-      if (image !== undefined) {
-        restore(frameKinds.image, image)
-        sessions.resume(lastAt)
-      }
-      if (file === undefined) return
-      const { path } = file
-      try {
-        const problem = await file.load(restore)
-        sessions.resume(lastAt)
-        if (problem !== undefined) {
-          log.warn({ file: path }, `cannot use the history file: ${problem}; it has been renamed to end in .unreadable`)
-        }
-      } catch (error) {
-        // Rewriting it would lose data that may become readable again.
-        file = undefined
-        const reason = reasonOf(error)
-        log.warn({ file: path, reason }, `cannot read the history file (${reason}); the history is kept in memory only`)
-      }
-    },
-    async save() {
-      if (file === undefined) {
-        recorder.flush()
-        history.takeSlices()
-        sessions.takeChanges()
-      } else if (file.canAppend) await attempt(file, () => file?.append(takeFrames()))
-    },
-    async tidy() {
-      if (file !== undefined && (!file.canAppend || file.hasGrown))
-        await attempt(file, () => {
-          // The image includes what was not written yet.
-          takeFrames()
-          return file?.rewrite(encodeImage())
-        })
-    },
-    image() {
-      recorder.flush()
-      return encodeImage()
-    },
-    bytes: () => history.bytes() + sessions.bytes(),
   }
 }

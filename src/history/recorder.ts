@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { series, seriesNames } from './series.ts'
-import type { Observation, ServerHistory } from './server-history.ts'
+import type { ServerHistory } from './server-history.ts'
 
 /** Records the snapshots of one server, each for as long as it is the newest. */
 export interface Recorder {
@@ -9,6 +9,8 @@ export interface Recorder {
   /** Records the newest snapshot up to now. */
   flush(): void
 }
+
+const readers = seriesNames.map((name) => series[name].read)
 
 /** A larger difference between the wall clock and the monotonic clock is a jump: 1 s, plus 0.1 % of the elapsed time. */
 const maxDriftMs = 1_000
@@ -19,36 +21,55 @@ const maxDriftRatio = 0.001
  * depend on how often the server is polled, and nothing is recorded while the state is unknown.
  * @param staleAfter milliseconds after the last contact after which the state of a server is unknown
  */
-export function createRecorder(history: ServerHistory, clock: Clock, staleAfter: number): Recorder {
-  let held: Observation | undefined
-  let last = { wall: clock.wall(), now: clock.now() }
+export const createRecorder = (history: ServerHistory, clock: Clock, staleAfter: number): Recorder =>
+  new SnapshotRecorder(history, clock, staleAfter)
 
-  function flush(): void {
-    const next = { wall: clock.wall(), now: clock.now() }
-    const passed = next.now - last.now
-    const drift = Math.abs(next.wall - last.wall - passed)
+/** A class for the same reason as ring.ts. */
+class SnapshotRecorder implements Recorder {
+  readonly #history: ServerHistory
+  readonly #clock: Clock
+  readonly #staleAfter: number
+  /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
+  readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
+  #isKnown = false
+  #lastWall: number
+  #lastNow: number
+
+  constructor(history: ServerHistory, clock: Clock, staleAfter: number) {
+    this.#history = history
+    this.#clock = clock
+    this.#staleAfter = staleAfter
+    this.#lastWall = clock.wall()
+    this.#lastNow = clock.now()
+  }
+
+  observe(snapshot: ServerSnapshot): void {
+    this.flush()
+    this.#isKnown = this.#read(snapshot)
+    if (this.#isKnown) this.#history.add(this.#held, this.#lastWall, 0)
+  }
+
+  flush(): void {
+    const [wall, now] = [this.#clock.wall(), this.#clock.now()]
+    const passed = now - this.#lastNow
+    const drift = Math.abs(wall - this.#lastWall - passed)
     // After a clock jump, or after the machine has been suspended, the elapsed time cannot be placed on the time axis.
-    if (held !== undefined && passed > 0 && drift <= maxDriftMs + passed * maxDriftRatio) history.add(held, last.wall, passed)
-    last = next
+    if (this.#isKnown && passed > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
+      this.#history.add(this.#held, this.#lastWall, passed)
+    }
+    this.#lastWall = wall
+    this.#lastNow = now
   }
 
-  return {
-    observe(snapshot) {
-      flush()
-      held = observationOf(snapshot, staleAfter)
-      if (held !== undefined) history.add(held, last.wall, 0)
-    },
-    flush,
+  /** Returns false if the state of the server is unknown. */
+  #read({ up, fields, lastContact, at }: ServerSnapshot): boolean {
+    if (up === undefined) return false
+    if (up && (lastContact === undefined || at - lastContact.at >= this.#staleAfter)) return false
+    this.#held.up = up
+    for (let index = 0; index < readers.length; index++) {
+      const value = up ? readers[index]?.(fields) : undefined
+      this.#held.values[index] = value !== undefined && Number.isFinite(value) ? Math.max(0, value) : Number.NaN
+    }
+    return true
   }
-}
-
-/** Undefined if the state of the server is unknown. */
-function observationOf({ up, fields, lastContact, at }: ServerSnapshot, staleAfter: number): Observation | undefined {
-  if (up === undefined) return undefined
-  if (up && (lastContact === undefined || at - lastContact.at >= staleAfter)) return undefined
-  const values = seriesNames.map((name) => {
-    const value = up ? series[name].read(fields) : undefined
-    return value !== undefined && Number.isFinite(value) ? Math.max(0, value) : undefined
-  })
-  return { up, values }
 }

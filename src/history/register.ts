@@ -85,8 +85,8 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
       },
     )
     const ofSessions = {
-      summary: 'Sessions of players',
-      description: 'The last 200 sessions of players, newest first. They need a source of the full player list.',
+      summary: 'Player sessions',
+      description: 'The last 200 player sessions, newest first. They require a source that provides the full player list.',
     }
     routes.get(`${place.path}/sessions`, { schema: schemaOf(place, ofSessions, {}, SessionsReply) }, (request, reply) => {
       const { server } = place.watcher(request)
@@ -100,7 +100,8 @@ export function registerHistory(app: FastifyInstance, { fleet, history }: { flee
     })
     const ofUptime = {
       summary: 'Uptime by day',
-      description: 'For each UTC day the uptime as a part of the known time, and the players; also the record number of players.',
+      description:
+        'For each UTC day the uptime, as a fraction of the known time, and the players; also the record number of players.',
       mistake: 'Parameter "days" is "0"; expected an integer from 1 to 400.',
     }
     routes.get(`${place.path}/uptime`, { schema: schemaOf(place, ofUptime, uptimeParameters, UptimeReply) }, (request, reply) => {

@@ -1,51 +1,17 @@
+import {
+  type Bucket,
+  bucketLayout,
+  readMax,
+  readMean,
+  readMin,
+  seriesWords,
+  writeMax,
+  writeMean,
+  writeMin,
+} from './bucket-words.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
-import { decode16, encode16, unknown16 } from './decimal16.ts'
 import { seriesNames } from './series.ts'
 import { Slots } from './slots.ts'
-
-/** The record of one series in one bucket; NaN if it is unknown. */
-export interface Bucket {
-  readonly min: number
-  readonly mean: number
-  readonly max: number
-}
-
-/** Number of 16-bit words per value: players are exact (a 4-byte float), for the others 4 digits are enough. */
-const wordsOf = (series: number): number => (series === 0 ? 2 : 1)
-/** Minimum, mean and maximum. */
-const places = 3
-
-const float = new Float32Array(1)
-const halves = new Uint16Array(float.buffer)
-
-function readValue(words: Uint16Array, at: number, series: number): number {
-  if (series > 0) return decode16(words[at] ?? unknown16)
-  halves[0] = words[at] ?? 0
-  halves[1] = words[at + 1] ?? 0
-  return float[0] ?? Number.NaN
-}
-
-function writeValue(words: Uint16Array, at: number, series: number, value: number): void {
-  if (series > 0) {
-    words[at] = encode16(value)
-    return
-  }
-  float[0] = value
-  words[at] = halves[0] ?? 0
-  words[at + 1] = halves[1] ?? 0
-}
-
-/** The words of an empty bucket. @param known bits of the series that a table has */
-function emptyWords(known: number): readonly number[] {
-  return seriesNames.flatMap((_, series) => {
-    if ((known & (1 << series)) === 0) return []
-    const words = new Uint16Array(places * wordsOf(series))
-    for (let place = 0; place < places; place++) writeValue(words, place * wordsOf(series), series, Number.NaN)
-    return [...words]
-  })
-}
-
-const emptyBySeries = Array.from({ length: 1 << seriesNames.length }, (_, known) => emptyWords(known))
 
 /** The last `slots` buckets of `step` ms, by the number of the bucket since 1970. */
 export interface Ring {
@@ -57,6 +23,8 @@ export interface Ring {
    * @param weight milliseconds for which the value was known
    */
   add(bucket: number, series: number, values: Bucket, weight: number): void
+  /** Adds a value as its own minimum, mean and maximum. */
+  addValue(bucket: number, series: number, value: number, weight: number): void
   /** Undefined if the bucket is empty. */
   get(bucket: number, series: number): Bucket | undefined
   bytes(): number
@@ -67,6 +35,8 @@ export interface Ring {
 
 export const createRing = (step: number, slots: number): Ring => new SlotRing(step, slots)
 
+const seriesCount = seriesNames.length
+
 /** A class, because thousands of servers have four rings each, and closures for each of them would take kilobytes. */
 class SlotRing implements Ring {
   readonly step: number
@@ -76,8 +46,12 @@ class SlotRing implements Ring {
   #known = 0
   /** The bucket that was last added to, and for each series the weight of its mean in milliseconds and the exact sum. */
   #open = 0
+  /** Index of its words; -1 if the table does not have it. */
+  #openAt = -1
   readonly #weights: number[] = seriesNames.map(() => 0)
   readonly #sums: number[] = seriesNames.map(() => 0)
+  /** Bits of the series whose mean in the open bucket has not been written to the table yet. */
+  #unwritten = 0
 
   constructor(step: number, slots: number) {
     this.step = step
@@ -86,31 +60,36 @@ class SlotRing implements Ring {
   }
 
   add(bucket: number, series: number, { min, mean, max }: Bucket, weight: number): void {
-    this.#include(series)
-    this.#enter(bucket)
+    this.#add(bucket, series, min, mean, max, weight)
+  }
+
+  addValue(bucket: number, series: number, value: number, weight: number): void {
+    this.#add(bucket, series, value, value, value, weight)
+  }
+
+  #add(bucket: number, series: number, min: number, mean: number, max: number, weight: number): void {
+    if ((this.#known & (1 << series)) === 0) this.#include(series)
+    if (bucket !== this.#open || this.#openAt === -1) this.#enter(bucket)
     const before = this.#weights[series] ?? 0
-    const total = before + weight
-    const sum = (this.#sums[series] ?? 0) + mean * weight
-    this.#weights[series] = total
-    this.#sums[series] = sum
-    const at = this.#find(bucket, series)
-    if (at === -1) return
+    this.#weights[series] = before + weight
+    this.#sums[series] = (this.#sums[series] ?? 0) + mean * weight
+    this.#unwritten |= 1 << series
     const { words } = this.#table
-    const width = wordsOf(series)
-    // Only changed values are encoded, because most of the time of loading a history is spent here.
-    if (before === 0 || min < readValue(words, at, series)) writeValue(words, at, series, min)
-    writeValue(words, at + width, series, sum / total)
-    if (before === 0 || max > readValue(words, at + 2 * width, series)) writeValue(words, at + 2 * width, series, max)
+    const at = this.#openAt + (bucketLayout(this.#known).offsets[series] ?? 0)
+    // Loading a history adds millions of values: only changed ones are encoded, and a mean once for each bucket.
+    if (before === 0 || min < readMin(words, at, series)) writeMin(words, at, series, min)
+    if (before === 0 || max > readMax(words, at, series)) writeMax(words, at, series, max)
   }
 
   get(bucket: number, series: number): Bucket | undefined {
-    const at = this.#find(bucket, series)
-    if (at === -1) return undefined
+    if (bucket === this.#open) this.#writeMeans()
+    const found = this.#table.find(bucket)
+    const offset = bucketLayout(this.#known).offsets[series] ?? -1
+    if (found === -1 || offset === -1) return undefined
     const { words } = this.#table
-    const width = wordsOf(series)
-    const mean = readValue(words, at + width, series)
+    const mean = readMean(words, found + offset, series)
     if (Number.isNaN(mean)) return undefined
-    return { min: readValue(words, at, series), mean, max: readValue(words, at + 2 * width, series) }
+    return { min: readMin(words, found + offset, series), mean, max: readMax(words, found + offset, series) }
   }
 
   bytes(): number {
@@ -136,22 +115,11 @@ class SlotRing implements Ring {
   }
 
   read(reader: ByteReader): void {
-    for (let remaining = reader.uint32(); remaining > 0; remaining--) {
-      const bucket = reader.uint32()
-      const bits = reader.uint8()
-      const isFree = this.#table.find(bucket) === -1
-      if (isFree) this.#table.enter(bucket)
-      for (let series = 0; series < seriesNames.length; series++) {
-        if ((bits & (1 << series)) === 0) continue
-        const values = { min: reader.float32(), mean: reader.float32(), max: reader.float32() }
-        this.#include(series)
-        if (isFree) this.#put(bucket, series, values)
-        else this.add(bucket, series, values, this.step)
-      }
-    }
+    for (let remaining = reader.uint32(); remaining > 0; remaining--) this.#readBucket(reader)
     const last = reader.uint32()
     if (last > 0) this.#enter(last)
-    for (let series = 0; series < seriesNames.length; series++) {
+    this.#writeMeans()
+    for (let series = 0; series < seriesCount; series++) {
       const weight = reader.float64()
       const mean = (this.#sums[series] ?? 0) / (this.#weights[series] || 1)
       this.#weights[series] = weight
@@ -159,31 +127,37 @@ class SlotRing implements Ring {
     }
   }
 
-  /** Index of the values of a series of a bucket; -1 if there are none. */
-  #find(bucket: number, series: number): number {
-    if ((this.#known & (1 << series)) === 0) return -1
-    let at = this.#table.find(bucket)
-    if (at === -1) return -1
-    for (let other = 0; other < series; other++) if (this.#known & (1 << other)) at += places * wordsOf(other)
-    return at
-  }
-
-  #put(bucket: number, series: number, { min, mean, max }: Bucket): void {
-    const at = this.#find(bucket, series)
-    if (at === -1) return
+  #readBucket(reader: ByteReader): void {
+    const bucket = reader.uint32()
+    const bits = reader.uint8()
+    for (let series = 0; series < seriesCount; series++) if ((bits & ~this.#known & (1 << series)) !== 0) this.#include(series)
+    // The values of a bucket that already has some are added to them.
+    this.#writeMeans()
+    const isFree = this.#table.find(bucket) === -1
+    const start = isFree ? this.#table.enter(bucket) : -1
+    // The table may have moved it.
+    this.#openAt = this.#table.find(this.#open)
     const { words } = this.#table
-    const width = wordsOf(series)
-    writeValue(words, at, series, min)
-    writeValue(words, at + width, series, mean)
-    writeValue(words, at + 2 * width, series, max)
+    const { offsets } = bucketLayout(this.#known)
+    for (let series = 0; series < seriesCount; series++) {
+      if ((bits & (1 << series)) === 0) continue
+      const [min, mean, max] = [reader.float32(), reader.float32(), reader.float32()]
+      if (isFree) {
+        const at = start + (offsets[series] ?? 0)
+        writeMin(words, at, series, min)
+        writeMean(words, at, series, mean)
+        writeMax(words, at, series, max)
+      } else this.add(bucket, series, { min, mean, max }, this.step)
+    }
   }
 
   #enter(bucket: number): void {
-    if (bucket === this.#open) return
-    this.#open = bucket
+    if (bucket === this.#open && this.#openAt !== -1) return
+    this.#writeMeans()
     const isKept = this.#table.find(bucket) !== -1
-    this.#table.enter(bucket)
-    for (let series = 0; series < seriesNames.length; series++) {
+    this.#open = bucket
+    this.#openAt = this.#table.enter(bucket)
+    for (let series = 0; series < seriesCount; series++) {
       const mean = isKept ? this.get(bucket, series)?.mean : undefined
       // The weight is not stored; a whole bucket is the best guess.
       this.#weights[series] = mean === undefined ? 0 : this.step
@@ -191,22 +165,30 @@ class SlotRing implements Ring {
     }
   }
 
+  #writeMeans(): void {
+    if (this.#unwritten === 0) return
+    const { offsets } = bucketLayout(this.#known)
+    for (let series = 0; series < seriesCount; series++) {
+      if ((this.#unwritten & (1 << series)) === 0) continue
+      const mean = (this.#sums[series] ?? 0) / (this.#weights[series] || 1)
+      writeMean(this.#table.words, this.#openAt + (offsets[series] ?? 0), series, mean)
+    }
+    this.#unwritten = 0
+  }
+
   /** Makes room for a series that gets its first value. */
   #include(series: number): void {
-    const bit = 1 << series
-    if (this.#known & bit) return
-    const known = this.#known | bit
-    const before = this.#table
-    const skipped = seriesNames.reduce(
-      (words, _, other) => (other < series && this.#known & (1 << other) ? words + places * wordsOf(other) : words),
-      0,
-    )
-    const width = emptyBySeries[this.#known]?.length ?? 0
-    const added = places * wordsOf(series)
-    this.#table = before.converted(emptyBySeries[known] ?? [], (table, target, from) => {
-      table.words.set(before.words.subarray(from, from + skipped), target)
-      table.words.set(before.words.subarray(from + skipped, from + width), target + skipped + added)
+    this.#writeMeans()
+    const [before, after] = [this.#known, this.#known | (1 << series)]
+    const { words } = this.#table
+    const width = bucketLayout(before).empty.length
+    const { offsets, empty } = bucketLayout(after)
+    const skipped = offsets[series] ?? 0
+    this.#table = this.#table.converted(empty, (table, target, from) => {
+      table.words.set(words.subarray(from, from + skipped), target)
+      table.words.set(words.subarray(from + skipped, from + width), target + skipped + seriesWords(series))
     })
-    this.#known = known
+    this.#known = after
+    this.#openAt = this.#table.find(this.#open)
   }
 }

@@ -38,12 +38,12 @@ export const HistoryReply = Type.Object(
 export const UptimeReply = Type.Object(
   {
     server: Type.String(),
-    since: momentOrNull('Unix milliseconds of the first record; null if there is none'),
+    since: momentOrNull('Unix milliseconds of the first record; null without records'),
     days: Type.Array(
       Type.Object({
         date: Type.String({ format: 'date', description: 'UTC' }),
-        up: numberOrNull('Part of the known time in which the server answered; null if there is no record of the day'),
-        known: Type.Number({ description: 'Part of the day in which the state of the server was known' }),
+        up: numberOrNull('Fraction of the known time in which the server was up; null without a record of the day'),
+        known: Type.Number({ description: 'Fraction of the day in which the state of the server was known' }),
         players: Type.Object({
           mean: numberOrNull('Average number of players'),
           max: numberOrNull('Maximum number of players at once'),
@@ -82,7 +82,7 @@ export const SessionsReply = Type.Object(
         ),
         online: Type.Boolean(),
       }),
-      { description: 'Newest first; needs a source of the full player list' },
+      { description: 'Newest first; requires a source that provides the full player list' },
     ),
   },
   {

@@ -1,9 +1,10 @@
+import type { Bucket } from './bucket-words.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { createDays, type Day, dayMs } from './days.ts'
 import { levels } from './levels.ts'
-import { type Bucket, createRing, type Ring } from './ring.ts'
+import { createRing, type Ring } from './ring.ts'
 import { seriesNames } from './series.ts'
-import { joinSlices, type Slice } from './slice.ts'
+import { addToSlice, type OpenSlice, openSlice, type Slice } from './slice.ts'
 
 const minute = 60_000
 
@@ -13,8 +14,8 @@ export const quarterMs = 15 * minute
 /** The values of a server from one snapshot to the next. */
 export interface Observation {
   readonly up: boolean
-  /** In the order of the series; undefined if unknown. */
-  readonly values: readonly (number | undefined)[]
+  /** In the order of the series; NaN if unknown. Read during the call only. */
+  readonly values: readonly number[]
 }
 
 export interface Record {
@@ -33,7 +34,7 @@ export interface ServerHistory {
   add(observation: Observation, start: number, durationMs: number): void
   /** Restores a slice that an earlier process recorded. */
   restore(slice: Slice): void
-  /** Returns what was added since the last call, one slice per bucket of the finest level. */
+  /** Returns what was added since the last call, one slice per bucket of the finest level. Empty without a file. */
   takeSlices(): readonly Slice[]
   /** @param bucket number of the bucket of that level since 1970 */
   get(level: number, bucket: number, series: number): Bucket | undefined
@@ -50,7 +51,8 @@ const instant = 1
 const players = seriesNames.indexOf('players')
 const finest = levels[0].step
 
-export const createServerHistory = (): ServerHistory => new RecordedHistory()
+/** @param hasFile whether slices are recorded for a file */
+export const createServerHistory = (hasFile = true): ServerHistory => new RecordedHistory(hasFile)
 
 /** A class for the same reason as ring.ts: an object with a getter takes a kilobyte. */
 class RecordedHistory implements ServerHistory {
@@ -59,7 +61,12 @@ class RecordedHistory implements ServerHistory {
   readonly #quarters = createDays(dayMs / quarterMs)
   #since: number | undefined
   #record: Record | undefined
-  #slices: Slice[] = []
+  readonly #hasFile: boolean
+  #slices: OpenSlice[] = []
+
+  constructor(hasFile: boolean) {
+    this.#hasFile = hasFile
+  }
 
   get since(): number | undefined {
     return this.#since
@@ -84,17 +91,16 @@ class RecordedHistory implements ServerHistory {
   restore(slice: Slice): void {
     const { start, knownMs, upMs, values, peakAt } = slice
     if (this.#since === undefined || start < this.#since) this.#since = start
-    values.forEach((value, index) => {
-      if (value === undefined) return
-      for (const ring of this.#rings) ring.add(Math.floor(start / ring.step), index, value, value.weight)
-    })
-    const day = Math.floor(start / dayMs)
-    this.#days.addTime(day, knownMs, upMs)
-    this.#quarters.addTime(Math.floor(start / quarterMs), knownMs, upMs)
+    for (const ring of this.#rings) {
+      const bucket = Math.floor(start / ring.step)
+      for (let index = 0; index < values.length; index++) {
+        const value = values[index]
+        if (value !== undefined) ring.add(bucket, index, value, value.weight)
+      }
+    }
+    this.#addTime(start, knownMs, upMs)
     const peak = values[players]?.max
-    if (peak === undefined) return
-    this.#days.addPlayers(day, peak, peakAt)
-    if (this.#record === undefined || peak > this.#record.players) this.#record = { players: peak, at: peakAt }
+    if (peak !== undefined) this.#addPeak(start, peak, peakAt)
   }
 
   takeSlices(): readonly Slice[] {
@@ -138,20 +144,37 @@ class RecordedHistory implements ServerHistory {
     this.#quarters.read(reader)
   }
 
-  /** The whole slice is within one bucket of the finest level. */
-  #addPart({ up, values }: Observation, start: number, durationMs: number): void {
+  /** The whole part is within one bucket of the finest level. */
+  #addPart(observation: Observation, start: number, durationMs: number): void {
+    const { up, values } = observation
     const weight = Math.max(instant, durationMs)
-    const slice: Slice = {
-      start,
-      knownMs: durationMs,
-      upMs: up ? durationMs : 0,
-      peakAt: start,
-      values: values.map((value) => (value === undefined ? undefined : { min: value, mean: value, max: value, weight })),
+    if (this.#since === undefined || start < this.#since) this.#since = start
+    for (let series = 0; series < values.length; series++) {
+      const value = values[series] ?? Number.NaN
+      if (Number.isNaN(value)) continue
+      for (const ring of this.#rings) ring.addValue(Math.floor(start / ring.step), series, value, weight)
     }
-    this.restore(slice)
+    this.#addTime(start, durationMs, up ? durationMs : 0)
+    const peak = values[players] ?? Number.NaN
+    if (!Number.isNaN(peak)) this.#addPeak(start, peak, start)
+    if (this.#hasFile) addToSlice(this.#sliceAt(start), observation, start, durationMs, weight)
+  }
+
+  #sliceAt(start: number): OpenSlice {
     const last = this.#slices.at(-1)
-    if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) {
-      this.#slices[this.#slices.length - 1] = joinSlices(last, slice)
-    } else this.#slices.push(slice)
+    if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) return last
+    const slice = openSlice(start)
+    this.#slices.push(slice)
+    return slice
+  }
+
+  #addTime(start: number, knownMs: number, upMs: number): void {
+    this.#days.addTime(Math.floor(start / dayMs), knownMs, upMs)
+    this.#quarters.addTime(Math.floor(start / quarterMs), knownMs, upMs)
+  }
+
+  #addPeak(start: number, players: number, at: number): void {
+    this.#days.addPlayers(Math.floor(start / dayMs), players, at)
+    if (this.#record === undefined || players > this.#record.players) this.#record = { players, at }
   }
 }

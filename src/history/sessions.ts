@@ -52,50 +52,120 @@ function shorten(name: string): string {
 /** Initial capacity of the buffer, in sessions. */
 const minCapacity = 5
 const nothing = Buffer.alloc(0)
+const noChanges: readonly SessionChange[] = []
 
-/** The last sessions in one buffer, which doubles up to its capacity; then the oldest session is overwritten. */
-export function createSessions(): Sessions {
-  let buffer = nothing
-  let count = 0
-  /** Positions of the open sessions. */
-  const open = new Map<string, number>()
-  let previous: ReadonlySet<string> | undefined
-  let lastAt = Number.NEGATIVE_INFINITY
-  let changes: SessionChange[] = []
+export const createSessions = (): Sessions => new StoredSessions()
 
-  /** Grows the buffer, unless it has its full size. */
-  function reserve(sessions: number): void {
-    const larger = Buffer.alloc(Math.min(capacity, sessions) * layout.size)
-    buffer.copy(larger)
-    buffer = larger
+/**
+ * The last sessions in one buffer, which doubles up to its capacity; then the oldest session is overwritten. A class for the same
+ * reason as ring.ts.
+ */
+class StoredSessions implements Sessions {
+  #buffer = nothing
+  #count = 0
+  /** Positions of the open sessions. Created for the first one: most servers have no source of the full list. */
+  #open: Map<string, number> | undefined
+  #previous: ReadonlySet<string> | undefined
+  #lastAt = Number.NEGATIVE_INFINITY
+  #changes: SessionChange[] = []
+
+  observe(players: readonly Player[], at: number): void {
+    const list = players.map(({ name, id = '' }) => ({ name: shorten(name), id }))
+    const now = new Set(list.map(({ name }) => name))
+    const isContinued = Math.abs(at - this.#lastAt) <= maxGap
+    const open = [...(this.#open?.keys() ?? [])]
+    const before = this.#previous ?? new Set(open)
+    const ended = isContinued ? [...before].filter((name) => !now.has(name)) : open
+    const knownAt = isContinued && this.#previous !== undefined ? at : Number.NaN
+    for (const name of ended) this.#record({ kind: 'leave', name, at: knownAt })
+    for (const { name, id } of list) {
+      if (!(isContinued && before.has(name))) this.#record({ kind: 'join', name, id, at: knownAt })
+    }
+    this.#previous = now
+    this.#lastAt = at
   }
 
-  function apply(change: SessionChange): void {
+  restore(change: SessionChange): void {
+    this.#apply(change)
+  }
+
+  resume(at: number): void {
+    this.#lastAt = at
+  }
+
+  takeChanges(): readonly SessionChange[] {
+    if (this.#changes.length === 0) return noChanges
+    const taken = this.#changes
+    this.#changes = []
+    return taken
+  }
+
+  list(): readonly Session[] {
+    const length = Math.min(this.#count, capacity)
+    return Array.from({ length }, (_, index) => this.#read(((this.#count - 1 - index) % capacity) * layout.size))
+  }
+
+  bytes(): number {
+    return this.#buffer.byteLength
+  }
+
+  write(writer: ByteWriter): void {
+    writer.uint32(this.#count)
+    writer.bytes(this.#buffer.subarray(0, Math.min(this.#count, capacity) * layout.size))
+  }
+
+  read(reader: ByteReader): void {
+    this.#count = reader.uint32()
+    const bytes = reader.bytes()
+    if (bytes.length > this.#buffer.length) this.#reserve(Math.ceil(bytes.length / layout.size))
+    bytes.copy(this.#buffer)
+    for (let index = Math.max(0, this.#count - capacity); index < this.#count; index++) {
+      const at = (index % capacity) * layout.size
+      const { name, isOnline } = this.#read(at)
+      if (isOnline) this.#openAt(name, at)
+    }
+  }
+
+  #openAt(name: string, at: number): void {
+    this.#open ??= new Map()
+    this.#open.set(name, at)
+  }
+
+  /** Grows the buffer, unless it has its full size. */
+  #reserve(sessions: number): void {
+    const larger = Buffer.alloc(Math.min(capacity, sessions) * layout.size)
+    this.#buffer.copy(larger)
+    this.#buffer = larger
+  }
+
+  #apply(change: SessionChange): void {
     if (change.kind === 'leave') {
-      const at = open.get(change.name)
-      open.delete(change.name)
-      if (at !== undefined) buffer.writeDoubleLE(change.at, at + layout.to)
+      const at = this.#open?.get(change.name)
+      this.#open?.delete(change.name)
+      if (at !== undefined) this.#buffer.writeDoubleLE(change.at, at + layout.to)
       return
     }
-    const at = (count++ % capacity) * layout.size
-    if (at === buffer.length) reserve(Math.max(minCapacity, (2 * at) / layout.size))
-    for (const [name, position] of open) if (position === at) open.delete(name)
+    const at = (this.#count++ % capacity) * layout.size
+    if (at === this.#buffer.length) this.#reserve(Math.max(minCapacity, (2 * at) / layout.size))
+    for (const [name, position] of this.#open ?? []) if (position === at) this.#open?.delete(name)
+    const buffer = this.#buffer
     buffer.fill(0, at, at + layout.size)
     buffer.writeDoubleLE(change.at, at + layout.from)
     buffer.writeDoubleLE(online, at + layout.to)
     buffer.write(change.id.replaceAll('-', ''), at + layout.id, 'hex')
     buffer.writeUInt8(buffer.write(change.name, at + layout.name), at + layout.length)
-    open.set(change.name, at)
+    this.#openAt(change.name, at)
   }
 
-  function record(change: SessionChange): void {
-    apply(change)
-    changes.push(change)
+  #record(change: SessionChange): void {
+    this.#apply(change)
+    this.#changes.push(change)
     // Without a file nothing takes the changes.
-    if (changes.length > 2 * capacity) changes = changes.slice(-capacity)
+    if (this.#changes.length > 2 * capacity) this.#changes = this.#changes.slice(-capacity)
   }
 
-  function read(at: number): Session {
+  #read(at: number): Session {
+    const buffer = this.#buffer
     const [from, to] = [buffer.readDoubleLE(at + layout.from), buffer.readDoubleLE(at + layout.to)]
     const digits = buffer.toString('hex', at + layout.id, at + layout.length)
     const name = at + layout.name
@@ -106,49 +176,5 @@ export function createSessions(): Sessions {
       ...(Number.isFinite(to) && { to }),
       isOnline: to === online,
     }
-  }
-
-  return {
-    observe(players, at) {
-      const list = players.map(({ name, id = '' }) => ({ name: shorten(name), id }))
-      const now = new Set(list.map(({ name }) => name))
-      const isContinued = Math.abs(at - lastAt) <= maxGap
-      const before = previous ?? new Set(open.keys())
-      const ended = isContinued ? [...before].filter((name) => !now.has(name)) : [...open.keys()]
-      for (const name of ended) record({ kind: 'leave', name, at: isContinued && previous !== undefined ? at : Number.NaN })
-      for (const { name, id } of list) {
-        if (isContinued && before.has(name)) continue
-        record({ kind: 'join', name, id, at: isContinued && previous !== undefined ? at : Number.NaN })
-      }
-      previous = now
-      lastAt = at
-    },
-    restore: apply,
-    resume(at) {
-      lastAt = at
-    },
-    takeChanges() {
-      const taken = changes
-      changes = []
-      return taken
-    },
-    list: () =>
-      Array.from({ length: Math.min(count, capacity) }, (_, index) => read(((count - 1 - index) % capacity) * layout.size)),
-    bytes: () => buffer.byteLength,
-    write(writer) {
-      writer.uint32(count)
-      writer.bytes(buffer.subarray(0, Math.min(count, capacity) * layout.size))
-    },
-    read(reader) {
-      count = reader.uint32()
-      const bytes = reader.bytes()
-      if (bytes.length > buffer.length) reserve(Math.ceil(bytes.length / layout.size))
-      bytes.copy(buffer)
-      for (let index = Math.max(0, count - capacity); index < count; index++) {
-        const at = (index % capacity) * layout.size
-        const { name, isOnline } = read(at)
-        if (isOnline) open.set(name, at)
-      }
-    },
   }
 }

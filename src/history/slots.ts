@@ -4,12 +4,9 @@ const minCapacity = 4
 const numberWords = 2
 
 /**
- * A table of the last `maxSlots` buckets by their numbers since 1970, each with the same count of 16-bit words. Each slot has the
- * number of the bucket that it holds, so that a clock that jumps forward or back only costs the slots that are written while it
- * is wrong.
- *
- * The table doubles as buckets are added: most tables stay small for hours, and thousands of servers have six of them each. It is
- * a single array, because an ArrayBuffer takes 300 bytes besides its contents (`npm run bench -- fleet`).
+ * A table of the last `maxSlots` buckets by their numbers since 1970. Each slot has the number of its bucket, so that a clock
+ * that jumps only costs the slots written while it is wrong. It is one array that doubles as buckets are added, because
+ * thousands of servers have six tables each (`npm run bench -- fleet`).
  */
 export class Slots {
   readonly #maxSlots: number

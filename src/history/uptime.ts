@@ -8,9 +8,9 @@ export const maxDays = levels[3].span / dayMs
 export interface DayValues {
   /** UTC, `2026-11-21`. */
   readonly date: string
-  /** The part of the known time in which the server was up; null if there is no record of the day. */
+  /** The fraction of the known time in which the server was up; null without a record of the day. */
   readonly up: number | null
-  /** The part of the day in which the state of the server was known. */
+  /** The fraction of the day in which the state of the server was known. */
   readonly known: number
   readonly players: { readonly mean: number | null; readonly max: number | null; readonly maxAt: number | null }
 }

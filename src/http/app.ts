@@ -44,17 +44,20 @@ export function createHttpApp({
     // A very long name is an unknown name, not a separate error; Node.js limits the URL.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
-    // Of the scheme and the host that links to this service begin with.
+    // Scheme and host come from the request, because links to this service begin with them.
     trustProxy: basePaths.isTrustedProxy ?? false,
     frameworkErrors: invalidPath,
+    // In place of the compilers of Fastify, whose libraries take long to load. Replies are prepared bytes; the schemas only
+    // describe them.
+    schemaController: {
+      // Its type is that of a compiler for JSON Schema.
+      compilersFactory: { buildValidator: () => compileQuery as never, buildSerializer: () => () => JSON.stringify },
+    },
     ...createServerFactory(direct.answer, limits, { ...basePaths, isDemo }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
   registerBasePath(app as unknown as FastifyInstance, basePaths)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
-  app.setValidatorCompiler(compileQuery)
-  // Replies are prepared bytes; the schemas only describe them.
-  app.setSerializerCompiler(() => JSON.stringify)
   registerClose(app)
   registerCors(app, crossOrigin)
   // Before the body is parsed, which no route reads.

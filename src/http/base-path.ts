@@ -4,7 +4,7 @@ import { basePath as basePathKind } from '../config/kinds.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Of this request; undefined if none has been determined. */
+    /** The prefix of this request; undefined until it has been determined. */
     basePath?: string
   }
 }
@@ -26,7 +26,7 @@ export interface BasePathOptions {
 /** Characters of the longest prefix that is accepted. */
 const maxPrefix = 200
 
-/** @returns the prefix that a trusted proxy gives, else the configured one, without a trailing slash */
+/** @returns the prefix sent by a trusted proxy, else the configured one, without a trailing slash */
 export function basePathOf({ headers, socket }: IncomingMessage, { basePath = '', isTrustedProxy }: BasePathOptions): string {
   const given = headers['x-forwarded-prefix']
   if (isTrustedProxy === undefined || typeof given !== 'string' || given.length > maxPrefix) return basePath
@@ -66,10 +66,10 @@ export function registerBasePath(app: FastifyInstance, { basePath = '', isTruste
   })
 }
 
-/** Values kept for each use of perBasePath(): a proxy that passes on what its clients send must not fill the memory. */
+/** Maximum number of cached values per use of perBasePath(): a proxy may forward a header sent by its clients. */
 const maxBasePaths = 8
 
-/** Remembers what was made for the latest base paths. */
+/** Caches the values of the base paths that were used last. */
 export function perBasePath<T>(make: (basePath: string) => T): (basePath: string) => T {
   const made = new Map<string, T>()
   return (basePath) => {

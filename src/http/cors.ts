@@ -2,7 +2,7 @@ import type { FastifyInstance, onRequestHookHandler, RouteOptions } from 'fastif
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Headers that let pages of other origins read the reply; null if they may not. */
+    /** Headers that allow pages of other origins to read the reply; null if they may not. */
     crossOrigin: Readonly<Record<string, string>> | null
   }
   interface FastifyContextConfig {
@@ -39,7 +39,8 @@ export const isCrossOrigin = ({ url, config }: Pick<RouteOptions, 'url' | 'confi
 
 /**
  * Adds `allowed` to every reply of a cross-origin route and of unknown paths next to them, including errors. Not @fastify/cors:
- * it answers OPTIONS of unknown paths too, and does not add its headers to prepared replies.
+ * it always adds a route `OPTIONS *`, which unknown paths would match, and sets headers on Fastify's reply, which prepared and
+ * direct replies do not send.
  */
 export function registerCors(app: FastifyInstance, allowed: Readonly<Record<string, string>>): void {
   const allow: onRequestHookHandler = (_, reply, done) => {

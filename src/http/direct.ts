@@ -58,9 +58,9 @@ declare module 'fastify' {
 type ObservedRoute = DirectRoute & { observer?: ReplyObserver }
 
 /**
- * Answers GET of a known path with a prepared reply before the app's routing, whose route lookup, request and reply objects and
- * hooks cost more than writing the reply (`npm run bench -- http`). Every other request, including one that fails, goes through
- * the app, so each path also has a route in the app.
+ * Answers GET of a known path with a prepared reply before the app, whose routing and hooks cost more than writing the reply
+ * (`npm run bench -- http`). Every other request, including one that fails, goes through the app, so each path also has a route
+ * there.
  */
 export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonly<Record<string, string>>) {
   const routes = new Map<string, ObservedRoute>()
@@ -109,7 +109,7 @@ export function createDirectReplies(log: FastifyBaseLogger, crossOrigin: Readonl
     } catch (error) {
       // The app's route runs into the same error, logs it and answers.
       if (!response.headersSent) return false
-      // Not caught by anything else, it would end the process.
+      // An uncaught error would end the process.
       log.error({ err: error }, 'request failed')
       // A truncated reply must not seem complete; a complete one may be sent.
       if (!response.writableEnded) response.destroy()

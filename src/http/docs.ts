@@ -12,6 +12,20 @@ const logo =
 /** Names of the security schemes, for the `security` of a route; `{}` means that the token may be unset. */
 export const security = { metrics: [{ metricsToken: [] }, {}], runs: [{ runToken: [] }, {}] } as const
 
+/**
+ * Without `upgrade-insecure-requests`: the service is often used without TLS in a private network, where a browser that upgrades to
+ * HTTPS could not load the page. The hash is that of the style element of the logo that Swagger UI renders before it is replaced.
+ */
+const contentSecurityPolicy = {
+  'default-src': "'self'",
+  'base-uri': "'none'",
+  'frame-ancestors': "'self'",
+  'img-src': ["'self'", 'data:'],
+  'object-src': "'none'",
+  'script-src-attr': "'none'",
+  'style-src': ["'self'", "'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='"],
+}
+
 export interface DocsOptions {
   /** CSS of `/docs` in addition to that of Swagger UI. */
   readonly styles: string
@@ -57,9 +71,7 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
     routePrefix: '/docs',
     // Relative, so that any base path works.
     indexPrefix: '.',
-    staticCSP: true,
-    // The service is often used without TLS in a private network, where a browser that upgrades to HTTPS could not load the page.
-    transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
+    staticCSP: contentSecurityPolicy,
     theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
     logo: { type: 'image/svg+xml', content: logo, href: '..' },
     uiHooks: {

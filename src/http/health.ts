@@ -5,8 +5,9 @@ import { problem } from './problem.ts'
 import { prepareJson, sendPrepared } from './reply.ts'
 import { json, preparedReplies } from './responses.ts'
 
+export const livenessPath = '/healthz'
 /** Names of the health routes. */
-export const healthPaths: readonly string[] = ['/healthz', '/readyz']
+export const healthPaths: readonly string[] = [livenessPath, '/readyz']
 
 /** Maximum number of pending items named in a reply. */
 const maxNamed = 5
@@ -25,7 +26,7 @@ export function registerHealth(app: FastifyInstance, waitingFor: () => readonly 
 
   const alive = 'Is the process alive?'
   app.get(
-    '/healthz',
+    livenessPath,
     {
       schema: {
         tags,

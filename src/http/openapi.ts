@@ -21,8 +21,8 @@ export function operationId(pattern: string): string {
 }
 
 /**
- * Moves each schema with a title into `components.schemas`, under the title as one word, and replaces it by a reference, so that
- * generated clients get one named type for it. Replies without an example get that of their schema.
+ * Moves each schema with a title into `components.schemas`, under the title as one word, and replaces it with a reference, so
+ * that generated clients get one named type for it. Replies without an example get that of their schema.
  * @throws Error if two different schemas have the same title
  */
 export function nameSchemas<Document extends object>(document: Document): Document {

@@ -38,7 +38,7 @@ export function textParameter({
   maxLength = 200,
 }: Documented<string> & { readonly maxLength?: number }): Parameter<string> {
   return {
-    expected: `a text of 1 to ${maxLength} characters`,
+    expected: `a string of 1 to ${maxLength} characters`,
     // A code point takes at most two UTF-16 units, so a longer text does not need to be counted.
     parse: (text) => (text === '' || text.length > 2 * maxLength || [...text].length > maxLength ? undefined : text),
     schema: Type.String({ minLength: 1, maxLength, description, examples: [example] }),

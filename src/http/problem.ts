@@ -10,7 +10,7 @@ export const Problem = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String({ description: 'One sentence for people' }),
-    instance: Type.Optional(Type.String({ description: 'Path of the request; absent if none could be read' })),
+    instance: Type.Optional(Type.String({ description: 'Path of the request; absent if it could not be read' })),
     code: Type.String({ description: 'Stable identifier, e.g. INVALID_PARAMETER' }),
   },
   { title: 'Problem' },

@@ -23,9 +23,9 @@ export interface ServerPlace {
  * The watched server of that name.
  * @throws RequestError NOT_FOUND
  */
-export function requireServer(fleet: Fleet, name: string): Watcher {
+export function requireServer(fleet: Fleet, name: string, { basePath }: Pick<FastifyRequest, 'basePath'>): Watcher {
   const watcher = fleet.get(name)
-  if (watcher === undefined) throw notFound(`There is no server ${shown(name)}; ${apiRoot}/servers lists them.`)
+  if (watcher === undefined) throw notFound(`There is no server ${shown(name)}; ${basePath}${apiRoot}/servers lists them.`)
   return watcher
 }
 
@@ -44,6 +44,6 @@ export const serverPlaces = (fleet: Fleet): readonly ServerPlace[] => [
     path: `${apiRoot}/servers/:name`,
     tag: 'servers',
     params: ServerParams,
-    watcher: (request) => requireServer(fleet, (request.params as { name: string }).name),
+    watcher: (request) => requireServer(fleet, (request.params as { name: string }).name, request),
   },
 ]

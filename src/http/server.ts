@@ -10,6 +10,8 @@ import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
 import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
+import { routeOtherMethod } from './other-methods.ts'
+import { createPipelineCheck } from './pipelining.ts'
 import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
@@ -20,12 +22,20 @@ export interface TimeLimits {
   readonly requestMs: number
   /** Until an idle connection is closed. */
   readonly keepAliveMs: number
+  /** Until a connection is closed whose client does not read the reply. Longer than any route takes to reply. */
+  readonly stalledMs: number
   /** Between two checks of the first two. */
   readonly checkMs: number
 }
 
 /** Idle connections outlast the usual minute between two scrapes and the 60 s of the usual reverse proxies. */
-export const timeLimits: TimeLimits = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 5_000 }
+export const timeLimits: TimeLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 75_000,
+  stalledMs: 60_000,
+  checkMs: 5_000,
+}
 
 /** Header of every reply about the built-in demo server. */
 const demoHeader = ['X-Demo', 'true'] as const
@@ -39,14 +49,16 @@ const demoHeader = ['X-Demo', 'true'] as const
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
-  { headersMs, requestMs, keepAliveMs, checkMs }: TimeLimits,
+  { headersMs, requestMs, keepAliveMs, stalledMs, checkMs }: TimeLimits,
   { isDemo = false, ...basePaths }: BasePathOptions & { readonly isDemo?: boolean } = {},
 ) {
   /** The newest request with a body, by connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
+  const isAccepted = createPipelineCheck()
 
   function serverFactory(handle: RequestListener) {
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      if (!isAccepted(request, response)) return
       const { headers } = request
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
         requests.set(request.socket, request)
@@ -61,6 +73,7 @@ export function createServerFactory(
       if (error !== undefined) refuse(request, response, error)
       else if (!answerDirectly(request, response)) {
         response.setHeader(...noSniff)
+        routeOtherMethod(request)
         handle(request, response)
       }
     }
@@ -73,6 +86,7 @@ export function createServerFactory(
     }
     return (
       createServer(options, listener)
+        .setTimeout(stalledMs)
         // No route reads a body, so a client is never invited to send one.
         .on('checkContinue', listener)
         .on('checkExpectation', (request, response) => {
@@ -107,16 +121,21 @@ export function createServerFactory(
   return { serverFactory, clientErrorHandler }
 }
 
-/** RFC 9112, section 3.2: an HTTP/1.1 request must have exactly one Host header. */
-function hostError({ httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
+/** Characters of a host name, an address and a port (RFC 3986, section 3.2.2). */
+const validHost = /^[\w.~!$&'()*+,;=%:[\]-]*$/
+
+/** RFC 9112, section 3.2: an HTTP/1.1 request must have exactly one Host header, with a valid value. */
+function hostError({ headers: { host = '' }, httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') count++
   }
-  if (count === 1 || (count === 0 && httpVersion === '1.0')) return undefined
-  const reason = count === 0 ? 'it has no Host header' : `It has ${count} Host headers`
-  return new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}; one is needed.`)
+  const malformed = (reason: string) =>
+    new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}.`)
+  if (count > 1) return malformed(`it has ${count} Host headers; one is needed`)
+  if (count === 0 && httpVersion !== '1.0') return malformed('it has no Host header; one is needed')
+  return validHost.test(host) ? undefined : malformed('its Host header is not a host name or address')
 }
 
 function refuse({ url = '/' }: IncomingMessage, response: ServerResponse, error: RequestError): void {
@@ -142,5 +161,5 @@ export function invalidPath(_: unknown, request: FastifyRequest, reply: FastifyR
   const error = new RequestError(400, 'INVALID_PATH', detail)
   const body = problemBody(error, pathOf(request.originalUrl))
   reply.hijack()
-  reply.raw.writeHead(error.status, problemHeaders(error)).end(body)
+  reply.raw.writeHead(error.status, { ...problemHeaders(error), 'content-length': body.length }).end(body)
 }

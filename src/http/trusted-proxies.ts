@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The names for ranges of addresses that Express and Fastify know too. */
+/** The names of address ranges that Express and Fastify also accept. */
 const ranges: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -16,7 +16,8 @@ export const isProxyRange = (text: string): boolean => Object.hasOwn(ranges, tex
 /**
  * Decides which peers are trusted proxies.
  * @param trusted what isProxyRange() accepts
- * @returns takes the address of a peer: undefined for the socket that the processes of WORKERS pass requests on through, which is trusted
+ * @returns a function of the address of a peer; undefined is the socket through which workers (WORKERS) forward requests, which
+ *   is trusted
  */
 export function createProxyCheck(trusted: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList()
@@ -29,7 +30,7 @@ export function createProxyCheck(trusted: readonly string[]): (address: string |
   return (address) => {
     if (address === undefined) return true
     const family = isIP(address)
-    // An IPv4 address in its IPv6 form matches IPv4 ranges too.
+    // An IPv4-mapped IPv6 address also matches IPv4 ranges.
     return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 }

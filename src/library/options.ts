@@ -1,6 +1,6 @@
-import type { Given } from '../config/file.ts'
-import { readSettings } from '../config/read.ts'
-import { findConflicts, readServer, toServer } from '../config/server.ts'
+import { type Given, readSettings } from '../config/read.ts'
+import { readServer, toServer } from '../config/server.ts'
+import { findConflicts } from '../config/server-problems.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import type { PollSettings, ServerSettings } from '../game/server.ts'
@@ -12,17 +12,17 @@ export interface ServerOptions {
   /** Name of the server in its snapshots; default `Server`. */
   readonly name?: string
   readonly group?: string
-  /** Name that the handshake carries, for a proxy that chooses the server by it; default: the host of the address. */
+  /** Host name sent in the handshake, for a proxy that routes by it; default: the host of the address. */
   readonly hostname?: string
   /** Version of the PROXY protocol that the game port expects. */
   readonly proxyProtocol?: 'v1' | 'v2'
-  /** Part of the message of the day, or a `/pattern/`, by which a proxy shows that the server is stopped. */
+  /** Part of the message of the day, or a `/pattern/`, that a proxy shows while the server is stopped. */
   readonly asleepMotd?: string
   /** `socks5://host:port` or `http://host:port`: a proxy through which the server is reached over TCP. */
   readonly via?: string
   /** `user:password` for the proxy. */
   readonly viaCredentials?: string
-  /** Path of a file that holds them. */
+  /** Path of a file that contains them. */
   readonly viaCredentialsFile?: string
   readonly rcon?: {
     /** `host` or `host:port`; default port 25575. */

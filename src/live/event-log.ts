@@ -1,11 +1,5 @@
 import { randomInt } from 'node:crypto'
-
-/** One event, encoded once for all clients. */
-export interface LiveEvent {
-  readonly id: number
-  readonly server: string
-  readonly bytes: Buffer
-}
+import type { LiveEvent } from './event.ts'
 
 /** The newest events, for clients that reconnect. */
 export interface EventLog {
@@ -18,12 +12,14 @@ export interface EventLog {
   has(id: number): boolean
   /** The first event after `id`; undefined if there is none. */
   next(id: number): LiveEvent | undefined
+  /** Removes all events and marks, so that no client can resume. */
+  clear(): void
 }
 
 /** Number of events by which the log may exceed its capacity before it is trimmed. */
 const slack = 100
 
-/** Difference between two ids. */
+/** Difference between two ids. The ids of a log are even: those of `LiveEvent.earlyBytes` are odd. */
 const idStep = 1_024
 
 /**
@@ -31,7 +27,7 @@ const idStep = 1_024
  * have different ids, so that a client that reconnects to another process does not skip its events.
  * @param wall Unix milliseconds
  */
-export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + randomInt(idStep)
+export const firstEventId = (wall: number): number => Math.floor((wall * 1_000) / idStep) * idStep + 2 * randomInt(idStep / 2)
 
 /**
  * @param capacity number of events that are kept
@@ -75,5 +71,10 @@ export function createEventLog(capacity: number, firstId: number): EventLog {
     },
     has: (id) => id >= forgotten && (marks.has(id) || events[after(id) - 1]?.id === id),
     next: (id) => events[after(id)],
+    clear() {
+      events.length = 0
+      marks.clear()
+      forgotten = last
+    },
   }
 }

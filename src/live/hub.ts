@@ -1,33 +1,22 @@
-import type { ServerResponse } from 'node:http'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Watcher } from '../game/watcher/index.ts'
-import { createEventLog, firstEventId, type LiveEvent } from './event-log.ts'
-import { playerChanges } from './player-changes.ts'
-import { difference, downReason, type LiveState, stateOf, type ToState, wallOf } from './state.ts'
+import { missedBacklog, snapshotBacklog } from './backlog.ts'
+import { createEventBatch } from './batch.ts'
+import { createEventClient, type EventClient, type EventSink } from './client.ts'
+import { EncodedEvent, type LiveEvent } from './event.ts'
+import { createEventLog, firstEventId } from './event-log.ts'
+import { createPublishedStates } from './published-states.ts'
+import { difference, stateOf, type ToState } from './state.ts'
+import { stateChanges } from './state-changes.ts'
+import { createTurns } from './turns.ts'
 
 const maxRemembered = 1_000
 const heartbeatMs = 15_000
-/** Unsent bytes after which a client is dropped. */
-const maxUnsent = 256 * 1024
-/** Unsent bytes after which snapshots and missed events wait until the client has read some of them. */
-const maxBurst = 64 * 1024
-/** Bytes of snapshots or missed events that are written in one write: thousands of small writes to each client take seconds. */
-const pieceBytes = 16 * 1024
-/** Bytes of backlogs that are written in one turn of the event loop: a few milliseconds. */
-const turnBytes = 256 * 1024
 /** Milliseconds for which events are still recorded after the last client has disconnected, for clients that reconnect. */
 const rememberMs = 600_000
-/** Events within `batchMs` that are sent one by one. Further ones are collected and sent to each client in one write. */
-const maxSingle = 20
-const batchMs = 50
-const heartbeat = Buffer.from(':\n\n')
 
-/** The part of `ServerResponse` that is used to write events. */
-export type EventSink = Pick<ServerResponse, 'write' | 'end' | 'destroy' | 'writableLength' | 'once' | 'socket'>
-
-export interface ClientOptions {
+export interface ConnectOptions {
   readonly sink: EventSink
   /** Names of the servers whose events are sent; default: all. */
   readonly servers?: ReadonlySet<string>
@@ -46,7 +35,7 @@ export interface EventHub {
   /** Maximum number of clients. */
   readonly maxClients: number
   /** Sends the state of each server, or the events that the client missed, then every new event. */
-  connect(client: ClientOptions): void
+  connect(options: ConnectOptions): void
   metrics(): EventMetrics
   /** Ends all streams. */
   close(): void
@@ -61,39 +50,7 @@ export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): Eve
   }
 }
 
-interface Client {
-  /** @param joined the bytes of all events */
-  send(events: readonly LiveEvent[], joined: () => Buffer): void
-  beat(): void
-  end(): void
-}
-
-/** Encoded when it is first sent, which is rare while there are no clients. */
-class EncodedEvent implements LiveEvent {
-  readonly id: number
-  readonly server: string
-  #bytes: Buffer | (() => Buffer)
-
-  constructor(id: number, server: string, encode: () => Buffer) {
-    this.id = id
-    this.server = server
-    this.#bytes = encode
-  }
-
-  get bytes(): Buffer {
-    if (typeof this.#bytes === 'function') this.#bytes = this.#bytes()
-    return this.#bytes
-  }
-}
-
 const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} }, 0)
-
-interface Published {
-  readonly state: LiveState
-  readonly at: number
-  /** The last full player list, kept while the list is unknown. */
-  readonly players: LiveState['players']
-}
 
 export interface EventHubOptions {
   /** Converts a snapshot into what is sent; default: the state. */
@@ -115,133 +72,52 @@ export function createEventHub(
   maxClients: number,
   { toState = stateOf, listsServers = false }: EventHubOptions = {},
 ): EventHub {
-  let log = createEventLog(maxRemembered, firstEventId(clock.wall()))
-  const clients = new Set<Client>()
-  /** The last state of each server that clients have been sent, or would have been sent. */
-  const published = new Map<string, Published>()
-  /** The JSON of a state, which is sent to many clients when they connect. */
-  const stateJson = new WeakMap<LiveState, string>()
+  const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
+  const clients = new Set<EventClient>()
+  const states = createPublishedStates(fleet, clock, toState)
+  const batch = createEventBatch(clock, (events, joined) => {
+    for (const client of clients) client.send(events, joined)
+  })
+  // The collected events are older than the states that a backlog sends next.
+  const turns = createTurns(batch.flush)
   /** False while there are no clients and none that may reconnect, so that snapshots are not compared. */
   let isAwake = false
   let cancelSleep = () => {}
-  /** Each writes the next part of a client's backlog, and returns its bytes. Many clients may connect at once. */
-  const pumps = new Set<() => number>()
-  let isPumpScheduled = false
-  let dropped = 0
-  let closed = false
   let cancelHeartbeat = () => {}
-  let batch: LiveEvent[] = []
-  let batchBytes = 0
-  let cancelFlush = () => {}
-  /** End of the time window in which events are counted, and their number. */
-  let windowEnd = Number.NEGATIVE_INFINITY
-  let inWindow = 0
-
-  const encode = (id: number, event: string, data: object): Buffer =>
-    Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-
-  function encodeSnapshot(id: number, server: string, { state, at }: Published): Buffer {
-    let json = stateJson.get(state)
-    if (json === undefined) {
-      json = JSON.stringify({ server, at, ...state })
-      stateJson.set(state, json)
-    }
-    return Buffer.from(`id: ${id}\nevent: snapshot\ndata: ${json}\n\n`)
-  }
-
-  function runPumps(): void {
-    isPumpScheduled = false
-    // The backlogs go on with the newest states.
-    flush()
-    let written = 0
-    for (const pump of pumps) {
-      if (written >= turnBytes) break
-      // A pump that has more to write adds itself again, after the others.
-      pumps.delete(pump)
-      written += pump()
-    }
-    if (pumps.size > 0) schedulePumps()
-  }
-
-  function schedulePumps(): void {
-    if (isPumpScheduled) return
-    isPumpScheduled = true
-    setImmediate(runPumps)
-  }
+  let dropped = 0
+  let isClosed = false
 
   function publish(server: string, name: string, data: object): void {
-    const id = log.nextId()
-    const event = new EncodedEvent(id, server, () => encode(id, name, { server, ...data }))
+    const event = new EncodedEvent(log.nextId(), server, name, data)
     log.add(event)
-    if (clients.size === 0) return
-    const now = clock.now()
-    if (now >= windowEnd) openWindow(now, 0)
-    if (batch.length === 0 && ++inWindow <= maxSingle) {
-      for (const client of clients) client.send([event], () => event.bytes)
-      return
-    }
-    batch.push(event)
-    batchBytes += event.bytes.length
-    if (batchBytes >= maxBurst) flush()
-    else if (batch.length === 1) cancelFlush = clock.after(windowEnd - now, flush)
-  }
-
-  /** @param events those collected in the previous window: after many of them the next ones are collected too */
-  function openWindow(now: number, events: number): void {
-    windowEnd = now + batchMs
-    inWindow = events
-  }
-
-  /** Sends the collected events. */
-  function flush(): void {
-    if (batch.length === 0) return
-    const events = batch
-    batch = []
-    batchBytes = 0
-    cancelFlush()
-    openWindow(clock.now(), events.length)
-    let bytes: Buffer | undefined
-    const joined = () => {
-      bytes ??= Buffer.concat(events.map((event) => event.bytes))
-      return bytes
-    }
-    for (const client of clients) client.send(events, joined)
-  }
-
-  function read(snapshot: ServerSnapshot): Published {
-    const staleAfter = fleet.get(snapshot.server)?.settings.staleAfter ?? Number.POSITIVE_INFINITY
-    const state = toState(snapshot, staleAfter)
-    return { state, at: wallOf(snapshot, clock), players: state.players ?? published.get(snapshot.server)?.players ?? null }
+    if (clients.size > 0) batch.add(event)
   }
 
   function onSnapshot(snapshot: ServerSnapshot): void {
     if (!isAwake) return
     const { server } = snapshot
-    const before = published.get(server)
-    const next = read(snapshot)
-    published.set(server, next)
+    const before = states.get(server)
+    const next = states.update(snapshot)
     // No client has been sent anything of it that could have changed.
     if (before === undefined) return
-    const { state, at } = next
-    const changed = difference(before.state, state)
-    if (changed === undefined) return
-    publish(server, 'change', { at, ...changed })
-    if (changed.up === true) publish(server, 'up', { at })
-    if (changed.up === false) publish(server, 'down', { at, error: downReason(snapshot) })
-    if (before.players === null || state.players === null) return
-    const { joined, left } = playerChanges(before.players, state.players)
-    for (const player of left) publish(server, 'leave', { at, player })
-    for (const player of joined) publish(server, 'join', { at, player })
+    for (const [name, data] of stateChanges(before, next, snapshot)) publish(server, name, data)
   }
 
-  /** What has been sent of the server so far; undefined if it is not watched. */
-  function publishedOf(server: string): Published | undefined {
-    const before = published.get(server)
-    const watcher = before === undefined ? fleet.get(server) : undefined
-    if (watcher === undefined) return before
-    const now = read(watcher.snapshot())
-    published.set(server, now)
-    return now
+  function onAdded(server: string): void {
+    const watcher = fleet.get(server)
+    if (!isAwake || watcher === undefined) return
+    const { state, at } = states.update(watcher.snapshot())
+    publish(server, 'snapshot', { at, ...state })
+  }
+
+  function onRemoved(server: string): void {
+    if (!isAwake) return
+    const before = states.get(server)
+    const changed = before && difference(before.state, unknownState)
+    states.delete(server)
+    const at = Math.round(clock.wall())
+    if (changed !== undefined) publish(server, 'change', { at, ...changed })
+    if (listsServers) publish(server, 'removed', { at })
   }
 
   function wake(): void {
@@ -251,137 +127,38 @@ export function createEventHub(
 
   function sleep(): void {
     isAwake = false
-    published.clear()
+    states.clear()
     // A client that reconnects later must not be treated as one that has missed nothing.
-    log = createEventLog(maxRemembered, log.nextId())
+    log.clear()
   }
 
-  function onAdded(watcher: Watcher): void {
-    if (!isAwake) return
-    const next = read(watcher.snapshot())
-    published.set(watcher.server, next)
-    publish(watcher.server, 'snapshot', { at: next.at, ...next.state })
+  function allSnapshots(servers: ReadonlySet<string>) {
+    const list = listsServers ? JSON.stringify({ at: Math.round(clock.wall()), servers: [...servers] }) : undefined
+    return snapshotBacklog({ servers, log, states, ...(list !== undefined && { list }) })
   }
 
-  function onRemoved(server: string): void {
-    if (!isAwake) return
-    const before = published.get(server)
-    const changed = before && difference(before.state, unknownState)
-    published.delete(server)
-    const at = Math.round(clock.wall())
-    if (changed !== undefined) publish(server, 'change', { at, ...changed })
-    if (listsServers) publish(server, 'removed', { at })
-  }
-
-  function* snapshots(servers: ReadonlySet<string>, sent: Set<string>): Generator<Buffer> {
-    let id: number | undefined
-    if (listsServers) {
-      id = log.nextId()
-      yield encode(id, 'servers', { at: Math.round(clock.wall()), servers: [...servers] })
-    }
-    for (const server of servers) {
-      const current = publishedOf(server)
-      // Removed while the others were being sent.
-      if (current === undefined) continue
-      id = log.nextId()
-      sent.add(server)
-      yield encodeSnapshot(id, server, current)
-    }
-    if (id !== undefined) log.mark(id)
-  }
-
-  function* missed(from: number, accepts: (event: LiveEvent) => boolean): Generator<Buffer> {
-    let id = from
-    for (let event = log.next(id); event !== undefined; event = log.next(id)) {
-      id = event.id
-      if (accepts(event)) yield event.bytes
-    }
-  }
-
-  function connect({ sink, servers, lastId }: ClientOptions): void {
+  function connect({ sink, servers, lastId }: ConnectOptions): void {
     wake()
     // The collected events are older than what the client receives first.
-    flush()
-    const wanted = servers ?? new Set(fleet.watchers.map(({ server }) => server))
-    const resumes = lastId !== undefined && log.has(lastId)
-    const sent = new Set<string>()
+    batch.flush()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
-    /** What is written before new events; undefined once that is done. */
-    let backlog: Generator<Buffer> | undefined = resumes ? missed(lastId, isWanted) : snapshots(wanted, sent)
-    let waitsSince = -1
-
-    const drop = () => {
-      dropped++
-      leave()
-      sink.destroy()
-    }
-    const leave = () => {
-      pumps.delete(pump)
-      if (clients.delete(client) && clients.size === 0 && !closed) {
+    const createSnapshots = () => allSnapshots(servers ?? new Set(fleet.watchers.map(({ server }) => server)))
+    const client = createEventClient({
+      sink,
+      turns,
+      ...(servers && { servers }),
+      backlog:
+        lastId !== undefined && log.has(lastId) ? missedBacklog({ log, lastId, isWanted, createSnapshots }) : createSnapshots(),
+      onLeave(reason) {
+        if (reason === 'dropped') dropped++
+        clients.delete(client)
+        if (clients.size > 0 || isClosed) return
         cancelSleep()
         cancelSleep = clock.after(rememberMs, sleep)
-      }
-    }
-    const write = (bytes: Buffer) => {
-      sink.write(bytes)
-      if (sink.writableLength > maxUnsent) drop()
-    }
-    const pump = () => {
-      if (backlog === undefined || !clients.has(client)) return 0
-      if (sink.writableLength > maxBurst) {
-        sink.once('drain', pumpInTurn)
-        return 0
-      }
-      const piece: Buffer[] = []
-      let bytes = 0
-      while (bytes < pieceBytes) {
-        const { value, done } = backlog.next()
-        if (done) {
-          backlog = undefined
-          break
-        }
-        piece.push(value)
-        bytes += value.length
-      }
-      if (bytes > 0) write(Buffer.concat(piece))
-      if (backlog !== undefined) pumps.add(pump)
-      return bytes
-    }
-    const pumpInTurn = () => {
-      pumps.add(pump)
-      schedulePumps()
-    }
-    const client: Client = {
-      send(events, joined) {
-        if (servers === undefined && backlog === undefined) {
-          write(joined())
-          return
-        }
-        const own = events.filter((event) => {
-          if (!isWanted(event)) return false
-          // The rest of the backlog contains this event or the state after it, but nothing of a server that was added since.
-          const isAhead = sent.has(event.server) || !wanted.has(event.server) || !published.has(event.server)
-          return backlog === undefined || (!resumes && isAhead)
-        })
-        if (own.length > 0) write(Buffer.concat(own.map(({ bytes }) => bytes)))
       },
-      beat() {
-        const written = sink.socket?.bytesWritten ?? 0
-        if (sink.writableLength > 0 && written === waitsSince) return drop()
-        waitsSince = written
-        write(heartbeat)
-      },
-      end() {
-        leave()
-        sink.end()
-      },
-    }
+    })
     clients.add(client)
-    sink.once('close', leave)
-    sink.once('error', leave)
-    pumps.add(pump)
-    // Others wait already: they go on in their turn.
-    if (!isPumpScheduled) runPumps()
+    client.start()
   }
 
   function beat(): void {
@@ -392,7 +169,7 @@ export function createEventHub(
   const unsubscribe = fleet.subscribe(onSnapshot)
   const unfollow = fleet.onChange(({ added, removed }) => {
     for (const server of removed) onRemoved(server)
-    for (const watcher of added.map(fleet.get)) if (watcher !== undefined) onAdded(watcher)
+    for (const server of added) onAdded(server)
   })
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 
@@ -402,17 +179,17 @@ export function createEventHub(
       return clients.size >= maxClients
     },
     connect(options) {
-      if (closed) options.sink.end()
+      if (isClosed) options.sink.end()
       else connect(options)
     },
     metrics: () => ({ clients: clients.size, dropped }),
     close() {
-      closed = true
+      isClosed = true
       unsubscribe()
       unfollow()
       cancelHeartbeat()
       cancelSleep()
-      flush()
+      batch.flush()
       for (const client of clients) client.end()
     },
   }

@@ -21,12 +21,12 @@ const retryAfterSeconds = 10
 const expected = 'names of servers separated by commas, each percent-encoded'
 
 /**
- * The servers of `?servers=`, undefined if it is absent. It is read from the raw URL: in a decoded query, a comma between names
- * and an encoded comma within a name are the same. Encoded commas between names work too, unless a server has such a name.
+ * The servers of `?servers=`; undefined if it is absent. Read from the raw URL, because a decoded query does not distinguish a
+ * comma between names from an encoded one within a name.
  * @throws RequestError INVALID_PARAMETER, NOT_FOUND
  */
-function requestedServers({ raw }: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
-  const query = raw.url?.split('?').slice(1).join('?') ?? ''
+function requestedServers(request: FastifyRequest, fleet: Fleet): ReadonlySet<string> | undefined {
+  const query = request.raw.url?.split('?').slice(1).join('?') ?? ''
   const values = query.split('&').flatMap((part) => (part.startsWith('servers=') ? [part.slice('servers='.length)] : []))
   const [value] = values
   if (value === undefined) return undefined
@@ -36,7 +36,7 @@ function requestedServers({ raw }: FastifyRequest, fleet: Fleet): ReadonlySet<st
     return fleet.get(name) === undefined && name.includes(',') ? name.split(',') : [name]
   })
   if (names.includes('')) throw invalidParameter(`Parameter "servers" has an empty name; expected ${expected}.`)
-  return new Set(names.map((name) => requireServer(fleet, name).server))
+  return new Set(names.map((name) => requireServer(fleet, name, request).server))
 }
 
 function decode(part: string): string {

@@ -21,7 +21,8 @@ export function upOf({ up, lastContact, at }: ServerSnapshot, staleAfter: number
 
 /**
  * The state of a server as sent in events; null where unknown. All other values are null while the server is not up. `latency`,
- * `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second.
+ * `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second. `responsive` is false for a hung server: it is up,
+ * but its main thread does not answer.
  */
 export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
   const up = upOf(snapshot, staleAfter)
@@ -40,6 +41,7 @@ export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
     tickTimeP99: milliseconds(fields.tickDurationP99?.value),
     paused: fields.tickPaused?.value ?? null,
     frozen: fields.tickFrozen?.value ?? null,
+    responsive: (up === true ? snapshot.mainThread?.responsive : undefined) ?? null,
     latency: milliseconds(fields.latency?.value),
   }
 }

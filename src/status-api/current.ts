@@ -12,9 +12,14 @@ export const ageOf = ({ lastContact }: ServerSnapshot, clock: Clock): number | u
 
 /**
  * The snapshot for replies, and its age in milliseconds.
+ * @param basePath of the request, for the link in the error
  * @throws RequestError SERVER_UNREACHABLE before the first successful poll, and if the last one was too long ago
  */
-export function current(watcher: Watcher, clock: Clock): { readonly snapshot: ServerSnapshot; readonly age: number } {
+export function current(
+  watcher: Watcher,
+  clock: Clock,
+  basePath: string,
+): { readonly snapshot: ServerSnapshot; readonly age: number } {
   const snapshot = watcher.snapshot()
   const { interval, staleAfter } = watcher.settings
   const age = ageOf(snapshot, clock)
@@ -22,7 +27,7 @@ export function current(watcher: Watcher, clock: Clock): { readonly snapshot: Se
   const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
   const state = describeState(snapshot)
   const isDown = ['down', 'unknown'].includes(state)
-  const why = `/api/v1/servers/${encodeURIComponent(watcher.server)}/sources says why`
+  const why = `${basePath}/api/v1/servers/${encodeURIComponent(watcher.server)}/sources says why`
   throw unavailable(
     'SERVER_UNREACHABLE',
     `The server "${watcher.server}" ${since}${isDown ? '' : ` (${state})`}; ${why}.`,

@@ -69,7 +69,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     }
     const replyOf = perSnapshot((snapshot) => perBasePath((basePath) => preparedFor(snapshot, basePath)))
     const answer = (watcher: Watcher, basePath: string): DirectReply => {
-      const { snapshot, age } = current(watcher, clock)
+      const { snapshot, age } = current(watcher, clock, basePath)
       return { prepared: replyOf(snapshot)(basePath), volatile: { 'x-snapshot-age': ageText(age) } }
     }
     const handler: RouteHandlerMethod = (request, reply) => {
@@ -105,7 +105,7 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     }
     const schema = { ...schemaOf(place, description, success, failures), querystring }
     app.withTypeProvider<TypeBoxTypeProvider>().get(`${place.path}/favicon`, { schema }, async (request, reply) => {
-      const { snapshot, age } = current(place.watcher(request), clock)
+      const { snapshot, age } = current(place.watcher(request), clock, request.basePath)
       const { reply: prepared, source } = await favicon(request.headers.accept, request.query.size, snapshot)
       return sendPrepared(request, reply, prepared, { 'x-snapshot-source': source, 'x-snapshot-age': ageText(age) })
     })

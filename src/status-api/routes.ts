@@ -51,7 +51,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/playernames',
     summary: 'Players online',
-    description: 'The full list if a source has it, else the sample in the status of the server.',
+    description: 'The full list if a source provides it, else the sample in the status.',
     schema: Players,
     example: playersExample,
     fields: ['players'],
@@ -78,7 +78,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   singleRoute({
     path: '/loaderversion',
     summary: 'Version of the mod loader or server software',
-    description: 'The version of Fabric, Forge, Paper and so on without the name; empty for vanilla.',
+    description: 'The version of Fabric, Forge, Paper etc. without the name; empty for vanilla.',
     field: 'loaderVersion',
     text: loaderVersion,
     example: '0.16.10',
@@ -95,7 +95,7 @@ export const statusRoutes: readonly StatusRoute[] = [
     path: '/motd',
     summary: 'Message of the day',
     description:
-      'Plain text without formatting codes, control characters and changes of the writing direction; lines are separated by a line feed.',
+      'Plain text, without formatting codes, control characters and direction marks; lines are separated by a line feed.',
     field: 'motd',
     text: ({ motd }) => motd?.value,
     example: 'A Minecraft Server',
@@ -112,7 +112,7 @@ export const statusRoutes: readonly StatusRoute[] = [
   {
     path: '/servermetadata',
     summary: 'Metadata',
-    description: 'The values that the server list of the game shows.',
+    description: 'The values shown in the server list of the game.',
     schema: Metadata,
     example: metadataExample,
     fields: metadataFields,

@@ -40,7 +40,7 @@ export const FullInformation = Type.Object(
       description: 'Milliseconds on the monotonic clock of this service at which TICKS was read',
     }),
   },
-  { title: 'Full information', description: 'Unknown values are "" for strings and null for numbers and booleans.' },
+  { title: 'All values of a server', description: 'Unknown values are "" for strings and null for numbers and booleans.' },
 )
 
 /** An array with one string, which is empty if the value is unknown. */

@@ -24,7 +24,6 @@ export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: Pa
     ...state,
     players: isPublic ? state.players : null,
     formattedMotd: (isUp && fields.formattedMotd?.value) || null,
-    responsive: (isUp ? snapshot.mainThread?.responsive : undefined) ?? null,
     asleep: isAsleep(snapshot) ?? null,
     worldUpgrade: upgrade === undefined || upgrade.state === 'finished' ? null : upgrade.state,
     worldUpgradeProgress: upgrade?.progress ?? null,

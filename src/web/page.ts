@@ -5,7 +5,9 @@ import type { ServerSettings } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
 import { negotiate } from '../http/accept.ts'
+import { perBasePath } from '../http/base-path.ts'
 import { pathOf } from '../http/problem.ts'
+import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
@@ -45,7 +47,7 @@ export interface PageOptions {
 
 /** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
-/** Milliseconds for which the rendered page of the fleet is reused: it may have thousands of servers. */
+/** Milliseconds for which the rendered page of the fleet is cached: it may have thousands of servers. */
 const keepFor = 500
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 
@@ -89,7 +91,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
   function requireWatcher(request: FastifyRequest): Watcher {
     const { name } = request.params as { readonly name: string }
-    return requireServer(fleet, name)
+    return requireServer(fleet, name, request)
   }
 
   let last:
@@ -101,9 +103,11 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       }
     | undefined
 
+  const entryPointsOf = perBasePath((basePath) => prepareJson(entryPoints(options, basePath), { vary: 'Accept' }))
+
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
-      return reply.header('vary', 'Accept').header('cache-control', 'no-cache').send(entryPoints(options, request.basePath))
+      return sendPrepared(request, reply, entryPointsOf(request.basePath))
     const { servers } = fleet
     if (last === undefined || last.servers !== servers || clock.now() - last.at >= keepFor)
       last = { at: clock.now(), servers, html: new Map(), page: fleetPage() }

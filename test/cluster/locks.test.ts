@@ -28,7 +28,7 @@ async function openLocks(redis: RedisServer) {
 }
 
 describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
-  it('gives a lock to one at a time, each with a higher token', async () => {
+  it('grants a lock to one holder at a time, each with a higher token', async () => {
     const redis = await startRedis()
     const [a, b] = [await openLocks(redis), await openLocks(redis)]
     const first = await a.take('x')
@@ -39,7 +39,7 @@ describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
     expect(second?.token).toBeGreaterThan(first?.token ?? Number.POSITIVE_INFINITY)
   })
 
-  it('keeps a lock for as long as it is held', async () => {
+  it('renews a lock while it is held', async () => {
     const redis = await startRedis()
     const [a, b] = [await openLocks(redis), await openLocks(redis)]
     const lock = await a.take('x')
@@ -49,12 +49,12 @@ describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
     expect(lock?.lost.aborted).toBe(false)
   })
 
-  it('refuses what a holder writes after another has taken the lock', async () => {
+  it('rejects writes of a previous holder', async () => {
     const redis = await startRedis()
     const [a, b] = [await openLocks(redis), await openLocks(redis)]
     const stale = await a.take('x')
     expect(await stale?.set('first')).toBe(true)
-    // What the expiry does while the process of the holder is stopped.
+    // Simulates the expiry while the holder's process is suspended.
     redis.cli('del', keys.lock('x'))
     const current = await b.take('x')
     expect(await stale?.set('stale')).toBe(false)
@@ -66,7 +66,7 @@ describe.skipIf(!hasTool('redis-server'))('createLocks', () => {
     expect(await b.value('x')).toBe('second')
   })
 
-  it('gives higher tokens also after the server has lost its data', async () => {
+  it('issues higher tokens even after the server has lost its data', async () => {
     const redis = await startRedis()
     const locks = await openLocks(redis)
     const before = await locks.take('x')
@@ -101,7 +101,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     return service.runs
   }
 
-  it('run what is due once, and one at a time what is asked for', async () => {
+  it('run once when scheduled, and one at a time when requested', async () => {
     const redis = await startRedis()
     let runs = 0
     let end = () => {}
@@ -127,7 +127,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     end()
   })
 
-  it('has no effect any more once another replica has taken the lock', async () => {
+  it('have no effect once another replica has taken the lock', async () => {
     const redis = await startRedis()
     let confirm: RunContext['confirm']
     let isStopped = false
@@ -151,7 +151,7 @@ describe.skipIf(!hasTool('redis-server'))('script runs of replicas', () => {
     await until(() => isStopped)
   })
 
-  it('do not start while the shared state is away', async () => {
+  it('do not start while the shared state is unavailable', async () => {
     const redis = await startRedis()
     const replica = await startReplica(redis, async () => {})
     await redis.kill()

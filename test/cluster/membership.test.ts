@@ -39,7 +39,7 @@ function join(redis: RedisServer, id: string, { url = redis.url, heartbeatMs = s
 }
 
 describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
-  it('lists who has joined, without one that leaves', async () => {
+  it('lists members when they join, and removes them when they leave', async () => {
     const redis = await startRedis()
     const [a, b] = [join(redis, 'a'), join(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
@@ -49,7 +49,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     expect(a.log.lines).toEqual([])
   })
 
-  it('drops one that dies within two heartbeats', async () => {
+  it('removes a dead member within two heartbeats', async () => {
     const redis = await startRedis()
     const [a, b] = [join(redis, 'a'), join(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
@@ -59,7 +59,7 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     expect(performance.now() - died).toBeLessThan(2 * shortMs)
   })
 
-  it('keeps the members while the server is away, and until all have found back', async () => {
+  it('keeps the members while the server is unavailable, and until all have reconnected', async () => {
     const redis = await startRedis()
     const heartbeatMs = 1_500
     const members = ['a', 'b', 'c'].map((id) => join(redis, id, { heartbeatMs }))
@@ -83,12 +83,12 @@ describe.skipIf(!hasTool('redis-server'))('startMembership', () => {
     }
   })
 
-  it('notices that its key has expired while it was running and others have taken over', async () => {
+  it('detects that its key has expired while it was suspended, and that others have taken over', async () => {
     const redis = await startRedis()
     const [a, b] = [join(redis, 'a'), join(redis, 'b')]
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
     const before = a.membership.token
-    // What the expiry does while the process is stopped.
+    // Simulates the expiry while the process is suspended.
     redis.cli('del', keys.member('a'))
     await until(() => a.changes.includes(''))
     await until(() => a.members() === 'a,b' && b.members() === 'a,b')
@@ -101,7 +101,7 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
   it.for([
     ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
     ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
-  ] as const)('says once what to do about %s', async ([, options, start, expected]) => {
+  ] as const)('reports once what to do about %s', async ([, options, start, expected]) => {
     const redis = await startRedis(...options)
     const { log } = join(redis, 'a', { url: `${start}127.0.0.1:${redis.port}` })
     await until(() => log.lines.length > 0)
@@ -110,7 +110,7 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
     expect(log.lines.join()).not.toContain('wrong-secret')
   })
 
-  it('says once that the server is slow, and when it is not any more', async () => {
+  it('reports once that the server is slow, and once that it has recovered', async () => {
     const redis = await startRedis()
     const { log, members } = join(redis, 'a')
     await until(() => members() === 'a')
@@ -121,7 +121,7 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
     expect(log.lines).toEqual([expect.stringContaining('does not reply in time'), expect.stringContaining('is available again')])
   })
 
-  it('says once that the server is a replica, and keeps the members', async () => {
+  it('reports once that the server is a replica, and keeps the members', async () => {
     const redis = await startRedis()
     const { log, members } = join(redis, 'a')
     await until(() => members() === 'a')

@@ -7,7 +7,7 @@ const names = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 40 }), { minLe
 const ownersOf = (members: readonly string[]) => servers.map(createOwnership(members))
 
 describe('createOwnership', () => {
-  it('gives every server to one of the members, whatever their order', () => {
+  it('assigns every server to one member, regardless of their order', () => {
     fc.assert(
       fc.property(names, fc.string(), (members, server) => {
         const owner = createOwnership(members)(server)
@@ -32,7 +32,7 @@ describe('createOwnership', () => {
     )
   })
 
-  it('gives a member that joins its share, and moves no other server', () => {
+  it('moves only the share of a new member to it', () => {
     const [before, after] = [ownersOf(['a', 'b', 'c']), ownersOf(['a', 'b', 'c', 'd'])]
     const moved = after.filter((owner, index) => owner !== before[index])
     expect(new Set(moved)).toEqual(new Set(['d']))

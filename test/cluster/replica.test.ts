@@ -61,7 +61,7 @@ async function startTwo(redis: RedisServer, demo: DemoServer): Promise<readonly 
 }
 
 describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
-  it('serves everything of a server that another replica polls', async () => {
+  it('serves all values of a server that another replica polls', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
     expect(await other.text('/api/v1/playernames')).toBe(await owner.text('/api/v1/playernames'))
@@ -84,7 +84,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     await until(async () => /"players":\{"min":\[.*\d/.test(await other.text('/api/v1/history?range=1h')))
   })
 
-  it('tells an event client of a join that another replica has seen within 250 ms', async () => {
+  it('sends a join detected by another replica to event clients within 250 ms', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
     const [seen, passedOn] = [await openEvents(`${owner.url}/api/v1/events`), await openEvents(`${other.url}/api/v1/events`)]
@@ -103,7 +103,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     passedOn.close()
   })
 
-  it('loads what is stored when it starts, and takes over at once from one that leaves', async () => {
+  it('loads stored snapshots when it starts, and takes over immediately from a replica that leaves', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
     const third = await startReplica(redis, demo)
@@ -122,7 +122,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(failures).toBe(0)
   })
 
-  it('says once that Redis is full, while changes still reach the others', async () => {
+  it('reports once that Redis is full, while changes still reach the others', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
     redis.cli('config', 'set', 'maxmemory', '1')
@@ -134,7 +134,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(owner.lines.filter((line) => line.includes('is unavailable: it is full'))).toHaveLength(1)
   })
 
-  it('uses no other database than the configured one, and logs once that it does not exist', async () => {
+  it('uses only the configured database, and logs once that it does not exist', async () => {
     const redis = await startRedis()
     const replica = await startReplica(redis, await startDemo(), { STATE_URL: `${redis.url}/99` })
     const problems = () => replica.lines.filter((line) => line.includes('The shared state at'))
@@ -160,7 +160,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)
   })
 
-  it('is not ready, and says nothing of any server, while it has not joined', async () => {
+  it('is not ready, and every server is unknown, until it has joined', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     await redis.kill()
     const replica = await startReplica(redis, demo)

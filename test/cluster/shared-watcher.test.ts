@@ -29,7 +29,7 @@ async function share(scripts: Script = { status: up }) {
 }
 
 describe('createSharedWatcher', () => {
-  it('shows what it receives, and nothing that it does not know before', async () => {
+  it('publishes received snapshots, and no values before the first', async () => {
     const { watcher, newest } = await share()
     expect(watcher.snapshot()).toMatchObject({ server: 'survival', fields: {}, sources: [], polls: {} })
     watcher.receive(newest(), 0)
@@ -37,7 +37,7 @@ describe('createSharedWatcher', () => {
     expect(watcher.isPolledHere).toBe(false)
   })
 
-  it('shows the last snapshot of the other process until its own first poll has ended, and the other way round', async () => {
+  it('keeps the last snapshot until the first poll of the new owner has ended, in both directions', async () => {
     const { clock, other, watcher, own, newest } = await share()
     watcher.receive(newest(), 0)
     const received = newest()
@@ -61,7 +61,7 @@ describe('createSharedWatcher', () => {
     ['up', { status: up }],
     ['down', { status: new SourceError('refused', 'x: connection refused') }],
   ] as const)(
-    'knows nothing of a server that was %s once nobody has polled it for as long as values count',
+    'makes all values of a server that was %s unknown once no process has polled it for staleAfter',
     async (_, script) => {
       const { clock, other, watcher, newest } = await share()
       Object.assign(other.scripts.survival!, script)
@@ -84,7 +84,7 @@ describe('createSharedWatcher', () => {
     },
   )
 
-  it('takes what was stored only where nothing newer was received', async () => {
+  it('uses a stored snapshot only if no newer one was received', async () => {
     const { clock, other, watcher, newest } = await share()
     const old = newest()
     await clock.advance(5_000)
@@ -99,7 +99,7 @@ describe('createSharedWatcher', () => {
     expect(later.watcher.snapshot().up).toBeUndefined()
   })
 
-  it('keeps the values of the other process while they count where its own first poll fails', async () => {
+  it('keeps the values of the other process until they are stale if its own first poll fails', async () => {
     const { clock, watcher, own, newest } = await share({ status: new SourceError('refused', 'x: connection refused') })
     watcher.receive(newest(), 0)
     watcher.own(0)

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createIcons } from '../../src/cluster/icons.ts'
+import { createIconStore } from '../../src/cluster/icon-store.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
 describe('createSnapshotCodec', () => {
-  it('carries a snapshot to another clock, its icon apart', async () => {
+  it('converts a snapshot to another clock, with the icon sent separately', async () => {
     const clock = manualClock(1_000)
     const icon = Buffer.from('icon')
     const fleet = fakeFleet(
@@ -14,7 +14,7 @@ describe('createSnapshotCodec', () => {
     )
     await fleet.pollAll()
     const [watcher] = fleet.watchers
-    const [here, there] = [createIcons(), createIcons()]
+    const [here, there] = [createIconStore(), createIconStore()]
     const text = createSnapshotCodec(here).encode(watcher!.snapshot(), clock.now() + 500)
     expect(text).not.toContain(icon.toString('base64'))
     const codec = createSnapshotCodec(there)
@@ -29,7 +29,7 @@ describe('createSnapshotCodec', () => {
     expect(snapshot).toMatchObject({ up: true, at: 8_500, polls: { ok: 1 } })
     expect(snapshot.lastContact).toEqual({ at: 8_500, wall: watcher!.snapshot().lastContact?.wall })
     expect(snapshot.fields.tickCount).toMatchObject({ value: { ticks: 40, at: 8_400 }, at: 8_500 })
-    there.keepOnly(new Set())
+    there.keepOnly([])
     expect(there.get(hash)).toBeUndefined()
   })
 
@@ -38,10 +38,10 @@ describe('createSnapshotCodec', () => {
     ['a list', '[]'],
     ['no sources', '{"version":1,"server":"a","age":1,"polls":{},"fields":{}}'],
   ])('refuses %s', (_, text) => {
-    expect(() => createSnapshotCodec(createIcons()).decode(text, 0)).toThrow(RangeError)
+    expect(() => createSnapshotCodec(createIconStore()).decode(text, 0)).toThrow(RangeError)
   })
 
-  it('leaves out what a later release may add', () => {
+  it('ignores members that a later release may add', () => {
     const fields = {
       newField: [1, 'status', 0],
       motd: ['x', 'newSource', 0],
@@ -49,7 +49,7 @@ describe('createSnapshotCodec', () => {
       latency: [null, 'status', 0],
     }
     const text = JSON.stringify({ version: 1, server: 'a', age: 1, polls: {}, sources: [], fields })
-    const { snapshot } = createSnapshotCodec(createIcons()).decode(text, 100)
+    const { snapshot } = createSnapshotCodec(createIconStore()).decode(text, 100)
     expect(snapshot.fields).toEqual({ map: { value: 'flat', source: 'query', at: 90 } })
   })
 })

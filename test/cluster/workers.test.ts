@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -24,11 +24,27 @@ const isRunning = (pid: number): boolean => {
     return false
   }
 }
-/** On a connection of its own, which the next process in turn answers. */
+/** On a separate connection, which the next process in turn answers. */
 const getOnce = (url: string) => fetch(url, { headers: { connection: 'close' } })
 
+/** Runs an action for each worker while the others are suspended, so that it is the one that accepts connections. */
+async function throughEach<T>(service: ServiceProcess, action: (worker: number) => Promise<T>): Promise<readonly T[]> {
+  const workers = workersOf(service)
+  const results: T[] = []
+  for (const worker of workers) {
+    const others = workers.filter((other) => other !== worker)
+    for (const other of others) process.kill(other, 'SIGSTOP')
+    try {
+      results.push(await action(worker))
+    } finally {
+      for (const other of others) process.kill(other, 'SIGCONT')
+    }
+  }
+  return results
+}
+
 describe('WORKERS', () => {
-  it('lets several processes answer what one polls, and starts another in place of one that dies', async () => {
+  it('serve the servers that one process polls, and are replaced when they exit', async () => {
     const servers = await startCountedServers(3)
     const list = servers.addresses.map((address, index) => `  - { name: s${index}, address: "${address}" }\n`).join('')
     const env = { WORKERS: '2', POLL_INTERVAL: '500ms', STALE_AFTER: '10s' }
@@ -45,7 +61,7 @@ describe('WORKERS', () => {
 
     const before = workersOf(service)
     expect(before).toHaveLength(2)
-    const streams = [await openEvents(`${url}/api/v1/events`), await openEvents(`${url}/api/v1/events`)]
+    const streams = await throughEach(service, () => openEvents(`${url}/api/v1/events`))
     await until(() => streams.every(({ events }) => events.length >= 3))
     await until(async () => (await service.metric('tickwarden_event_clients')) === 2)
     const ended = new Set<number>()
@@ -63,11 +79,11 @@ describe('WORKERS', () => {
     await until(() => ended.size === 1)
     await until(() => workersOf(service).length === 2 && !workersOf(service).includes(before[0]!))
     await until(() => (service.output().match(/A worker is ready/g)?.length ?? 0) === 3)
-    for (let index = 0; index < 10; index++) {
+    // Also the one that has just started.
+    await throughEach(service, async () => {
       expect((await getOnce(`${url}/api/v1/servers/s2/getall`)).status).toBe(200)
-      // Also of the one that has just started.
       expect(await hasPlayers()).toBe(true)
-    }
+    })
     expect(await counted()).toBe(10)
     expect(ended.size).toBe(1)
     expect((await getOnce(`${url}/v1/run`)).status).toBe(200)
@@ -85,7 +101,7 @@ describe('WORKERS', () => {
     await until(() => !after.some(isRunning))
   })
 
-  it('passes on the X-Forwarded-Prefix of a trusted proxy, and nothing else that is called so', async () => {
+  it('forwards X-Forwarded-Prefix from a trusted proxy only', async () => {
     const service = await startService('workers', undefined, { WORKERS: '2', TRUST_PROXY: 'loopback' })
     const instance = async (prefix: string) => {
       const reply = await fetch(`${service.url}/v1/run/nothing`, { headers: { 'x-forwarded-prefix': prefix } })
@@ -97,16 +113,14 @@ describe('WORKERS', () => {
     expect(await service.exit).toBe(0)
   })
 
-  it('follows the lists of servers in every process', async () => {
+  it('update the servers in every process', async () => {
     const folder = temporaryFolder()
     const list = join(folder, 'targets.json')
     const groups = (...names: readonly string[]) =>
       JSON.stringify(names.map((name) => ({ targets: ['127.0.0.1:1'], labels: { name } })))
     writeFileSync(list, groups('a', 'b'))
     const service = await startService('workers', undefined, { WORKERS: '2', POLL_INTERVAL: '1s', DISCOVERY_FILE_SD: list })
-    /** On so many connections that every process answers some of them. */
-    const inEach = async (hasIt: () => Promise<boolean>) =>
-      (await Promise.all(Array.from({ length: 8 }, hasIt))).every((value) => value)
+    const inEach = async (hasIt: () => Promise<boolean>) => (await throughEach(service, hasIt)).every((value) => value)
     const get = async (path: string) => (await getOnce(service.url + path)).json()
     const lists = async () => ((await get('/api/v1/sources')) as { discovery: readonly ListInApi[] }).discovery
     const hasNames = (...names: readonly string[]) =>
@@ -128,11 +142,50 @@ describe('WORKERS', () => {
     expect(workersOf(service)).toContain(worker)
   }, 40_000)
 
-  it('ends with the process that polls, and with an error where they cannot listen', async () => {
-    const service = await startService('workers', undefined, { WORKERS: '2' })
+  it('answer from memory while the primary process is suspended, and are not healthy', async () => {
+    const servers = await startCountedServers(1)
+    const env = { WORKERS: '2', MC_SERVER: servers.addresses[0] ?? '', POLL_INTERVAL: '500ms', STALE_AFTER: '8s' }
+    const service = await startService('workers', undefined, env)
+    const status = async (path: string) => (await getOnce(service.url + path)).status
+    const statuses = async (path: string) => (await throughEach(service, () => status(path))).join()
+    await until(async () => (await statuses('/readyz')) === '200,200')
+    expect(await statuses('/healthz')).toBe('200,200')
+
+    service.child.kill('SIGSTOP')
+    // A reply that only the primary process can give ends in bounded time.
+    const pending = getOnce(`${service.url}/metrics`)
+    const reply = await getOnce(`${service.url}/api/v1/getall`)
+    expect(reply.status).toBe(200)
+    const age = Number(reply.headers.get('x-snapshot-age'))
+    await until(async () => (await statuses('/readyz')) === '503,503')
+    expect((await pending).status).toBe(503)
+    expect(await (await getOnce(`${service.url}/readyz`)).text()).toContain('the primary process, which does not respond')
+    for (const path of ['/healthz', '/metrics', '/v1/run', '/sd']) expect(await statuses(path), path).toBe('503,503')
+    const later = await getOnce(`${service.url}/api/v1/getall`)
+    if (later.ok) expect(Number(later.headers.get('x-snapshot-age'))).toBeGreaterThan(age)
+    await until(async () => (await statuses('/api/v1/getall')) === '503,503')
+
+    service.child.kill('SIGCONT')
+    for (const path of ['/readyz', '/healthz', '/metrics', '/api/v1/getall'])
+      await until(async () => (await statuses(path)) === '200,200')
+    expect(service.output().match(/"The primary process does not respond/g)).toHaveLength(2)
+    expect(service.output().match(/"The primary process responds again/g)).toHaveLength(2)
+  })
+
+  it('exit with the primary process, and with an error if they cannot listen', async () => {
+    const folder = temporaryFolder()
+    const service = await startService('workers', undefined, { WORKERS: '2', TMPDIR: folder })
     const workers = workersOf(service)
     service.child.kill('SIGKILL')
     await until(() => !workers.some(isRunning))
+
+    // What it leaves behind is removed at a later start.
+    const [left = ''] = readdirSync(folder)
+    const before = new Date(Date.now() - 120_000)
+    utimesSync(join(folder, left), before, before)
+    await startService('workers', undefined, { WORKERS: '2', TMPDIR: folder })
+    expect(readdirSync(folder)).toHaveLength(1)
+    expect(readdirSync(folder)).not.toContain(left)
 
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')

@@ -78,7 +78,7 @@ describe('authorise spotify', () => {
     }
   })
 
-  it('receives the code on a loopback port, and writes the token to a file of its owner', async () => {
+  it('receives the code on a loopback port, and writes the token to a file that only its owner can read', async () => {
     const sees = (line: string) => {
       if (!line.includes('/authorize?')) return
       const url = urlIn(line)
@@ -88,7 +88,7 @@ describe('authorise spotify', () => {
         scope: 'user-library-read',
       })
       const back = url.searchParams.get('redirect_uri')
-      // A stranger's answer first: it must not count.
+      // A redirect with another state is ignored.
       void fetch(`${back}?code=stolen&state=guessed`).then(async (refused) => {
         expect(refused.status).toBe(400)
         await fetch(`${back}?code=the-code&state=${url.searchParams.get('state')}`)
@@ -99,7 +99,7 @@ describe('authorise spotify', () => {
     await expectFile('spotify-refresh-token', given)
   })
 
-  it('takes a pasted code, and a pasted address', async () => {
+  it('accepts a pasted code and a pasted address', async () => {
     expect(await authorise('spotify', { types: () => 'the-code' })).toBe(0)
     let state = ''
     const sees = (line: string) => {
@@ -118,7 +118,7 @@ describe('authorise spotify', () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('says what is not set, and ends when it is stopped', async () => {
+  it('reports missing settings, and ends when it is interrupted', async () => {
     expect(
       await runAuthorise('spotify', loadConfig({ env: {} }), {
         print: (line) => (printed += line),
@@ -135,7 +135,7 @@ describe('authorise spotify', () => {
 })
 
 describe('authorise lastfm', () => {
-  it('asks for a session key until the person has accepted, and writes it to a file of its owner', async () => {
+  it('requests a session key until the user has accepted, and writes it to a file that only its owner can read', async () => {
     const key = 'secret-new-session-key'
     let tries = 0
     music.intercept = (path, response, form) => {
@@ -165,7 +165,7 @@ describe('authorise lastfm', () => {
 describe('the command', () => {
   const main = join(import.meta.dirname, '..', '..', 'dist', 'src', 'main.js')
 
-  /** Runs it with all that will ever be typed. */
+  /** Runs it with the complete input. */
   async function command(service: MusicService, typed: string, env: Record<string, string> = {}) {
     const child = spawn(process.execPath, [main, 'authorise', service], {
       env: { PATH: process.env.PATH ?? '', ...music.env, DATA_DIR: dataDir, ...env },
@@ -189,18 +189,18 @@ describe('the command', () => {
     }
   })
 
-  it.each(['spotify', 'lastfm'] as const)('says that the input has ended: %s', async (service) => {
+  it.each(['spotify', 'lastfm'] as const)('reports that the input has ended: %s', async (service) => {
     expect(await command(service, '')).toBe(1)
     expect(printed).toContain('The input ended before an answer. Run the command in a terminal.\n')
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('asks again until something is typed', async () => {
+  it('prompts again until there is an input', async () => {
     expect(await command('spotify', '\n  \nthe-code\n')).toBe(0)
     await expectFile('spotify-refresh-token', 'secret-refresh')
   })
 
-  it('asks for nothing that it could not keep', async () => {
+  it('does not request access that it could not store', async () => {
     expect(await command('spotify', 'the-code\n', { DATA_DIR: join(main, 'data') })).toBe(1)
     expect(printed).toMatch(/^DATA_DIR is ".*", which cannot be created \(ENOTDIR\); set it to a folder/)
     expect(music.requested).toEqual([])

@@ -9,7 +9,7 @@ function parse(line: string) {
 }
 
 describe('the flags of tickwarden demo', () => {
-  it('may all be left out', () => {
+  it('are all optional', () => {
     expect(parse('')).toEqual({ ports: {} })
   })
 

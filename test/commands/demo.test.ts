@@ -22,7 +22,7 @@ async function during(options: DemoCommandOptions, check: (text: string) => Prom
 }
 
 describe('tickwarden demo', () => {
-  it('prints where everything is, and runs until it is stopped', async () => {
+  it('prints all addresses, and runs until it is stopped', async () => {
     let port = 0
     await during({ era: '1.21.11', rconPassword: 'swordfish', managementSecret: 'tell-nobody' }, async (text) => {
       port = Number(/status {6}127\.0\.0\.1:(\d+)/.exec(text)?.[1])
@@ -34,7 +34,7 @@ describe('tickwarden demo', () => {
     await expect(util.status('127.0.0.1', port, { enableSRV: false, timeout: 1000 })).rejects.toThrow()
   })
 
-  it('says what an old release lacks', async () => {
+  it('lists the protocols that an old release does not have', async () => {
     await during({ era: '1.12.2', scenario: 'lagging' }, (text) => {
       expect(text).toContain('  management  not in 1.12.2\n')
       expect(text).not.toContain('MC_MANAGEMENT')
@@ -55,13 +55,13 @@ describe('tickwarden demo', () => {
     expect(() => toDemoOptions({ edition: 'pocket' })).toThrow('expected java, bedrock')
   })
 
-  it('makes other passwords each time', async () => {
+  it('generates new passwords at each start', async () => {
     const seen = new Set<string>()
     for (let time = 0; time < 2; time++) await during({}, (text) => void seen.add(/password (\S+)/.exec(text)?.[1] ?? ''))
     expect(seen.size).toBe(2)
   })
 
-  it('fails on an era that does not exist, saying which there are', async () => {
+  it('refuses an unknown era, and lists the valid ones', async () => {
     const never = new AbortController().signal
     await expect(runDemo({ era: '2.0' }, never, () => {})).rejects.toThrow('there is no era "2.0"; expected one of 1.12.2, ')
   })

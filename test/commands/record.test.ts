@@ -37,7 +37,7 @@ function contentOf(folder: string): string {
   return [...texts, ...bytes.flatMap((part) => [part.toString('utf8'), part.toString('latin1')])].join('\n')
 }
 
-/** What every source of a server reads, by source. */
+/** The reading of every source of a server, by source. */
 async function readAll(sources: ServerSettings['sources']) {
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
   const set = createSources({ name: 'x', sources }, context)
@@ -56,7 +56,7 @@ async function start(options: DemoOptions = {}): Promise<ServerSettings> {
 
 describe('a recording of the demo server', () => {
   it.each(['1.12.2', '1.16.5', '1.20.4', '1.21.11', '26.3'])(
-    'of %s can be played back, and has no names and no secrets',
+    'of %s can be played back, and contains no names or secrets',
     async (era) => {
       const server = await start({
         era,
@@ -100,7 +100,7 @@ describe('a recording of the demo server', () => {
     },
   )
 
-  it('of a long player list keeps all pieces of the reply', async () => {
+  it('of a long player list contains all pieces of the reply', async () => {
     const server = await start({ players: 300, maxPlayers: 400 })
     const { folder } = await record(server)
     const playback = await playBack(folder)
@@ -112,7 +112,7 @@ describe('a recording of the demo server', () => {
     expect(demo!.world.players().filter(({ name }) => content.includes(name))).toEqual([])
   })
 
-  it('over TLS has the messages of the management protocol', async () => {
+  it('over TLS contains the messages of the management protocol', async () => {
     const { key, cert } = selfSigned()
     const server = await start({ managementTls: { key: String(key), cert: String(cert) } })
     const { folder, output } = await record(server)
@@ -120,7 +120,7 @@ describe('a recording of the demo server', () => {
     expect(readFileSync(join(folder, 'management.json'), 'utf8')).toContain('Player1')
   })
 
-  it('of Bedrock has the pong without the identifier of the server', async () => {
+  it('of Bedrock contains the pong without the identifier of the server', async () => {
     const bedrock = await startBedrockDemoServer({ host: '127.0.0.1', port: 0, players: 3, seed: 1, clock: systemClock })
     onTestFinished(() => bedrock.close())
     const { folder, code } = await record({ name: 'b', sources: { status: { address: bedrock.address } } })
@@ -141,7 +141,7 @@ describe('a recording of the demo server', () => {
 })
 
 describe('tickwarden record', () => {
-  it.each(['minecraft', 'password', 'players'])('takes the word %s as a password', async (rconPassword) => {
+  it.each(['minecraft', 'password', 'players'])('accepts %s as a password', async (rconPassword) => {
     const server = await start({ rconPassword })
     const { folder, output } = await record(server)
     expect(output).not.toContain('nothing was written')
@@ -150,7 +150,7 @@ describe('tickwarden record', () => {
     expect((await readAll(playback.sources)).management).toMatchObject({ version: '1.21.11' })
   })
 
-  it('goes on where one protocol fails, and says which', async () => {
+  it('continues if a protocol fails, and reports it', async () => {
     const server = await start()
     const { rcon, ...sources } = server.sources
     const { folder, code, output } = await record({
@@ -163,7 +163,7 @@ describe('tickwarden record', () => {
     expect(contentOf(folder) + output).not.toContain('wrong-password')
   })
 
-  it('ends with 1 where nothing answers, and leaves no file', async () => {
+  it('exits with 1 if nothing was recorded, and leaves no file', async () => {
     const { sources } = await start()
     await demo?.close()
     const { code, folder, output } = await record({ name: 'x', sources: { status: sources.status! } })
@@ -171,7 +171,7 @@ describe('tickwarden record', () => {
     expect(output).toContain('connection refused')
   })
 
-  it('writes nothing into a folder that is not empty, or through a proxy', async () => {
+  it('refuses a folder that is not empty, and a proxy', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'mine'), '')
     const server = await start()
@@ -257,17 +257,17 @@ describe('the anonymiser', () => {
     ['[2001:db8:0:0::5]:25565 at 12:30:45', '[2001:db8::1]:25565 at 12:30:45'],
     ['Paper on Bukkit 1.21.4-R0.1-SNAPSHOT', 'Paper on Bukkit 1.21.4-R0.1-SNAPSHOT'],
     ['00000000-0000-0000-0000-000000000000 127.0.0.1', '00000000-0000-0000-0000-000000000000 127.0.0.1'],
-  ])('makes %j into %j', (text, expected) => {
+  ])('replaces %j by %j', (text, expected) => {
     expect(replace(text)).toBe(expected)
   })
 
-  it('keeps the bytes of JSON that it does not replace, and reads escapes', () => {
+  it('keeps all other bytes of JSON, and decodes escapes', () => {
     expect(replaceInJson('{"a" : "\\u0041lice\\nplay.other.org", "b":"\\u00e9"}', replace)).toBe(
       '{"a" : "Player1\\nhost1.example.org", "b":"\\u00e9"}',
     )
   })
 
-  it('finds what was left', () => {
+  it('finds remaining names and secrets', () => {
     const findLeaks = createLeakFinder(known)
     for (const text of ['Alice', 'pa$$word', 'mc.mine.net', '123456781234423482341234567890ab'])
       expect(findLeaks(Buffer.from(`x ${text}.`)), text).not.toEqual([])

@@ -28,7 +28,7 @@ it('counts a wait for a rate limit down on a terminal, until the next part', asy
   display.stop()
 })
 
-it('says where there is no terminal how long it waits', () => {
+it('prints the length of the wait without a terminal', () => {
   const { display, text } = open(false)
   display.progress.wait('Reddit', 61_000)
   display.stop()

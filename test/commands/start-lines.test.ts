@@ -4,7 +4,7 @@ import { startLines } from '../../src/commands/start-lines.ts'
 const server = (name: string) =>
   ({ name, sources: { status: { address: { edition: 'java', host: name, port: 25565 } } } }) as const
 
-it('says once what is watched, and every address', () => {
+it('prints the watched servers once, and every address', () => {
   const line = startLines([server('a'), { name: 'local', sources: { directory: { path: '/srv/minecraft' } } }])
   expect(line('http://127.0.0.1:8080')).toBe(
     'Tickwarden listens on http://127.0.0.1:8080 and watches a (a:25565), local (from its directory)',

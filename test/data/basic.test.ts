@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-it('says pong as plain text', async () => {
+it('answers /v1/ping with pong as plain text', async () => {
   const reply = await service.get('/v1/ping')
   expect(reply.status).toBe(200)
   expect(reply.headers.get('content-type')).toBe('text/plain; charset=utf-8')
@@ -22,13 +22,13 @@ it('points to an external wiki in the help', async () => {
   expect(await reply.text()).toMatch(/wiki at https:\/\//)
 })
 
-it('gives its version as an array of one', async () => {
+it('returns its version as an array with one string', async () => {
   const reply = await service.get('/v1/version')
   expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(await reply.json()).toEqual([version])
 })
 
-it('shows the headers of the request: lower case, repeated ones joined, for this page only', async () => {
+it('returns the headers of the request: lower case, repeated ones joined, not readable from other origins', async () => {
   const { headers, body } = await new Promise<{ headers: NodeJS.Dict<string | string[]>; body: string }>((resolve, reject) => {
     const raw = ['Host', 'example.org', 'X-Twice', 'a', 'X-TWICE', 'b', 'Cookie', 'c=1', 'Cookie', 'd=2', '__proto__', 'p']
     const sent = request(`${service.url}/v1/debug/headers`, { headers: raw as never }, (reply) => {
@@ -45,7 +45,7 @@ it('shows the headers of the request: lower case, repeated ones joined, for this
   expect(headers['access-control-allow-origin']).toBeUndefined()
 })
 
-it('answers HEAD as GET without a body, a trailing slash as without, and refuses other methods', async () => {
+it('answers HEAD like GET without a body, ignores a trailing slash, and refuses other methods', async () => {
   const [get, head] = await Promise.all([service.get('/v1/version'), service.get('/v1/version/', { method: 'HEAD' })])
   expect(head.status).toBe(200)
   expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'))

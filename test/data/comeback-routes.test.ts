@@ -20,16 +20,16 @@ afterAll(() => service.close())
 
 const titles = async (path: string) => (await service.page(`${root}/${path}`)).results.map(({ title }) => title).join('')
 
-it('gives every comeback as it is, in id order', async () => {
+it('returns every comeback unchanged, in id order', async () => {
   expect(await service.page(`${root}/filter/getall?limit=50&offset=0`)).toEqual({ results: all, count: 6 })
 })
 
-it('gives the last update as a bare JSON string', async () => {
+it('returns the last update as a bare JSON string', async () => {
   expect(await (await service.get(`${root}/last_update`)).text()).toBe(`"${lastUpdate}"`)
 })
 
 describe('id', () => {
-  it.each(['filter/id', 'filterid'])('%s finds one entry or none', async (path) => {
+  it.each(['filter/id', 'filterid'])('%s returns one entry or none', async (path) => {
     expect(await service.page(`${root}/${path}?id=0`)).toEqual({ results: [all[0]], count: 1 })
     expect(await service.page(`${root}/${path}?id=5`)).toEqual({ results: [all[5]], count: 1 })
     for (const id of ['6', '2147483648', '99999999999999999999999']) {
@@ -82,7 +82,7 @@ describe('text filters', () => {
     expect(await titles(`filter/${filter}&limit=50&offset=0`)).toBe(expected)
   })
 
-  it.each(['artist', 'title', 'type'])('%s must be given, once, and not be empty', async (name) => {
+  it.each(['artist', 'title', 'type'])('%s must be given exactly once, and not be empty', async (name) => {
     for (const query of ['', `${name}=&`, `${name}=a&${name}=a&`]) {
       const problem = await service.problem(`${root}/filter/${name}?${query}limit=1&offset=0`)
       expect(problem).toMatchObject({ status: 400, code: 'INVALID_PARAMETER' })
@@ -124,7 +124,7 @@ describe('daterange', () => {
   })
 })
 
-it('gives the first and the last entry, the types and the numbers', async () => {
+it('returns the first and the last entry, the types and the totals', async () => {
   expect(await service.page(`${root}/filter/first`)).toEqual({ results: [all[0]], count: 1 })
   expect(await service.page(`${root}/filter/last`)).toEqual({ results: [all[5]], count: 1 })
   const types = await service.get(`${root}/filter/gettypes`)
@@ -135,7 +135,7 @@ it('gives the first and the last entry, the types and the numbers', async () => 
 
 describe('upcoming', () => {
   it('counts from today at UTC+02:00, to 7 and 31 days ahead, both inclusive', async () => {
-    // 21:59:59 UTC on 14 November 2023 is 23:59:59 at UTC+02:00; a second later the day is another.
+    // 21:59:59 UTC on 14 November 2023 is 23:59:59 at UTC+02:00; a second later the next day begins.
     const clock = manualClock(Date.UTC(2023, 10, 14, 21, 59, 59) - 1_700_000_000_000)
     const days = ['2023-11-13', '2023-11-14', '2023-11-15', '2023-11-21', '2023-11-22', '2023-12-15', '2023-12-16', '2023-11-TBA']
     const entries = days.map((date) => comeback({ date, title: date.slice(5) }))
@@ -152,7 +152,7 @@ describe('upcoming', () => {
     await other.close()
   })
 
-  it('returns all matches, more than a page holds', async () => {
+  it('returns all matches, even more than fit on a page', async () => {
     const clock = manualClock() // 22:13 UTC on 14 November 2023
     const entries = Array.from({ length: 51 }, (_, id) => comeback({ date: '2023-11-15', title: String(id) }))
     const other = await startDataService({ kcomebacks: snapshot(entries) }, { clock })
@@ -163,7 +163,7 @@ describe('upcoming', () => {
   })
 })
 
-describe('a database without entries, and of one', () => {
+describe('a database without entries, or with one', () => {
   const paged = ['getall?', 'artist?artist=a&', 'title?title=a&', 'type?type=a&', 'daterange?start=2000-01-01&end=2030-01-01&']
   it('answers every route when empty', async () => {
     const other = await startDataService({ kcomebacks: snapshot([]), projects: snapshot([]) })
@@ -180,7 +180,7 @@ describe('a database without entries, and of one', () => {
     await other.close()
   })
 
-  it('answers with the one', async () => {
+  it('answers with the only entry', async () => {
     const one = comeback({ artist: 'a', title: 'a', types: ['a'] })
     const other = await startDataService({ kcomebacks: snapshot([one]) })
     const page = { results: [one], count: 1 }

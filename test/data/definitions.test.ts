@@ -10,8 +10,9 @@ import { loadConfig } from '../../src/config.ts'
 import { baseBuilder, type Database } from '../../src/data/database.ts'
 import type { DatabaseDefinition } from '../../src/data/database-definition.ts'
 import { databases } from '../../src/data/databases.ts'
+import { everything } from '../../src/data/filter.ts'
 import { createDataService, registerDataService } from '../../src/data/index.ts'
-import { everything, registerFilters } from '../../src/data/paging.ts'
+import { registerFilters } from '../../src/data/paging.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { noCounts, type Script } from '../../src/data/scripts/script.ts'
 import { snapshotPath, writeSnapshot } from '../../src/data/scripts/write-snapshot.ts'
@@ -78,7 +79,7 @@ async function start(options: { databases?: readonly DatabaseDefinition[]; scrip
   return { folder, service, get }
 }
 
-it('serves a database and a script that are added to the lists, and nothing else has to be touched', async () => {
+it('serves a database and a script that are only added to the lists', async () => {
   const { folder, service, get } = await start({
     databases: [...databases, toys],
     scripts: [...scripts, { ...toyScript, isConfigured: () => false }],
@@ -110,19 +111,19 @@ it('serves a database and a script that are added to the lists, and nothing else
   expect(paths['/v1/run/toys'].get.summary).toBe('Start the update of the toys')
 })
 
-it('keeps a broken snapshot of an added database from its own data only', async () => {
+it('reports a broken snapshot of an added database without affecting the others', async () => {
   const { folder, get } = await start({ databases: [toys, ...databases], scripts: [] })
   writeFileSync(join(folder, 'toys.json'), '[{"last_update":"2024-01-01 00:00:00 UTC"},{"name":"Ball"},{"name":7}]')
   await until(async () => (await get('/v1/status')).databases[0].state === 'ready')
   expect((await get('/v1/status')).databases[0]).toMatchObject({ entries: 1, rejected: 1 })
 })
 
-it('schedules an added script by its own default', async () => {
+it('schedules an added script by its default', async () => {
   const { service } = await start({ databases: [toys], scripts: [toyScript] }, { UPDATE_SCHEDULE: 'kcomebacks=off' })
   expect(new Date(service.schedule.next('toys') ?? 0).toISOString()).toMatch(/T05:(0\d|1[0-4]):/)
 })
 
-it('knows every script in UPDATE_SCHEDULE, and every database by a name, file and tag of its own', () => {
+it('accepts every script in UPDATE_SCHEDULE, and names, files and tags of databases are unique', () => {
   for (const { name } of scripts) {
     expect(loadConfig({ env: { UPDATE_SCHEDULE: `${name}=off` } }).runs.updateSchedule).toEqual({ [name]: 'off' })
   }

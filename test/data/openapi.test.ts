@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-it.each(paths)('%s is described with examples, which it answers as described', async (path) => {
+it.each(paths)('%s is described with examples, to which it replies as described', async (path) => {
   const operation = described[path]?.get
   expect(operation?.summary).toBeTruthy()
   expect(operation?.tags).toHaveLength(1)
@@ -67,12 +67,12 @@ it.each(paths)('%s is described with examples, which it answers as described', a
   const text = await reply.text()
   const value: unknown = type === 'text/plain' ? text : JSON.parse(text)
   expect(validate(value), JSON.stringify(validate.errors)).toBe(true)
-  // The examples of parameters find something in the sample.
+  // The examples of parameters match entries of the sample.
   if (query.size > 0) expect((value as { count: number }).count).toBeGreaterThan(0)
   if (query.size > 0) expect(Object.keys(operation?.responses['400']?.content ?? {})).toEqual(['application/problem+json'])
 })
 
-it('the metrics tell of both databases', async () => {
+it('the metrics include both databases', async () => {
   const metrics = await (await service.get('/metrics')).text()
   for (const [database, entries] of [
     ['projects', 10],
@@ -81,7 +81,7 @@ it('the metrics tell of both databases', async () => {
     expect(metrics).toContain(`\ntickwarden_snapshot_up{database="${database}"} 1\n`)
     expect(metrics).toContain(`\ntickwarden_snapshot_entries{database="${database}"} ${entries}\n`)
     expect(metrics).toContain(`\ntickwarden_snapshot_rejected_entries{database="${database}"} 0\n`)
-    // The sample is not updated by anything, so its age would only raise an alert.
+    // The sample is never updated, so its age would only raise an alert.
     expect(metrics).not.toContain(`tickwarden_snapshot_last_update_timestamp_seconds{database="${database}"}`)
   }
 })

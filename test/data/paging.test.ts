@@ -39,7 +39,7 @@ describe('limit and offset', () => {
     ['limit', 'limit=1&limit=1&offset=0'],
     ['offset', 'limit=1&offset=0&offset=1'],
     ['limit', 'LIMIT=1&offset=0'],
-  ])('%s is refused in %s', async (name, query) => {
+  ])('%s is refused by %s', async (name, query) => {
     for (const path of [all, '/v1/projects/filter/title?title=a&']) {
       const problem = await service.problem(path + query)
       expect(problem).toMatchObject({ status: 400, code: 'INVALID_PARAMETER', title: 'Bad Request', type: 'about:blank' })
@@ -47,13 +47,13 @@ describe('limit and offset', () => {
     }
   })
 
-  it('says what was given and what is allowed, and nothing more', async () => {
+  it('reports the given and the allowed values, and nothing else', async () => {
     expect((await service.problem(`${all}limit=51&offset=0`)).detail).toBe(
       'Parameter "limit" is "51"; expected an integer from 0 to 50.',
     )
   })
 
-  it('ignores parameters that it does not know, even twice', async () => {
+  it('ignores unknown parameters, even if repeated', async () => {
     expect((await service.page(`${all}limit=1&offset=0&x=1&x=2`)).count).toBe(1)
   })
 })
@@ -92,7 +92,7 @@ describe('headers', () => {
     expect(found.join(', ')).toBe(expected)
   })
 
-  it('dates every reply by the snapshot and answers 304 to who has it', async () => {
+  it('sends the date of the snapshot, and 304 to a client that has it', async () => {
     for (const path of [`${even}&limit=5&offset=5`, '/v1/kcomebacks/filter/getinfo', '/v1/projects/filter/getlangs']) {
       const reply = await service.get(path)
       expect(reply.headers.get('last-modified')).toBe('Sat, 03 Feb 2024 04:05:06 GMT')
@@ -109,7 +109,7 @@ describe('headers', () => {
     }
   })
 
-  it('answers a URL as the first time, and others of the same path as they ask', async () => {
+  it('answers a repeated URL the same way, and each other URL by its own parameters', async () => {
     const reported = async (path: string) => {
       const reply = await service.get(path)
       return { status: reply.status, headers: { ...Object.fromEntries(reply.headers), date: '' }, body: await reply.text() }

@@ -21,11 +21,11 @@ afterAll(() => service.close())
 const titles = async (filter: string) =>
   (await service.page(`/v1/projects/filter/${filter}&limit=50&offset=0`)).results.map(({ title }) => title)
 
-it('gives every visible project as it is, in snapshot order', async () => {
+it('returns every visible project unchanged, in snapshot order', async () => {
   expect(await service.page('/v1/projects/filter/getall?limit=50&offset=0')).toEqual({ results: shown, count: 4 })
 })
 
-it('gives the last update as a bare JSON string', async () => {
+it('returns the last update as a bare JSON string', async () => {
   const reply = await service.get('/v1/projects/last_update')
   expect(await reply.text()).toBe(`"${lastUpdate}"`)
   expect(reply.headers.get('last-modified')).toBe('Sat, 03 Feb 2024 04:05:06 GMT')
@@ -60,7 +60,7 @@ describe('text filters', () => {
   })
 
   it.each(['title', 'description', 'search', 'status', 'statuscolor', 'category', 'language'])(
-    '%s must be given, once, and not be empty',
+    '%s must be given exactly once, and not be empty',
     async (name) => {
       for (const query of ['', `${name}=&`, `${name}=a&${name}=b&`]) {
         const problem = await service.problem(`/v1/projects/filter/${name}?${query}limit=1&offset=0`)

@@ -12,7 +12,7 @@ import { textColumn } from '../../src/data/text-column.ts'
 import { valueIndex } from '../../src/data/value-index.ts'
 import { comeback, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
 
-// Few letters, so that queries often match; among them what folding, joining and searching could get wrong.
+// Few letters, so that queries often match, including those that are difficult for folding, joining and searching.
 const letter = fc.constantFrom(
   'a',
   'A',
@@ -53,7 +53,7 @@ const column = (texts: readonly string[]) => {
 const idsOf = ({ from, total, ids }: Selection) => (ids ? [...ids] : Array.from({ length: total }, (_, index) => from + index))
 
 describe('the parts of a database agree with a naive filter', () => {
-  it('text that contains', () => {
+  it('substring search', () => {
     fc.assert(
       fc.property(fc.array(words, { maxLength: 40 }), query, (texts, wanted) => {
         expect([...column(texts).find(wanted)]).toEqual(where(texts, (text) => naive(text, wanted)))
@@ -62,7 +62,7 @@ describe('the parts of a database agree with a naive filter', () => {
     )
   })
 
-  it('text far apart', () => {
+  it('substring search in sparse texts', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(3000), { maxLength: 5 }), (places) => {
         const texts = Array.from({ length: 3001 }, (_, id) => (places.includes(id) ? 'needle' : 'hay'))
@@ -86,7 +86,7 @@ describe('the parts of a database agree with a naive filter', () => {
     )
   })
 
-  it('values that are equal', () => {
+  it('equal values', () => {
     fc.assert(
       fc.property(fc.array(fc.array(words, { maxLength: 3 })), words, (lists, wanted) => {
         const index = valueIndex()
@@ -100,7 +100,7 @@ describe('the parts of a database agree with a naive filter', () => {
     )
   })
 
-  it('either of two', () => {
+  it('union of two selections', () => {
     const ids = fc.uniqueArray(fc.nat(30)).map((list) => new Uint32Array(list.sort((a, b) => a - b)))
     fc.assert(
       fc.property(ids, ids, (left, right) => {
@@ -127,7 +127,7 @@ describe('the parts of a database agree with a naive filter', () => {
   })
 })
 
-describe('a JSON array read some elements at a time', () => {
+describe('a JSON array parsed in batches', () => {
   const outcome = (read: () => unknown) => {
     try {
       return read()
@@ -142,7 +142,7 @@ describe('a JSON array read some elements at a time', () => {
     })
   const pieces = (text: string, size?: number) => outcome(() => [...elementsOf(text, size)].flat())
 
-  it('is what the engine reads at once, also when damaged', () => {
+  it('equals the result of JSON.parse, also if damaged', () => {
     const array = fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 8 }).map((value) => JSON.stringify(value, null, 1))
     const damage = fc.constantFrom('', ',', ',,', '[', ']', '{', '}', '"', '\\', ' ', '\n', '1', 'null', '[]')
     fc.assert(
@@ -155,7 +155,7 @@ describe('a JSON array read some elements at a time', () => {
     )
   })
 
-  it('is so wherever an edge is guessed', () => {
+  it('equals it wherever an edge is guessed', () => {
     const tricky = fc.constantFrom<unknown>('},{', '"},{"', '\\"},\n {', 1, null, {}, [{}, {}], [[{ a: {} }, { b: 1 }]])
     const element = fc.oneof(tricky, fc.dictionary(fc.constantFrom('a', '},{', '"'), tricky, { maxKeys: 3 }))
     const array = fc
@@ -173,7 +173,7 @@ describe('a JSON array read some elements at a time', () => {
     )
   })
 
-  it('has its edges where a piece ends', () => {
+  it('has its edges at the ends of elements', () => {
     for (const length of [0, 1, 99, 100, 101, 200, 201]) {
       const elements = Array.from({ length }, (_, id) => ({ id, text: '],"\\' }))
       const text = JSON.stringify(elements)
@@ -191,7 +191,7 @@ describe('a JSON array read some elements at a time', () => {
   })
 })
 
-it('any entries come out as they went in', async () => {
+it('all entries are returned unchanged', async () => {
   const entry = fc.record({
     date: words,
     time: words,
@@ -211,7 +211,7 @@ it('any entries come out as they went in', async () => {
   )
 })
 
-it('entries of several blocks come out as they went in, whatever they hold', () => {
+it('entries of several blocks are returned unchanged, whatever they contain', () => {
   const texts = ['plain', '},{"date":', '\\"},{\\"date\\":', 'Ä각😀', '\uD83D', '']
   const entries = Array.from({ length: 700 }, (_, id) => {
     const text = texts[id % 512 < 256 ? 0 : id % texts.length]!
@@ -240,7 +240,7 @@ it('entries of several blocks come out as they went in, whatever they hold', () 
   }
 })
 
-it('pages over HTTP concatenate to the whole, and count, total and links agree', async () => {
+it('pages over HTTP add up to the whole, and count, total and links agree', async () => {
   const letters = fc.constantFrom('a', 'B', 'Ä', '각', ' ', '+', '&', '%')
   const text = fc.array(letters, { minLength: 1, maxLength: 3 }).map((list) => list.join(''))
   const artists = fc.sample(text, { numRuns: 150, seed: 7 })

@@ -8,7 +8,7 @@ const comebacks = (...entries: unknown[]) => loadSnapshot(snapshot(entries), com
 const projects = (...entries: unknown[]) => loadSnapshot(snapshot(entries), projectFormat)
 
 describe('the form of the original files', () => {
-  it('is taken as it is', async () => {
+  it('is accepted unchanged', async () => {
     const given = [comeback({ date: '2017-03-1' }), comeback({ date: '2019-11-TBA', time: '--:--' })]
     const loaded = await comebacks(...given)
     expect(loaded.entries).toEqual(given)
@@ -17,7 +17,7 @@ describe('the form of the original files', () => {
     expect(loaded.lastUpdate).toEqual({ text: '2024-02-03 04:05:06 UTC', time: Date.UTC(2024, 1, 3, 4, 5, 6) / 1000 })
   })
 
-  it('may begin with a byte order mark', async () => {
+  it('may start with a byte order mark', async () => {
     expect((await loadSnapshot(`\uFEFF${snapshot([comeback()])}`, comebackFormat)).entries).toHaveLength(1)
   })
 
@@ -28,7 +28,7 @@ describe('the form of the original files', () => {
     expect(loaded.entries).toEqual([project({ links: { WB: 'https://b' }, languages: { C: 12 } })])
   })
 
-  it('has `updated` in place of `last_update` in some files', async () => {
+  it('may contain `updated` instead of `last_update`', async () => {
     const { last_update, ...rest } = project()
     const text = snapshot([{ ...rest, updated: last_update }], { updated: '2020-01-01 00:00:00 UTC' })
     const loaded = await loadSnapshot(text, projectFormat)
@@ -36,7 +36,7 @@ describe('the form of the original files', () => {
     expect(loaded.lastUpdate.text).toBe('2020-01-01 00:00:00 UTC')
   })
 
-  it('has blank templates, which are never shown', async () => {
+  it('may contain blank templates, which are never served', async () => {
     const blank = { title: '', description: null, visible: true, links: { GH: null }, last_update: null }
     const { entries, rejected } = await projects(blank, { title: '' })
     expect(rejected).toEqual([])
@@ -46,14 +46,14 @@ describe('the form of the original files', () => {
     ])
   })
 
-  it('keeps keys that are names in JavaScript', async () => {
+  it('keeps keys that are property names of JavaScript objects', async () => {
     const { entries } = await projects(JSON.parse(JSON.stringify(project()).replace('"Java"', '"__proto__"')))
     expect(JSON.stringify(entries[0])).toContain('"languages":{"__proto__":10}')
   })
 })
 
-describe('what does not fit', () => {
-  it('is left out, with its place and the reason', async () => {
+describe('an invalid entry', () => {
+  it('is rejected with its position and the reason', async () => {
     const { entries, rejected } = await comebacks(
       comeback({ title: 'a' }),
       null,
@@ -96,7 +96,7 @@ describe('what does not fit', () => {
   })
 })
 
-describe('what is no snapshot', () => {
+describe('a text that is not a snapshot', () => {
   const head = 'its first element is not {"last_update": "YYYY-MM-DD HH:MM:SS UTC"}'
   it.each([
     ['', 'it is empty'],

@@ -16,6 +16,7 @@ import { createFleet } from '../../src/game/fleet.ts'
 import { silentLog } from '../../src/log.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../helpers/fake-reddit.ts'
 import { until } from '../helpers/until.ts'
+import { fakeMusic, json, secrets, song } from './scripts/liked-songs/fake-music.ts'
 
 const updateChild = fileURLToPath(new URL('../helpers/update-child.mjs', import.meta.url))
 
@@ -93,7 +94,7 @@ const updateByHand = (env: Record<string, string | undefined> = {}) => {
   return { output, run }
 }
 
-/** Holds the reply of a page back, so that a run stays under way. */
+/** Delays the reply of a page, so that a run stays in progress. */
 function hold(page: string): { readonly requested: () => boolean; release(): void } {
   let held: ServerResponse | undefined
   reddit.instead.set(page, [
@@ -107,7 +108,7 @@ function hold(page: string): { readonly requested: () => boolean; release(): voi
 const archive = 'upcoming-releases/archive'
 
 describe('the script-run routes', () => {
-  it('start a run at once, show it, and serve what it wrote without a restart', async () => {
+  it('start a run without waiting for its end, show it, and serve its results without a restart', async () => {
     const { get, read, script } = await start()
     const held = hold(archive)
     expect((await get('/v1/kcomebacks/last_update')).status).toBe(503)
@@ -158,7 +159,7 @@ describe('the script-run routes', () => {
     expect(Math.abs(success - Date.now() / 1000)).toBeLessThan(600)
   })
 
-  it('start one run for many requests at once', async () => {
+  it('start one run for many simultaneous requests', async () => {
     const { get } = await start()
     const held = hold(archive)
     const replies = await Promise.all(Array.from({ length: 20 }, () => get('/v1/run/kcomebacks')))
@@ -169,7 +170,7 @@ describe('the script-run routes', () => {
     expect(reddit.requested.filter((page) => page === archive)).toHaveLength(1)
   })
 
-  it('run two scripts side by side', async () => {
+  it('run two scripts at the same time', async () => {
     writeFileSync(join(folder, 'projects.config.json'), '[{"title":"By hand"}]')
     const { get, script } = await start()
     const names = ['kcomebacks', 'projects']
@@ -180,7 +181,7 @@ describe('the script-run routes', () => {
     expect(runs.map((run) => run.script).sort()).toEqual(names)
   })
 
-  it('start nothing while the command line runs the script, and the other way round', async () => {
+  it('start nothing while the command line runs the script, and vice versa', async () => {
     const { get, script } = await start({ RUN_PAUSE: '0s' })
     const held = hold(archive)
     const first = updateByHand()
@@ -210,7 +211,7 @@ describe('the script-run routes', () => {
     again.release()
   })
 
-  it('take over the lock of a process that is gone', async () => {
+  it('take over the lock of a dead process', async () => {
     const { get } = await start()
     writeFileSync(join(folder, '.kcomebacks.lock'), JSON.stringify({ machine: 'x', pid: 1, since: '1' }))
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
@@ -218,7 +219,7 @@ describe('the script-run routes', () => {
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
   })
 
-  it('ask to wait when a run has just been', async () => {
+  it('refuse a run shortly after the last one', async () => {
     const { get } = await start({ RUN_PAUSE: '1h' })
     expect(await updateByHand().run).toBe(0)
     const reply = await get('/v1/run/kcomebacks')
@@ -229,7 +230,7 @@ describe('the script-run routes', () => {
     expect((await reply.json()).status).toMatch(new RegExp(`^ran \\d+ s ago, try again in ${wait} s$`))
   })
 
-  it('show a run whose process was killed as failed, and ask to wait from its start on', async () => {
+  it('show a run whose process was killed as failed, and refuse another one shortly after its start', async () => {
     expect(await updateByHand().run).toBe(0)
     const held = hold(archive)
     const child = spawn(process.execPath, [updateChild], {
@@ -263,7 +264,48 @@ describe('the script-run routes', () => {
     expect(await script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done', last_end: expect.any(String) })
   })
 
-  it('say what is not set', async () => {
+  it('count each run whose process was killed as failed, once in all services, even after later runs', async () => {
+    const failed = async ({ get }: Awaited<ReturnType<typeof start>>) => {
+      const text = await (await get('/metrics')).text()
+      return Number(/tickwarden_script_runs_total\{script="kcomebacks",outcome="failed"\} (\d+)/.exec(text)?.[1])
+    }
+    const interrupt = async () => {
+      const held = hold(archive)
+      const child = spawn(process.execPath, [updateChild], { env: environment(), stdio: ['pipe', 'ignore', 'inherit'] })
+      const exited = once(child, 'exit')
+      child.stdin.write('go\n')
+      await until(held.requested)
+      child.kill('SIGKILL')
+      await exited
+      held.release()
+    }
+    const marks = () => {
+      const { started, uncounted } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))
+      return { started: started.map(({ counted }: { counted?: boolean }) => counted), uncounted: uncounted.length }
+    }
+    await interrupt()
+    expect(marks()).toEqual({ started: [undefined], uncounted: 0 })
+    const [first, second] = [await start(), await start()]
+    await until(async () => (await failed(first)) + (await failed(second)) === 1)
+    expect(marks()).toEqual({ started: [true], uncounted: 0 })
+    expect(await first.script('kcomebacks')).toMatchObject({ state: 'failed', error: expect.stringMatching(/^interrupted/) })
+
+    await interrupt()
+    await interrupt()
+    expect(await updateByHand().run).toBe(0)
+    expect(marks()).toEqual({ started: [], uncounted: 2 })
+    const restarted = await start()
+    // Two runs by one of the three services, or one each by two.
+    const sum = async () => (await failed(first)) + (await failed(second)) + (await failed(restarted))
+    await until(async () => (await sum()) === 3)
+    expect(marks()).toEqual({ started: [], uncounted: 0 })
+    expect(await restarted.script('kcomebacks')).toMatchObject({ state: 'succeeded', outcome: 'done' })
+    const last = await start()
+    for (let scrape = 0; scrape < 5; scrape++) expect(await failed(last)).toBe(0)
+    expect(await sum()).toBe(3)
+  })
+
+  it('name the missing settings', async () => {
     const configured = await start()
     const reply = await configured.get('/v1/run/synclikedsongs')
     expect(reply.status).toBe(503)
@@ -277,9 +319,9 @@ describe('the script-run routes', () => {
   })
 
   it.each([
-    ['lies in a file', () => join(folder, 'file', 'data'), 'created (ENOTDIR)'],
+    ['is inside a file', () => join(folder, 'file', 'data'), 'created (ENOTDIR)'],
     ['is a file', () => join(folder, 'file'), 'created (EEXIST)'],
-  ])('say what is wrong where DATA_DIR %s', async (_what, place, reason) => {
+  ])('explain why DATA_DIR cannot be used: it %s', async (_what, place, reason) => {
     writeFileSync(join(folder, 'file'), '')
     const rest = `cannot be ${reason}; set it to a folder that this user may write to`
     const message = `DATA_DIR is "${place()}", which ${rest}`
@@ -293,7 +335,7 @@ describe('the script-run routes', () => {
     expect(output.join('')).toBe(`kcomebacks: failed: ${message}\n`)
   })
 
-  it('list the songs that are set aside, and tell when an access ends, until another token is set', async () => {
+  it('list the songs that are set aside, and when the authorisation expires, until another token is set', async () => {
     const song = {
       id: 'a',
       title: 'T',
@@ -322,7 +364,7 @@ describe('the script-run routes', () => {
     expect(await (await second.get('/metrics')).text()).not.toContain(`${metric}{`)
   })
 
-  it('stop their runs when the service stops', async () => {
+  it('stop the runs when the service stops', async () => {
     const { get, close } = await start()
     const held = hold(archive)
     await get('/v1/run/kcomebacks')
@@ -333,7 +375,7 @@ describe('the script-run routes', () => {
     expect(existsSync(join(folder, '.kcomebacks.lock'))).toBe(false)
   })
 
-  it('show the first mistakes of a run and how many there are; the log names all', async () => {
+  it('show the first errors of a run and the number of the others; the log has all', async () => {
     writeFileSync(join(folder, 'projects.config.json'), JSON.stringify(Array.from({ length: 30 }, (_, index) => index)))
     const { get, script } = await start()
     await get('/v1/run/projects')
@@ -344,7 +386,7 @@ describe('the script-run routes', () => {
     for (const one of mistakes) expect(lines.join('')).toContain(one)
   })
 
-  it('show a run that failed, and no secret anywhere', async () => {
+  it('show a failed run, without secrets', async () => {
     const { get, script } = await start({ REDDIT_CLIENT_SECRET: 'wrong-hunter3' })
     await get('/v1/run/kcomebacks')
     await until(async () => (await script('kcomebacks'))?.state === 'failed')
@@ -356,11 +398,33 @@ describe('the script-run routes', () => {
   })
 })
 
+it('no reply and no log shows the secrets of a signed request that an upstream quotes', async () => {
+  const music = await fakeMusic([song(1)])
+  closing.push(() => music.close())
+  const signatures: (string | null)[] = []
+  music.intercept = (path, response, form) => {
+    if (!path.startsWith('/lastfm')) return false
+    signatures.push(form.get('api_sig'))
+    json(response, 403, { error: 13, message: `Invalid signature ${form.get('api_sig')} of ${form}` })
+    return true
+  }
+  const { get, script } = await start(music.env)
+  await get('/v1/run/synclikedsongs')
+  await until(async () => (await script('likedsongs'))?.state === 'failed')
+  const shown = await (await get('/v1/run')).text()
+  expect(shown).toContain('the signature is not valid')
+  expect(lines.join('')).toContain('Last.fm replied: Invalid signature [hidden] of artist=')
+  expect(signatures).toHaveLength(1)
+  for (const text of [shown, lines.join(''), readFileSync(join(folder, 'runs.json'), 'utf8')]) {
+    for (const secret of [...signatures, ...Object.values(secrets)]) expect(text).not.toContain(secret)
+  }
+})
+
 describe('the protection of the script-run routes', () => {
   const starting = ['/v1/run/kcomebacks', '/v1/run/projects', '/v1/run/synclikedsongs']
   const paths = ['/v1/run', ...starting]
 
-  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('refuses everything on %s without a token', async (HOST) => {
+  it.each(['0.0.0.0', '192.0.2.1', '::', 'mc.example.org'])('refuses every request on %s without a token', async (HOST) => {
     const { get } = await start({ HOST })
     for (const path of paths) {
       const reply = await get(path)
@@ -371,7 +435,7 @@ describe('the protection of the script-run routes', () => {
   })
 
   it.each(['127.0.0.1', '127.1.2.3', '::1', 'localhost', '::ffff:127.0.0.1'])(
-    'lets plain local requests in on %s without a token',
+    'accepts plain local requests on %s without a token',
     async (HOST) => {
       const { get, raw, port } = await start({ HOST })
       expect((await get('/v1/run')).status).toBe(200)
@@ -401,7 +465,7 @@ describe('the protection of the script-run routes', () => {
     expect(reddit.requested).toEqual([])
   })
 
-  it.each(['127.0.0.1', '0.0.0.0'])('lets only in who has the token, on %s too', async (HOST) => {
+  it.each(['127.0.0.1', '0.0.0.0'])('accepts only requests with the token on %s', async (HOST) => {
     const { get, raw, port } = await start({ HOST, RUN_TOKEN: 'hunter-two' })
     for (const authorization of [
       undefined,
@@ -420,7 +484,7 @@ describe('the protection of the script-run routes', () => {
     }
     expect(reddit.requested).toEqual([])
     const authorization = 'Bearer hunter-two'
-    // Through a proxy, under its own name.
+    // Through a proxy, with its host name.
     expect(await raw('GET', '/v1/run', { host: `mc.example.org:${port}`, 'x-forwarded-for': '192.0.2.1', authorization })).toBe(
       200,
     )
@@ -428,7 +492,7 @@ describe('the protection of the script-run routes', () => {
     expect(await reply.json()).toEqual({ status: 'udating...' })
   })
 
-  it('starts nothing by HEAD', async () => {
+  it('starts no run for HEAD', async () => {
     const { raw, port, script } = await start({ RUN_PAUSE: '0s' })
     const host = `127.0.0.1:${port}`
     for (const path of starting) expect(await raw('HEAD', path, { host })).toBe(405)

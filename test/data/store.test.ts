@@ -49,7 +49,7 @@ const firstTitle = (opened: Store) => {
 }
 
 describe('a snapshot file', () => {
-  it('is read when the store opens, each database on its own', async () => {
+  it('is read when the store opens, each database independently', async () => {
     await writeFile(file('projects'), snapshot([project(), project({ visible: false }), {}]))
     const opened = await open()
     expect(opened.status()).toEqual([
@@ -77,7 +77,7 @@ describe('a snapshot file', () => {
 
   it('is noticed by watching, without a poll', async () => {
     await write(one('a'))
-    // Its poll never comes.
+    // It is never polled.
     const opened = await open({
       ...systemClock,
       after: (delay, action) => systemClock.after(delay < 1000 ? delay : 2 ** 30, action),
@@ -113,7 +113,7 @@ describe('a snapshot file', () => {
     await polled('dd')
   })
 
-  it('that is not touched is not read again', async () => {
+  it('that has not changed is not read again', async () => {
     await write(one('a'))
     const opened = await open()
     const before = opened.current('kcomebacks')
@@ -129,7 +129,7 @@ describe('a snapshot file', () => {
     ['empty', '', 'it is empty'],
     ['of another form', '{"a":1}', 'it is not a JSON array'],
     ['missing', undefined, 'the file does not exist'],
-  ])('that is %s leaves the old one in service, says so once, and recovers', async (_what, text, error) => {
+  ])('that is %s is not served instead of the old one, is logged once, and recovers', async (_what, text, error) => {
     await write(one('a'))
     const opened = await open()
     if (text === undefined) await rm(file('kcomebacks'))
@@ -154,7 +154,7 @@ describe('a snapshot file', () => {
     expect(comebacksOf(opened)?.error).toBeUndefined()
   })
 
-  it('that is larger than a snapshot may be is not even read', async () => {
+  it('that exceeds the maximum size is not even read', async () => {
     await write(one('a'))
     const opened = await open()
     await truncate(file('kcomebacks'), 256 * 1024 * 1024 + 1)
@@ -163,7 +163,7 @@ describe('a snapshot file', () => {
     expect(firstTitle(opened)).toBe('a')
   })
 
-  it('that goes away and comes back as it was is in good state again', async () => {
+  it('that disappears and returns unchanged is ready again', async () => {
     await write(one('a'))
     const opened = await open()
     await rename(file('kcomebacks'), file('aside'))
@@ -174,7 +174,7 @@ describe('a snapshot file', () => {
     expect(comebacksOf(opened)?.state).toBe('ready')
   })
 
-  it('may lie anywhere, and is named without its folder', async () => {
+  it('may be anywhere, and is named without its folder', async () => {
     await writeFile(join(folder, 'mine.json'), one('mine'))
     const opened = await open(manualClock(), { KCOMEBACKS_SNAPSHOT: join(folder, 'mine.json') })
     expect(firstTitle(opened)).toBe('mine')
@@ -184,7 +184,7 @@ describe('a snapshot file', () => {
 })
 
 describe('the sample', () => {
-  it('answers every route without any setting, and always has something upcoming', async () => {
+  it('answers every route without settings, and always has upcoming entries', async () => {
     // 21:59 at UTC+02:00, on the last day of a leap February
     const clock = manualClock(Date.UTC(2024, 1, 29, 19, 59) - 1_700_000_000_000)
     const service = await startDataService({}, { clock, env: { DATA_DIR: '' } })
@@ -200,7 +200,7 @@ describe('the sample', () => {
       return [...new Set(results.map(({ date }) => date))].join()
     }
     expect(await today()).toBe('2024-02-29')
-    // The day goes on, and the sample with it.
+    // Time passes, and the dates of the sample with it.
     await until(async () => {
       await clock.advance(4 * 3_600_000)
       const { results } = await service.page('/v1/kcomebacks/upcoming/today')
@@ -215,7 +215,7 @@ describe('the sample', () => {
   })
 })
 
-it('is closed with the app, without a timer left', async () => {
+it('is closed with the app, and leaves no timer', async () => {
   await write(one('a'))
   const clock = manualClock()
   const opened = await open(clock)

@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 import { expect, it } from 'vitest'
 import { comeback, type DataService, type Page, snapshot, startDataService } from '../helpers/data-service.ts'
 
-/** Every entry of a version names it, and each version has another number of entries. */
+/** Every entry contains its version, and each version has a different number of entries. */
 const version = (number: number) =>
   snapshot(
     Array.from({ length: 1000 + (number % 100) }, (_, id) =>
@@ -57,7 +57,7 @@ it('answers every request while the file is replaced, sometimes by a broken one,
     if (others.length > 0 || !whole) wrong.push(`${path}: ${title} ${others.join(' ')} ${headers['x-total-count']} of ${total}`)
     return undefined
   }
-  // Enough requests, and enough snapshots seen, however fast the machine is.
+  // Enough requests and snapshots, however fast the machine is.
   const done = () => requested >= 5000 && seen.size >= 12
   const clients = Array.from({ length: 8 }, async (_, client) => {
     for (let turn = client; !done(); turn++) await exchange(paths[turn % paths.length]!)

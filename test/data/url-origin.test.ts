@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const text = (title: string) => snapshot([comeback({ title })])
 
-/** As an object store does: an ETag, and 304 to who has it. */
+/** Like an object store: an ETag, and 304 for a client that has it. */
 const serve =
   (body: string, etag: string): Answer =>
   (request, reply) => {
@@ -72,7 +72,7 @@ const titleOf = (store: Store) => {
 const originOf = (options: { maxBytes?: number; timeoutMs?: number; distrusted?: boolean; log?: Log } = {}, at = url) =>
   urlOrigin({ database: 'kcomebacks', url: at, interval: 1000, cacheDir: folder, log: silentLog, ...options })
 
-it('is fetched, asked for again with its ETag, and loaded anew only when it is another', async () => {
+it('is fetched, requested again with its ETag, and loaded only if it has changed', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
@@ -85,7 +85,7 @@ it('is fetched, asked for again with its ETag, and loaded anew only when it is a
   expect(titleOf(store)).toBe('b')
 })
 
-it('is shown by host and last segment: the path may be all that protects it', async () => {
+it('is shown by host and last segment, because the path may be secret', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
@@ -100,7 +100,7 @@ it.each([
   ['user:€ü', 'user:€ü'],
   ['user', 'user:'],
   [':token', ':token'],
-])('sends %s of the URL as a header, and shows it nowhere', async (given, pair) => {
+])('sends %s of the URL as a header, and never shows it', async (given, pair) => {
   answer = (_request, reply) => reply.writeHead(401).end()
   url = url.replace('http://', `http://${given}@`)
   const messages: unknown[] = []
@@ -115,7 +115,7 @@ it.each([
   expect(JSON.stringify(messages)).not.toMatch(/@|%|€|token/)
 })
 
-it('keeps the last good copy, which a start without the server is served from', async () => {
+it('keeps the last valid copy for a start without the server', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
@@ -137,7 +137,7 @@ it('keeps the last good copy, which a start without the server is served from', 
   expect(statusOf(second)).toMatchObject({ state: 'ready' })
 })
 
-it('does not lend the name of a broken text to the good one before', async () => {
+it('does not treat a previous text as broken because of a newer one', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
@@ -148,7 +148,7 @@ it('does not lend the name of a broken text to the good one before', async () =>
   expect(statusOf(store)).toMatchObject({ state: 'failed', error: 'it is not valid JSON, or truncated' })
 })
 
-it('is not trusted when its copy on disk is broken', async () => {
+it('ignores a broken copy on disk', async () => {
   answer = serve(text('a'), '"1"')
   const store = await open()
   await until(() => statusOf(store)?.state === 'ready')
@@ -177,7 +177,7 @@ it('keeps its copy in a DATA_DIR of another user, such as a mounted volume', asy
   }
 })
 
-it('neither reads nor writes a copy in a folder that anybody may have made, and says where and why', async () => {
+it('neither reads nor writes a copy in a folder of another user, and reports where and why', async () => {
   const messages: unknown[] = []
   const warn = (...line: readonly unknown[]) => void messages.push(line)
   answer = serve(text('a'), '"1"')
@@ -199,7 +199,7 @@ it('neither reads nor writes a copy in a folder that anybody may have made, and 
   ])
 })
 
-it.skipIf(!hasTool('openssl'))('says what to set where the certificate of its server is not trusted', async () => {
+it.skipIf(!hasTool('openssl'))('reports the setting for a certificate that is not trusted', async () => {
   const { key, cert, folder: certificates } = selfSigned()
   const tls = createTlsServer({ key, cert }, (_request, reply) => reply.end(text('a')))
   await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve))
@@ -212,7 +212,7 @@ it.skipIf(!hasTool('openssl'))('says what to set where the certificate of its se
   await rm(certificates, { recursive: true })
 })
 
-it('may be packed, and is bounded unpacked', async () => {
+it('may be compressed, and is limited in its uncompressed size', async () => {
   const body = text('a'.repeat(100_000))
   answer = (_request, reply) => reply.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
   const origin = originOf({ maxBytes: body.length })

@@ -12,7 +12,7 @@ const count = 10_000
 const perChange = 100
 const rounds = 5
 
-/** Of the servers `s0` to `s9999` those of `replaced` have another address; `gone` are not there, but as many others. */
+/** Of the servers `s0` to `s9999` those of `replaced` have another address; `gone` are replaced by as many others. */
 function targets(round: number): string {
   const groups = Array.from({ length: count }, (_, index) => {
     const turn = index < rounds * perChange && index >= (rounds - round) * perChange
@@ -23,7 +23,7 @@ function targets(round: number): string {
   return JSON.stringify(groups)
 }
 
-it('follows 100 changes at a time among 10,000 servers of one file, and leaves the watchers of the others alone', async () => {
+it('applies 100 changes at a time among 10,000 servers of one file, and keeps the watchers of the others', async () => {
   const folder = temporaryFolder()
   const file = join(folder, 'targets.json')
   const write = (round: number) => {

@@ -13,7 +13,7 @@ vi.mock('../../src/discovery/index.ts', async (original) => {
   return { providers: [...providers, toyProvider] }
 })
 
-it('gives settings, servers, status and metrics from its module alone', async () => {
+it('provides settings, servers, status and metrics from its module alone', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'token'), 'right')
   const yaml = `discovery: { toy: "alpha, beta", toyTokenFile: ${join(folder, 'token')} }`

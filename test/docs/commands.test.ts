@@ -32,7 +32,7 @@ it('every block of a page has a language, commands `sh`', () => {
   expect(wrong.map(placeOf)).toEqual([])
 })
 
-it('has a reason for every block of commands that is not run, and most are run', () => {
+it('every block that is not run has a reason, and most are run', () => {
   const counted: Record<string, number> = {}
   for (const { notRun: reason } of commands) if (reason !== undefined) counted[reason] = (counted[reason] ?? 0) + 1
   expect(counted).toEqual(notRun)
@@ -71,7 +71,7 @@ describe.concurrent('the commands of', () => {
   })
 
   it.for(pages.filter(({ blocks }) => blocks.some(({ language, notRun }) => language === 'sh' && notRun === undefined)))(
-    '$path run, and print what it shows',
+    '$path run, and print what the page shows',
     async ({ blocks }) => {
       const runner = await createPageRunner(examples, bin, port)
       try {

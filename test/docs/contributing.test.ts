@@ -24,7 +24,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const foldersIn = (path: string) =>
   readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
-/** The files of a guide whose paths hold a placeholder. */
+/** The files of a guide whose paths contain a placeholder. */
 const templatesOf = (page: string): readonly string[] =>
   readPage(page).codes.filter((code) => /^(src|test|exporter)\//.test(code) && code.includes('<'))
 
@@ -89,7 +89,7 @@ describe('the files that a guide names are those of every sibling:', () => {
   it.each(foldersIn('src/data/scripts'))('script %s', (folder) => {
     const files = filledIn('docs/contributing/script.md', { folder })
     expect(files.length).toBeGreaterThanOrEqual(2)
-    // The pages of the wiki have tests of their own.
+    // The wiki pages have separate tests.
     expect(files.filter((file) => !exists(file))).toEqual([])
     expect(read('src/data/scripts/index.ts')).toContain(`'./${folder}/index.ts'`)
   })

@@ -55,7 +55,10 @@ it('lists every metric that /metrics really has', async () => {
     version: 1,
     status: () => [{ provider: 'config', name: 'tickwarden.yaml', state: 'ok' as const, servers: 1, refused: [], readAt: 1 }],
   }
-  const replica = { metrics: () => ({ servers: 1, members: 2, isStateUp: true }), isPolledHere: () => true }
+  const replica = {
+    metrics: () => ({ servers: 1, members: 2, differences: { settings: 0, missing: 0 }, isStateUp: true }),
+    isPolledHere: () => true,
+  }
   const clock = manualClock()
   const script = fixedFleet()
   const servers = Object.keys(script).map((name, index) => ({

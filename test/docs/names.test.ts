@@ -5,7 +5,7 @@ import { pagePaths, readPage } from './markdown.ts'
 
 const guides = pagePaths.filter((path) => path !== 'CHANGELOG.md')
 const settings = new Set([...allSettings.flatMap(environmentOf), 'TICKWARDEN_CONFIG'])
-/** Of the same form, but no settings: error codes of the API, and variables of Node.js and of the tests. */
+/** Not settings of Tickwarden, but of the same form: error codes of the API, and variables of Node.js, the tests and mc-monitor. */
 const others = new Set([
   'SERVER_UNREACHABLE',
   'INVALID_PARAMETER',
@@ -13,6 +13,10 @@ const others = new Set([
   'NODE_EXTRA_CA_CERTS',
   'REQUIRE_TOOLS',
   'MC_SEVER',
+  'EXPORT_SERVERS',
+  'EXPORT_BEDROCK_SERVERS',
+  'EXPORT_PORT',
+  'EXPORT_USE_PROXY',
 ])
 const metrics = new Set(readPage('docs/metrics.md').codes)
 const routes = readPage('docs/api.md').codes.filter((code) => code.startsWith('/'))

@@ -38,7 +38,7 @@ it('polls servers independently: one that is silent or down does not delay the o
   fleet.close()
 })
 
-/** How many of the times are in each tenth of the interval. */
+/** The number of times in each tenth of the interval. */
 function tenths(times: readonly (number | undefined)[]): readonly number[] {
   const counts = Array.from({ length: 10 }, () => 0)
   for (const time of times) if (time !== undefined) counts[Math.floor(time / 500)]!++
@@ -57,7 +57,7 @@ it('spreads the first polls of many servers evenly over the interval', async () 
   expect(clock.pending).toBe(0)
 })
 
-it('polls a server at the same offset in the interval after a restart, independently of the others', async () => {
+it('polls a server at the same offset in the interval after a restart, whatever the other servers are', async () => {
   const firstPolls = async (names: readonly string[]) => {
     const { clock, fleet, sources } = fleetOf(names)
     fleet.start()

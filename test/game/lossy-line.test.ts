@@ -54,15 +54,15 @@ describe.each(protocols)('%s over a line with', (protocol) => {
     ['resets', 'reset', 'closed'],
     ['a cut after 10 bytes', { cutAfter: 10 }, 'closed'],
     ['a latency of 2 s', late, 'timeout'],
-    // What the other protocols send is as short as a slice.
+    // The replies of the other protocols are as short as a slice.
     ...(protocol === 'status' ? ([['1 KB a second', slow, 'timeout']] as const) : []),
   ]
 
   it.each(faults)(
-    '%s: the server is down, with one line of log each way, and back within two attempts',
+    '%s: the server is down and recovers within two attempts, with one log line for each',
     { timeout: 60_000 },
     async (_, fault, code) => {
-      // Long enough that a busy machine adds no timeout of its own.
+      // Long enough that a busy machine causes no further timeout.
       const { line, lines, watcher, up } = await watchOver(protocol, code !== 'timeout' ? 10_000 : fault === slow ? 400 : 1_000)
       watcher.start()
       await expect.poll(up, { timeout: 10_000 }).toBe(true)
@@ -86,7 +86,7 @@ describe.each(protocols)('%s over a line with', (protocol) => {
     ['slices of 8 bytes', { sliceBytes: 8, everyMs: 1 }],
     ['a latency of 2 s', late],
     ['1 KB a second', slow],
-  ])('%s: the server is up where the timeout allows it', { timeout: 60_000 }, async (_, fault) => {
+  ])('%s: the server is up if the timeout allows it', { timeout: 60_000 }, async (_, fault) => {
     const { line, lines, watcher } = await watchOver(protocol, 45_000)
     line.fault = fault
     const snapshot = await watcher.poll()
@@ -95,7 +95,7 @@ describe.each(protocols)('%s over a line with', (protocol) => {
   })
 })
 
-/** What does not change between two readings of the steady demo server. */
+/** The fields that do not change between two readings of the steady demo server. */
 const constant = ['playersOnline', 'playersMax', 'motd', 'version', 'protocol', 'defaultGameMode', 'tickRateTarget'] as const
 const constantOf = (fields: Partial<Fields>) =>
   Object.fromEntries(constant.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
@@ -124,13 +124,13 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
       ({ code }) => ({ code }),
     )
 
-  /** What it read is right, however little. */
+  /** The fields that it has read are correct, however few. */
   function expectHonest(outcome: Outcome, whole: Partial<Fields>, code: string, stop: number): void {
     if ('code' in outcome) expect(outcome.code, `after ${stop} bytes`).toBe(code)
     else expect(whole, `after ${stop} bytes`).toMatchObject(constantOf(outcome.fields))
   }
 
-  it('because the connection is cut gives nothing wrong, and all of it once the line is whole', {
+  it('because the connection was closed provides no wrong values, and all values once the line recovers', {
     timeout: 120_000,
   }, async () => {
     const { line, createSource, whole, stops } = await start()
@@ -145,7 +145,9 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
     }
   })
 
-  it('because the line stalls gives nothing wrong, and all of it once the line is whole', { timeout: 120_000 }, async () => {
+  it('because the line stalls provides no wrong values, and all values once the line recovers', {
+    timeout: 120_000,
+  }, async () => {
     const { line, createSource, whole, stops } = await start()
     for (const stop of stops) {
       line.fault = { stallAfter: stop }
@@ -159,7 +161,7 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
       await until(() => line.held > 0 || isOver)
       controller.abort(new SourceError('timeout', 'deadline'))
       expectHonest(await poll, whole, 'timeout', stop)
-      // What was held back arrives late: it must not be taken for the reply to something else.
+      // Delayed bytes arrive late: they must not be treated as the reply to another request.
       line.fault = 'none'
       await expectWhole(source, whole, stop)
       source.close()

@@ -20,7 +20,7 @@ interface Entry {
   readonly statusBytes?: string
   readonly pongBytes?: string
   readonly read: object
-  /** What it was recorded from, or where the form is described. */
+  /** The server that it was recorded from, or the description of the form. */
   readonly origin: string
 }
 
@@ -52,7 +52,7 @@ it.each(entries)('$software ($kind) is read as documented', (entry) => {
   expect(origin).not.toBe('')
   const [row, ...others] = rows.filter((row) => row.startsWith(`| ${software} `))
   expect(others).toEqual([])
-  // What was recorded is a form no longer.
+  // A recorded entry is no longer a form.
   if (kind === 'documented') expect(row).toContain('| form: ')
   else expect(row).toMatch(/\| (real|recorded): /)
   expect(kind === 'recorded').toBe(entry.statusBytes !== undefined || entry.pongBytes !== undefined)

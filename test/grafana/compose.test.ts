@@ -57,7 +57,7 @@ it('points Grafana and Prometheus to existing services', () => {
   for (const file of rule_files) expect(existsSync(placeOf(file.slice(0, file.lastIndexOf('/')))!), file).toBe(true)
 })
 
-it('makes Prometheus discover Alertmanager by name, so that a disabled profile of alerts is not an error', () => {
+it('lets Prometheus discover Alertmanager by name, so that a disabled profile of alerts is not an error', () => {
   const { alerting } = read('grafana/prometheus/prometheus.yaml') as { alerting: { alertmanagers: readonly unknown[] } }
   expect(alerting.alertmanagers).toEqual([{ dns_sd_configs: [{ names: ['alertmanager'], type: 'A', port: 9093 }] }])
   expect(services).toHaveProperty('alertmanager')

@@ -12,7 +12,12 @@ interface Panel {
   readonly title: string
   readonly description?: string
   readonly datasource?: { readonly uid: string }
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[]
+  readonly targets?: readonly {
+    readonly expr: string
+    readonly legendFormat?: string
+    readonly instant?: boolean
+    readonly range?: boolean
+  }[]
   readonly fieldConfig?: {
     readonly defaults: { readonly unit?: string; readonly thresholds?: { readonly steps: readonly unknown[] } }
   }
@@ -30,7 +35,7 @@ const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8
 describe('the dashboards', () => {
   beforeAll(() => ensure('grafana'))
 
-  it('are those that the code generates, and so are the rules: npm run dashboards', async () => {
+  it('and the rules are those that the code generates: npm run dashboards', async () => {
     const { generated } = await import('../../grafana/src/generate.ts')
     const made = generated()
     expect(files.map((file) => `grafana/dashboards/${file}`).sort()).toEqual(
@@ -48,7 +53,7 @@ describe('the dashboards', () => {
     })
   })
 
-  it.each(files)('%s: every panel has an id of its own', (file) => {
+  it.each(files)('%s: every panel has a unique id', (file) => {
     const ids = read(file).panels.map(({ id }) => id)
     for (const id of ids) expect(Number.isInteger(id) && id > 0).toBe(true)
     expect(new Set(ids).size).toBe(ids.length)
@@ -60,7 +65,7 @@ describe('the dashboards', () => {
     expect(idOf('server.json', 'Tick time')).toBe(630_097)
   })
 
-  it.each(files)('%s: links encode what they put into a URL', (file) => {
+  it.each(files)('%s: links encode the values in their URLs', (file) => {
     const urls = [...readFileSync(join(folder, file), 'utf8').matchAll(/"url": "([^"]*)"/g)].map(([, url = '']) => url)
     if (file === 'fleet.json') expect(urls.length).toBeGreaterThan(0)
     for (const url of urls)
@@ -87,10 +92,12 @@ describe('the dashboards', () => {
     for (const link of links) expect(link).toMatchObject({ includeVars: true, keepTime: true })
   })
 
-  it.each(files)('%s: no panel turns what is unknown into a number', (file) => {
+  it.each(files)('%s: no panel shows an unknown value as a number', (file) => {
     for (const panel of read(file).panels) {
       for (const { expr } of panel.targets ?? []) expect(expr, panel.title).not.toMatch(/vector\(|absent\(/)
       if (panel.type !== 'stat' && panel.type !== 'table') continue
+      // Of a range, Grafana shows the last value that is known.
+      for (const { instant, range } of panel.targets ?? []) expect([instant, range], panel.title).toEqual([true, false])
       const { defaults, overrides } = panel.fieldConfig as unknown as {
         defaults: { noValue?: string; mappings?: readonly unknown[] }
         overrides: readonly { properties: readonly { id: string; value: unknown }[] }[]

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { tickRateRatio } from '../../grafana/src/promql.ts'
+import { attention, state, states, tickRateRatio, tickRateRatioOfRunning } from '../../grafana/src/promql.ts'
 import { buildApp } from '../../src/app.ts'
 import { systemClock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -45,7 +45,8 @@ async function listen(server: Server): Promise<string> {
   return `${address}:${port}`
 }
 
-const ups = { busy: 1, forge: 1, lagging: 1, frozen: 1, down: 0 }
+const ups = { busy: 1, forge: 1, lagging: 1, frozen: 1, sprinting: 1, paused: 1, down: 0 }
+const onPurpose = ['frozen', 'sprinting', 'paused'] as const
 
 /** Panels about data that this fleet does not have: the log of a server's directory, the JVM of a server. */
 const withoutData = new Set(['Overload warnings', 'JVM memory', 'Garbage collection'])
@@ -80,7 +81,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
       demoSettings(await start({ scenario: 'steady' }), 'busy'),
       demoSettings(await start({ scenario: 'steady', software: 'forge', era: '1.21.11' }), 'forge'),
       demoSettings(await start({ scenario: 'lagging' }), 'lagging'),
-      demoSettings(await start({ scenario: 'frozen' }), 'frozen'),
+      ...(await Promise.all(onPurpose.map(async (scenario) => demoSettings(await start({ scenario }), scenario)))),
       { name: 'down', sources: { status: { address: { edition: 'java' as const, host: '127.0.0.1', port } } } },
     ]
     const dataDir = mkdtempSync(join(tmpdir(), 'tickwarden-data-'))
@@ -153,6 +154,24 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect(values(await prometheus.query('up'), 'job').tickwarden).toBe(1)
   })
 
+  it('shows the state of each server', async () => {
+    const expected = {
+      busy: 'up',
+      forge: 'up',
+      lagging: 'lagging',
+      frozen: 'frozen',
+      sprinting: 'sprinting',
+      paused: 'paused',
+      down: 'down',
+    }
+    const values = Object.entries(expected).map(([server, text]) => [server, states.find((state) => state.text === text)!.value])
+    await untilValues(state('{job="tickwarden"}'), 'server', Object.fromEntries(values))
+    // The highest tick rate is of no help to players: the server sprints.
+    await until(tickRateRatio('{server="sprinting"}'), (result) => Number(result[0]?.value[1]) > 2)
+    for (const shown of [attention, tickRateRatioOfRunning])
+      expect(await prometheus.query(`(${shown('{server=~"frozen|sprinting|paused"}')}) > 0`)).toEqual([])
+  })
+
   it('raises the alerts of the server that is down and of the one that lags, and of no other', async () => {
     const firing = (alert: string) => `count by (server) (ALERTS{alertname="${alert}",server!=""})`
     await until(firing('ServerDown'), some)
@@ -160,6 +179,7 @@ describe.skipIf(!hasTool('prometheus'))('a real Prometheus that scrapes a fleet 
     expect(Object.keys(values(await prometheus.query(firing('ServerDown'))))).toEqual(['down'])
     expect(Object.keys(values(await prometheus.query(firing('ServerLagging'))))).toEqual(['lagging'])
     for (const { expr } of alerts) await prometheus.query(expr)
+    expect(await prometheus.query(`ALERTS{server=~"${onPurpose.join('|')}"}`)).toEqual([])
   })
 
   it.each(['fleet.json', 'server.json'])('%s: every panel has data', { timeout: 240_000 }, async (file) => {

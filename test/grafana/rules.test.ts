@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { alerts as described } from '../../grafana/src/alerts.ts'
+import { serversDown } from '../../grafana/src/promql.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -22,7 +24,7 @@ describe('the alert rules', () => {
     for (const { annotations } of alerts) expect(Object.keys(annotations ?? {})).toEqual(['summary', 'description', 'action'])
   })
 
-  it('are the same for Grafana, which reads the value of a query elsewhere', () => {
+  it("are the same for Grafana, except for the place of the query's value", () => {
     const { groups } = parse(readFileSync(join(root, 'grafana', 'alerting', 'rules.yaml'), 'utf8')) as {
       groups: {
         rules: { uid: string; title: string; data: { model: { expr?: string } }[]; annotations: Record<string, string> }[]
@@ -55,6 +57,39 @@ describe('the alert rules', () => {
       expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining([...new Set(named)]))
     },
   )
+
+  it.skipIf(!hasTool('promtool'))('count as down what the alert ServerDown does', () => {
+    const series = (name: string, server: string, value: number) => ({
+      series: `${name}{server="${server}"}`,
+      values: String(value),
+    })
+    const up = (...values: readonly [server: string, value: number][]) =>
+      values.map(([server, value]) => series('minecraft_up', server, value))
+    const asleep = series('minecraft_asleep', 'asleep', 1)
+    const upgrading = series('minecraft_world_upgrade_progress', 'upgrading', 0)
+    const cases = [
+      [up(['down', 0], ['up', 1], ['asleep', 0], ['upgrading', 0]), 1],
+      [up(['asleep', 0], ['upgrading', 0]), 0],
+      [up(['up', 1]), 0],
+      [[], undefined],
+    ] as const
+    const tests = cases.map(([servers, expected]) => ({
+      interval: '1m',
+      input_series: [...servers, asleep, upgrading],
+      promql_expr_test: [
+        {
+          expr: serversDown(''),
+          eval_time: '0s',
+          exp_samples: expected === undefined ? [] : [{ labels: '{}', value: expected }],
+        },
+      ],
+    }))
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-promql-'))
+    const file = join(folder, 'servers-down.yaml')
+    writeFileSync(file, stringify({ tests }))
+    expect(promtool('test', 'rules', file)).toContain('SUCCESS')
+    rmSync(folder, { recursive: true })
+  })
 
   it.skipIf(!hasTool('promtool')).each(['rules.promtool.yaml', 'scripts.promtool.yaml'])('pass the unit tests of %s', (file) => {
     expect(promtool('test', 'rules', join(import.meta.dirname, file))).toContain('SUCCESS')

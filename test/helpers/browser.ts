@@ -7,7 +7,7 @@ export type Page = Awaited<ReturnType<Browser['newPage']>>
 
 const tools = createRequire(new URL('../tools/package.json', import.meta.url))
 
-/** Debian's Chromium, without what it does by itself over the network. */
+/** Debian's Chromium, without its own network requests. */
 export function launchBrowser(): Promise<Browser> {
   const { chromium } = tools('playwright-core') as Playwright
   return chromium.launch({
@@ -31,7 +31,7 @@ export interface OpenOptions {
   readonly mayFail?: () => boolean
 }
 
-/** A page in a fresh context, and everything that went wrong in it. */
+/** A page in a new context, and its errors. */
 export async function openPage(browser: Browser, { width = 1440, scheme = 'light', script = true, mayFail }: OpenOptions = {}) {
   const options = {
     viewport: { width, height: 900 },
@@ -62,7 +62,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
 }
 
-/** What axe-core finds wrong in a page. */
+/** The problems that axe-core finds in a page. */
 export async function violationsOf(page: Page): Promise<string[]> {
   // Past the content security policy of the page, which allows no inline script.
   const source = await import('node:fs').then(({ readFileSync }) => readFileSync(tools.resolve('axe-core/axe.min.js'), 'utf8'))

@@ -16,7 +16,7 @@ export interface CountedServers {
   readonly addresses: readonly string[]
   readonly polls: readonly Poll[]
   newestPoll(server: number): Poll | undefined
-  /** By server, who has polled it since, at least so many times. */
+  /** By server, the pollers since then with at least this many polls. */
   pollersSince(at: number, atLeast?: number): ReadonlyMap<number, ReadonlySet<string>>
 }
 

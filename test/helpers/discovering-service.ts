@@ -23,7 +23,7 @@ export interface DiscoveringService extends Service {
   get(path: string): Promise<Response>
   /** The names of the watched servers, in order. */
   names(): Promise<readonly string[]>
-  /** The discovery member of /api/v1/sources, of which there is none without a server. */
+  /** The discovery member of /api/v1/sources, which does not exist without a server. */
   lists(): Promise<readonly ListInApi[]>
 }
 
@@ -36,7 +36,7 @@ export function temporaryFolder(): string {
 
 export interface DiscoveringOptions {
   readonly folder?: string
-  /** The config file in the folder; default: there is none. */
+  /** The config file in the folder; default: none. */
   readonly yaml?: string
   readonly env?: Readonly<Record<string, string>>
 }

@@ -11,7 +11,7 @@ export interface DnsRecord {
   readonly data: string | Buffer | { readonly port: number; readonly target: string }
 }
 
-/** `[]`: the name has no record of that type; `NXDOMAIN`: there is no such name; undefined: no answer at all. */
+/** `[]`: the name has no record of that type; `NXDOMAIN`: the name does not exist; undefined: no answer. */
 export type DnsAnswer = readonly DnsRecord[] | 'NXDOMAIN' | 'SERVFAIL' | undefined
 
 const codes = { SERVFAIL: 2, NXDOMAIN: 3 }
@@ -29,7 +29,7 @@ function encodeData(data: DnsRecord['data']): Buffer {
   return Buffer.concat([u16(0, 0, data.port), encodeName(data.target)])
 }
 
-/** A DNS server on loopback, one question a query. `delayMs` before each answer. */
+/** A DNS server on loopback, with one question per query. `delayMs` before each answer. */
 export async function dnsServer(answer: (name: string, type: RecordType) => DnsAnswer, delayMs = 0) {
   const queries: string[] = []
   const socket = dgram.createSocket({ type: 'udp4', recvBufferSize: 4_194_304 })

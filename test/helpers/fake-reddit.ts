@@ -8,18 +8,18 @@ export interface FakeReddit {
   readonly pages: Map<string, string>
   /** Pages that were renamed, by their old name. */
   readonly redirects: Map<string, string>
-  /** Revision of a page: goes up by itself when its text changes, unless set here. */
+  /** Revision of a page: increases when its text changes, unless set here. */
   readonly revisions: Map<string, number>
   /** Requested paths, with ` 304` if that was the reply. */
   readonly requested: string[]
-  /** Answers the next requests for a page instead, as long as there are any. */
+  /** Replies to the next requests for a page, used up first. */
   readonly instead: Map<string, ((request: IncomingMessage, response: ServerResponse) => void)[]>
   etags: boolean
-  /** What a request without a token gets: pages, a refusal, or a redirect to the login page. */
+  /** The reply to a request without a token: pages, a refusal, or a redirect to the login page. */
   publicPages: boolean | 'login'
   readonly id: string
   readonly secret: string
-  /** Tokens handed out so far; only the last one is valid. */
+  /** Number of issued tokens; only the last one is valid. */
   readonly tokens: string[]
   close(): void
 }

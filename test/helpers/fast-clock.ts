@@ -8,7 +8,7 @@ export interface FastClock extends Clock {
 /** Timeout of a request to an upstream, milliseconds. */
 const deadline = 15_000
 
-/** A clock that runs `times` as fast as real time, from a wall time on, for code that waits for seconds. */
+/** A clock that runs `times` as fast as real time, starting at a wall time, for code that waits for seconds. */
 export function fastClock(wall: number, times: number): FastClock {
   const start = systemClock.now()
   const passed = () => (systemClock.now() - start) * times

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 export type Fault =
   | 'none'
   | 'reset'
-  /** Holds all bytes back until the fault is over. */
+  /** Delays all bytes until the fault is over. */
   | 'silent'
   | { readonly stallAfter: number }
   /** Closes the connection after this many bytes. */
@@ -15,7 +15,7 @@ export type Fault =
 
 export interface LossyLine {
   readonly port: number
-  /** Applies at once, also to open connections. */
+  /** Applies immediately, also to open connections. */
   fault: Fault
   /** Connections so far. */
   readonly accepted: number

@@ -59,7 +59,7 @@ export function parseSamples(text: string): readonly Series[] {
     })
 }
 
-/** The part that is about watched servers: every line of a `minecraft_` family. */
+/** The part about watched servers: every line of a `minecraft_` family. */
 export const serverPart = (text: string): string =>
   text
     .split('\n')

@@ -1,5 +1,6 @@
-// Runs minecraft-protocol's createServer once per version, flying-squid and bedrock-protocol once, in a process of their own,
-// because they bring hundreds of MB of game data. Writes one line of JSON, {"<name>": port}, when all listen, and ends with its standard input.
+// Runs minecraft-protocol's createServer once per version, flying-squid and bedrock-protocol once, in a separate process, because
+// they bring hundreds of MB of game data. Writes one line of JSON, {"<name>": port}, when all listen, and ends with its standard
+// input.
 import { createSocket } from 'node:dgram'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -33,7 +33,7 @@ export async function startService(
   const flags = config === undefined ? [] : ['--config', file]
   const child = spawn(process.execPath, [join(root, 'dist', 'src', 'main.js'), ...flags], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    env: { PATH: process.env.PATH ?? '', TMPDIR: folder, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -15,11 +15,11 @@ it.each([
   [-5, 0],
   [1e9, 163_820],
   [Number.POSITIVE_INFINITY, 163_820],
-])('%d comes back as %d', (value, expected) => {
+])('%d is decoded as %d', (value, expected) => {
   expect(decode16(encode16(value))).toBe(expected)
 })
 
-it('keeps unknown unknown, and nothing else', () => {
+it('decodes only the unknown value as unknown', () => {
   expect(encode16(Number.NaN)).toBe(unknown16)
   expect(decode16(unknown16)).toBeNaN()
   fc.assert(

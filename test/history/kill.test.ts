@@ -34,7 +34,7 @@ async function killInLane(count: number): Promise<number> {
       const over = once(running, 'close')
       running.stdout.on('data', (text) => seen.push(...String(text).trim().split('\n').map(Number)))
       running.stderr.on('data', (text) => errors.push(String(text)))
-      // A child that ends at once has printed the reason.
+      // A child that exits immediately has printed the reason.
       await Promise.race([once(running.stdout, 'data'), over])
       expect(errors).toEqual([])
       await sleep(Math.random() * 2_000)
@@ -68,6 +68,6 @@ async function killInLane(count: number): Promise<number> {
 it(`loses at most the last 10 s whenever it is killed, ${kills} times`, async () => {
   const counts = Array.from({ length: lanes }, (_, lane) => Math.floor((kills + lane) / lanes))
   const expected = await Promise.all(counts.map(killInLane))
-  // Otherwise it was killed before anything was written.
+  // Otherwise it was killed before any data was written.
   expect(expected.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(kills / 4)
 }, 600_000)

@@ -56,12 +56,12 @@ async function run(milliseconds: number): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += 5_000) {
     await clock.advance(5_000)
     await fleet.pollAll()
-    // Writing takes real time, which the clock of the test does not have.
+    // Writing takes real time, which does not pass on the clock of the test.
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
 
-/** As if the process were killed: nothing more is written. */
+/** As if the process were killed: no more data is written. */
 const stop = () => fleet.close()
 const file = () => join(folder, readdirSync(folder).find((name) => name.endsWith('.history'))!)
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null)
@@ -217,7 +217,7 @@ describe('the history after a restart', () => {
     expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(5)
   })
 
-  it('is of servers with any names', async () => {
+  it('works for servers with any names', async () => {
     const names = ['A b', 'a b', 'a-b', 'Größe', '日本', 'x'.repeat(300), '..%2f']
     await open(Object.fromEntries(names.map((name, index) => [name, { status: status(index) }])))
     await fleet.pollAll()
@@ -292,13 +292,13 @@ describe('the folder', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['a', 'history'])
   })
 
-  it('is none without either, or if it is not writable, which is logged once', async () => {
+  it('does not exist without either, or if it is not writable, which is logged once', async () => {
     await open({ Server: { status: status(3) } }, null)
     const lines = recordingLog()
     expect(await folderOf({}, lines)).toBeUndefined()
     expect(await folderOf({ HISTORY_DIR: '/dev/null/history' }, lines)).toBeUndefined()
     expect(lines.lines).toEqual([
-      expect.stringContaining('DATA_DIR or HISTORY_DIR'),
+      expect.stringContaining('; set HISTORY_DIR to keep it'),
       expect.stringContaining('/dev/null/history'),
     ])
     await fleet.pollAll()

@@ -137,7 +137,7 @@ describe('/history', () => {
     })
   })
 
-  it('is of each server by name', async () => {
+  it('exists for each server by name', async () => {
     const service = await buildTestApp({ scripts: { Server: { status }, 'the other': { status: { playersOnline: 7 } } } })
     const reply = await readHistory(service, '?series=players,players', '/api/v1/servers/the%20other')
     expect([reply.server, known(reply.series.players!.max)]).toEqual(['the other', [7]])

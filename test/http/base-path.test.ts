@@ -100,6 +100,17 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
         instance: '/mc/api/v1/nothing',
         detail: expect.stringContaining('/mc/docs'),
       })
+      for (const path of ['/mc/api/v1/servers/none/uptime', '/mc/servers/none', '/mc/api/v1/events?servers=none'])
+        expect(await json(path)).toMatchObject({
+          instance: path.split('?')[0],
+          detail: expect.stringContaining(' /mc/api/v1/servers '),
+        })
+      expect(await json('/mc/api/v1/servers/nether/motd')).toMatchObject({
+        detail: expect.stringContaining('; /mc/api/v1/servers lists'),
+      })
+      expect(await json('/mc/probe?target=mc.example.org')).toMatchObject({
+        detail: expect.stringContaining('(/mc/sd lists them)'),
+      })
       expect(await json('/mc/sd')).toHaveLength(1)
     })
 
@@ -120,7 +131,7 @@ describe.skipIf(!hasTool('nginx'))('BASE_PATH behind nginx', () => {
   })
 })
 
-/** @param sent header that nginx sets, or nothing where it passes on what the client sends */
+/** @param sent header that nginx sets, or nothing if it forwards the header of the client */
 const prefixConfig = (folder: string, port: number, service: string, sent: string) =>
   nginxConfig(folder, port, service, '/').replace('proxy_set_header Host', `${sent} proxy_set_header Host`)
 

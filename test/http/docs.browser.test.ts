@@ -19,10 +19,20 @@ it.skipIf(!hasTool('chromium'))('/docs shows every route in a browser, even if t
     page.on('request', (request) => {
       if (!request.url().startsWith('http://box.example:') && !request.url().startsWith('data:')) strange.push(request.url())
     })
+    const problems: string[] = []
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text())
+    })
+    page.on('pageerror', ({ message }) => problems.push(message))
     await page.goto(`${url.replace('127.0.0.1', 'box.example')}/docs`)
     await page.getByText('/api/v1/getall', { exact: true }).waitFor()
     await page.getByText('/metrics', { exact: true }).waitFor()
+    await page.getByText('/api/v1/servername', { exact: true }).click()
+    await page.getByRole('button', { name: 'Try it out' }).click()
+    await page.getByRole('button', { name: 'Execute' }).click()
+    await page.locator('.live-responses-table').getByText('"Server"').first().waitFor()
     expect(strange).toEqual([])
+    expect(problems).toEqual([])
   } finally {
     await browser.close()
   }

@@ -94,7 +94,7 @@ describe('/openapi.json', () => {
 })
 
 describe('/docs', () => {
-  it.each([['/docs/json', '/openapi.json']])('%s leads to %s', async (path, target) => {
+  it.each([['/docs/json', '/openapi.json']])('%s redirects to %s', async (path, target) => {
     const { url, get } = await buildTestApp({ scripts })
     const reply = await fetch(url + path, { redirect: 'manual' })
     expect([reply.status, reply.headers.get('location')]).toEqual([302, target])

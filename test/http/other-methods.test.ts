@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { request } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { buildTestApp } from '../helpers/test-app.ts'
@@ -23,6 +24,17 @@ describe('methods', () => {
       expect(headers.allow).toBe('GET, HEAD')
       expect(headers['access-control-allow-origin']).toBe(path.startsWith('/api/v1/') ? '*' : undefined)
       expect(await body.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED', status: 405, instance: path })
+    }
+  })
+
+  it('every method that Node.js parses is 405, even with the headers of a preflight request', async () => {
+    const { url } = await buildTestApp({ scripts })
+    const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
+    // Node.js closes the connection of CONNECT.
+    for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(name))) {
+      const { statusCode, body } = await request(`${url}/api/v1/getall`, { method: method as 'POST', headers })
+      const { detail } = (await body.json()) as { readonly detail: string }
+      expect([statusCode, detail]).toEqual([405, `${method} is not possible on /api/v1/getall; use GET or HEAD.`])
     }
   })
 

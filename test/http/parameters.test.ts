@@ -45,7 +45,7 @@ describe('parameters', () => {
     const of = (text: string) => parseParameters({ title }, { title: text }).title
     for (const text of ['x', 'x'.repeat(200), '\u{1f600}'.repeat(200)]) expect(of(text)).toBe(text)
     for (const text of ['', 'x'.repeat(201), '\u{1f600}'.repeat(201)]) {
-      expect(() => of(text)).toThrow('expected a text of 1 to 200 characters')
+      expect(() => of(text)).toThrow('expected a string of 1 to 200 characters')
     }
   })
 

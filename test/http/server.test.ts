@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpApp } from '../../src/http/app.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
+import { until } from '../helpers/until.ts'
 
 const build = () => buildTestApp({ scripts: { Server: { status: {} } } })
 
@@ -59,6 +60,8 @@ describe('a request without a route', () => {
     ['no HTTP', 'hello\r\n\r\n', 400, 'MALFORMED_REQUEST'],
     ['no Host', 'GET /api/v1/getall HTTP/1.1\r\n\r\n', 400, 'MALFORMED_REQUEST', '/api/v1/getall'],
     ['two Hosts', 'GET /nothing HTTP/1.1\r\nhost: x\r\nHost: x\r\n\r\n', 400, 'MALFORMED_REQUEST', '/nothing'],
+    ['a Host that is not one', 'GET /nothing HTTP/1.1\r\nhost: a b/c@d\r\n\r\n', 400, 'MALFORMED_REQUEST', '/nothing'],
+    ['a path that is not valid', 'GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 400, 'INVALID_PATH', '/%zz'],
     [
       'an unsupported expectation',
       'POST /nothing HTTP/1.1\r\nhost: x\r\nexpect: 200-ok\r\n\r\n',
@@ -75,8 +78,17 @@ describe('a request without a route', () => {
   })
 })
 
+it.each(['', 'localhost:80', '[::1]:8080', '[fe80::1%25eth0]', 'my_host.example', 'xn--bcher-kva.example:1'])(
+  'the Host "%s" is valid',
+  async (host) => {
+    const { url } = await build()
+    const { status } = await send(url, `GET /v1/ping HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+    expect(status).toBe(200)
+  },
+)
+
 describe('time limits', () => {
-  const limits = { headersMs: 300, requestMs: 600, keepAliveMs: 300, checkMs: 50 }
+  const limits = { headersMs: 300, requestMs: 600, keepAliveMs: 300, stalledMs: 60_000, checkMs: 50 }
 
   async function listen(): Promise<string> {
     const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*', limits })
@@ -121,10 +133,26 @@ describe('time limits', () => {
     expect(await replyTo(await listen(), 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /)
   })
 
+  it('end a connection whose client does not read the reply', async () => {
+    const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*', limits: { ...limits, stalledMs: 300 } })
+    onTestFinished(() => app.close())
+    // More than the buffers of the sockets hold.
+    const body = Buffer.alloc(32 * 1024 * 1024)
+    app.get('/large', () => body)
+    const socket = connect(Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.pause().write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n')
+    const connections = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)))
+    await until(async () => (await connections()) === 1)
+    await until(async () => (await connections()) === 0)
+    socket.destroy()
+  })
+
   it('have defaults', async () => {
     const app = createHttpApp({ logger: pino({ level: 'silent' }), corsOrigin: '*' })
-    const { headersTimeout, requestTimeout, keepAliveTimeout } = app.server
-    expect([headersTimeout, requestTimeout, keepAliveTimeout]).toEqual([10_000, 30_000, 75_000])
+    const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = app.server
+    expect([headersTimeout, requestTimeout, keepAliveTimeout, timeout]).toEqual([10_000, 30_000, 75_000, 60_000])
     await app.close()
   })
 })

@@ -61,7 +61,16 @@ describe('GET /api/v1/events', () => {
     expect(client.events.map(({ data }) => data)).toEqual([
       {
         ...{ server: 'Server', at: 1_700_000_001_000, up: true, online: 2, max: 20, version: '1.21.11', software: 'Paper' },
-        ...{ motd: 'Hello', tickRate: 19.98, tickTimeMean: 12.3, tickTimeP99: 50, paused: false, frozen: false, latency: 1.5 },
+        ...{
+          motd: 'Hello',
+          tickRate: 19.98,
+          tickTimeMean: 12.3,
+          tickTimeP99: 50,
+          paused: false,
+          frozen: false,
+          responsive: null,
+          latency: 1.5,
+        },
         players: [
           { ID: alice.id, NAME: 'Alice' },
           { ID: '', NAME: 'Bob' },
@@ -69,7 +78,7 @@ describe('GET /api/v1/events', () => {
       },
       {
         ...{ server: 'other', at: 1_700_000_001_000, up: false, ...unknown },
-        ...{ tickTimeMean: null, tickTimeP99: null, paused: null, frozen: null, latency: null },
+        ...{ tickTimeMean: null, tickTimeP99: null, paused: null, frozen: null, responsive: null, latency: null },
       },
     ])
   })
@@ -211,6 +220,26 @@ describe('a client that reconnects', () => {
     await names(first, 2)
     const second = await service.follow('', { 'last-event-id': idOf(first.events.map(({ id }) => id)) })
     expect(await names(second, 2)).toEqual(['snapshot Server', 'snapshot other'])
+  })
+
+  it('receives every state if it was cut off within the first ones, although it had received a change', async () => {
+    // More than the operating system buffers for a client that does not read.
+    const long = 'x'.repeat(100_000)
+    const servers = Array.from({ length: 120 }, (_, index) => `server-${index}`)
+    const service = await start({ scripts: Object.fromEntries(servers.map((name) => [name, motd(long)])) })
+    const first = await service.follow()
+    await names(first, 1)
+    first.response.pause()
+    await poll(service, 'server-0', motd('changed'))
+    first.response.on('data', () => {
+      if (first.events.some(({ event }) => event === 'change')) first.close()
+    })
+    first.response.resume()
+    await first.ended
+    expect(first.events.at(-1)).toMatchObject({ event: 'change', data: { server: 'server-0' } })
+    expect(first.events.length).toBeLessThan(servers.length)
+    const second = await service.follow('', { 'last-event-id': first.events.at(-1)!.id })
+    expect(new Set(await names(second, servers.length))).toEqual(new Set(servers.map((name) => `snapshot ${name}`)))
   })
 
   it('receives the state if it missed too many events', async () => {

@@ -1,21 +1,40 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { createEventHub, type EventSink } from '../../src/live/hub.ts'
+import type { EventSink } from '../../src/live/client.ts'
+import { createEventHub } from '../../src/live/hub.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
-/** The write side of a client that reads everything at once. */
-function recordingSink() {
+/** The write side of a client. With `unread` bytes that wait, it reads nothing until it drains. */
+function recordingSink(unread?: number) {
   const writes: string[] = []
-  const sink: EventEmitter = Object.assign(new EventEmitter(), {
-    writableLength: 0,
+  let isReading = unread === undefined
+  const sink = Object.assign(new EventEmitter(), {
+    writableLength: unread ?? 0,
     socket: null,
-    write: (bytes: Buffer) => writes.push(String(bytes)) > 0,
+    write(bytes: Buffer) {
+      writes.push(String(bytes))
+      if (!isReading) sink.writableLength += bytes.length
+      return isReading
+    },
     end() {},
-    destroy: () => sink.emit('close'),
+    destroy: () => void sink.emit('close'),
   })
-  return { sink: sink as unknown as EventSink, writes, text: () => writes.join('') }
+  const drain = () => {
+    isReading = true
+    sink.writableLength = 0
+    sink.emit('drain')
+  }
+  return { sink: sink as unknown as EventSink, writes, drain, text: () => writes.join('') }
+}
+
+/** Until ten turns of the event loop have not changed `value`. */
+async function untilIdle(value: () => number): Promise<void> {
+  for (let [last, idle] = [value(), 0]; idle < 10; idle = value() === last ? idle + 1 : 0) {
+    last = value()
+    await setImmediate()
+  }
 }
 
 const idsOf = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
@@ -33,8 +52,8 @@ async function hubOf(servers: number) {
     for (const name of Object.keys(scripts)) fleet.scripts[name] = status(players)
     await fleet.pollAll()
   }
-  const connect = (options: { servers?: ReadonlySet<string>; lastId?: number } = {}) => {
-    const client = recordingSink()
+  const connect = ({ unread, ...options }: { servers?: ReadonlySet<string>; lastId?: number; unread?: number } = {}) => {
+    const client = recordingSink(unread)
     hub.connect({ sink: client.sink, ...options })
     return client
   }
@@ -97,6 +116,61 @@ it('sends many clients of many servers every state once, in few writes and many 
   }
   // The last ones began after the change: they are sent the new states.
   expect(clients.at(-1)?.text()).not.toContain('"online":0')
+})
+
+it('sends every state again to a client that was cut off before it had received all of them', async () => {
+  const { change, connect } = await hubOf(400)
+  const first = connect({ unread: 0 })
+  // Some states of 400 have been sent, then some of these servers change.
+  const states = idsOf(first.text()).length
+  expect(states).toBeLessThan(400)
+  await change(1)
+  first.sink.destroy()
+  const ids = idsOf(first.text())
+  expect(first.text()).toContain('event: change')
+  expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const lastId of ids) {
+    const second = connect({ lastId })
+    await untilIdle(() => idsOf(second.text()).length)
+    expect(second.text().match(/event: snapshot/g)).toHaveLength(400)
+    second.sink.destroy()
+  }
+})
+
+it('resumes after the last state, and after each event since then', async () => {
+  const { clock, change, connect } = await hubOf(300)
+  const first = connect()
+  await untilIdle(() => first.writes.length)
+  await clock.advance(60)
+  await change(1)
+  await clock.advance(60)
+  const ids = idsOf(first.text())
+  expect(ids).toHaveLength(600)
+  for (const index of [299, 300, 450, 598]) {
+    const second = connect({ lastId: ids[index]! })
+    await untilIdle(() => second.writes.length)
+    expect(idsOf(second.text())).toEqual(ids.slice(index + 1))
+    second.sink.destroy()
+  }
+})
+
+it('sends every state to a client that reads the events it missed too slowly', async () => {
+  const { clock, change, connect } = await hubOf(700)
+  const first = connect()
+  await untilIdle(() => first.writes.length)
+  const lastId = idsOf(first.text()).at(-1)!
+  await clock.advance(60)
+  await change(1)
+  const slow = connect({ lastId, unread: 70_000 })
+  expect(slow.text()).toBe('')
+  // The log has 1,000 events.
+  await change(2)
+  await clock.advance(60)
+  slow.drain()
+  await untilIdle(() => slow.writes.length)
+  expect(slow.text().match(/event: snapshot/g)).toHaveLength(700)
+  expect(slow.text()).not.toContain('"online":1')
 })
 
 it('remembers events for ten minutes after the last client has left, and then compares snapshots no more', async () => {

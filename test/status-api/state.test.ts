@@ -23,6 +23,14 @@ describe('the state of a reply', () => {
     expect((await get('/api/v1/getall')).status).toBe(503)
   })
 
+  it.each(['/mc/api/v1/motd', '/mc/api/v1/favicon'])('of %s names the path of the reason below BASE_PATH', async (path) => {
+    const { get } = await buildTestApp({ scripts: { Server: { status: down } }, env: { BASE_PATH: '/mc' } })
+    expect(await (await get(path)).json()).toMatchObject({
+      instance: path,
+      detail: expect.stringContaining('; /mc/api/v1/servers/Server/sources says why.'),
+    })
+  })
+
   it('is the last snapshot until it is stale, and recovers with the server', async () => {
     const { get, fleet, clock } = await buildTestApp({ scripts: { Server: { status: { motd: 'hello' } } } })
     fleet.scripts.Server = { status: down }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { toPageServer } from '../../src/web/page-server.ts'
+import { badgeContent } from '../../src/web/pictures/badge.ts'
 import { summarise } from '../../src/web/pictures/summary.ts'
 import { createFormat } from '../../src/web/view/format.ts'
 import { healthOf } from '../../src/web/view/health.ts'
@@ -34,6 +35,19 @@ it('shows hung for a server whose main thread does not answer, before any conseq
   })
   expect(health({ ...up, sources, mainThread: { responsive: true, delay: 0.02 } }).name).toBe('limited')
   expect(health({ ...up, sources }).name).toBe('limited')
+})
+
+it('shows hung in pictures too, instead of values of a healthy server', () => {
+  const playersOnline = { value: 5, source: 'status', at: 1_000 } as const
+  const hung: ServerSnapshot = { ...up, fields: { playersOnline }, mainThread: { responsive: false, delay: 20 } }
+  const summary = summarise(hung, 15_000)
+  expect(summary.status).toBe('Hung: its main thread does not answer')
+  for (const kind of ['status', 'players', 'tps', 'version'] as const) {
+    const { value, color } = badgeContent(kind, summary, () => ({ since: null, days: [], record: { players: null, at: null } }))
+    expect([kind, value, color]).toEqual([kind, 'hung', '#c93b3b'])
+  }
+  expect(summarise({ ...hung, up: false }, 15_000).shortStatus).toBe('offline')
+  expect(summarise({ ...hung, at: 100_000 }, 15_000).shortStatus).toBe('unknown')
 })
 
 it('does not show hung for a server that is down or unknown', () => {

@@ -50,6 +50,10 @@ describe('/', () => {
       servers: '/api/v1/servers',
       events: '/api/v1/events',
     })
+    expect(Object.fromEntries(response.headers)).toMatchObject({ 'cache-control': 'no-cache', vary: 'Accept' })
+    const etag = response.headers.get('etag') ?? ''
+    expect((await get('/', { accept: 'application/json', 'if-none-match': etag })).status).toBe(304)
+    expect((await get('/', { accept: 'text/html', 'if-none-match': etag })).status).toBe(200)
   })
 
   it('does not link the metrics if another address serves them', async () => {

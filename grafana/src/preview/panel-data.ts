@@ -28,6 +28,8 @@ export interface Range {
   /** Unix seconds. */
   readonly from: number
   readonly to: number
+  /** Seconds between two values. */
+  readonly step: number
 }
 
 export interface PreviewOptions {
@@ -48,12 +50,10 @@ function withVariables(expr: string, { server, range }: PreviewOptions): string 
 
 async function query(target: Target, options: PreviewOptions): Promise<QueryResult> {
   const legend = target.legendFormat ?? ''
-  const { from, to } = options.range
+  const { from, to, step } = options.range
   const parameters = new URLSearchParams({ query: withVariables(target.expr, options) })
   if (target.instant) parameters.set('time', String(to))
-  else
-    for (const [name, value] of Object.entries({ start: from, end: to, step: Math.max(1, (to - from) / 240) }))
-      parameters.set(name, String(value))
+  else for (const [name, value] of Object.entries({ start: from, end: to, step })) parameters.set(name, String(value))
   const path = target.instant ? 'query' : 'query_range'
   const reply = await fetch(`${options.prometheus}/api/v1/${path}?${parameters}`, { signal: AbortSignal.timeout(30_000) })
   const body = (await reply.json()) as { error?: string; data?: { result: readonly RawSeries[] } }

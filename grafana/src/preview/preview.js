@@ -118,7 +118,7 @@ const draw = {
       ),
     )
   },
-  'state-timeline'(panel, results, { from, to }) {
+  'state-timeline'(panel, results, { from, to, step }) {
     const all = seriesOf(results)
     if (all.length === 0) return nothing(panel)
     return element(
@@ -126,7 +126,6 @@ const draw = {
       {},
       ...all.map((one) => {
         const lane = element('div')
-        const step = (to - from) / 240
         for (const [time, value] of one.values) {
           const { text, colour } = shown(Number(value), panel.fieldConfig.defaults)
           const piece = element('i', { title: text })
@@ -137,10 +136,12 @@ const draw = {
       }),
     )
   },
-  timeseries(panel, results, { from, to }, box) {
+  timeseries(panel, results, { from, to, step }, box) {
     const all = seriesOf(results)
     if (all.length === 0) return nothing(panel)
-    const times = [...new Set(all.flatMap(({ values }) => values.map(([time]) => time)))].sort((a, b) => a - b)
+    const known = [...new Set(all.flatMap(({ values }) => values.map(([time]) => time)))].sort((a, b) => a - b)
+    // As in Grafana, no line crosses a time without values.
+    const times = known.flatMap((time, index) => (known[index + 1] - time > 1.5 * step ? [time, time + step] : [time]))
     const data = [
       times,
       ...all.map(({ values }) => {

@@ -24,7 +24,7 @@ async function dataOf(query: URLSearchParams, prometheus: string) {
   const { panels } = JSON.parse(readFileSync(join(dashboardFolder, `${name}.json`), 'utf8')) as { panels: readonly Panel[] }
   const minutes = Math.min(1440, Math.max(1, Number(query.get('minutes') ?? 15) || 15))
   const to = Date.now() / 1000
-  const range = { from: to - minutes * 60, to }
+  const range = { from: to - minutes * 60, to, step: Math.max(1, (minutes * 60) / 240) }
   const server = query.get('server') || '.*'
   return {
     range,

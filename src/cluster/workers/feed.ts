@@ -3,7 +3,7 @@ import type { Fleet } from '../../game/fleet.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
 import type { Watcher } from '../../game/watcher/index.ts'
 import { createBatchQueue } from '../batch-queue.ts'
-import type { Icons } from '../icons.ts'
+import type { IconStore } from '../icon-store.ts'
 import { createSnapshotCodec } from '../snapshot-codec.ts'
 import type { PrimaryMessage } from './messages.ts'
 
@@ -18,7 +18,7 @@ export interface Feed {
 
 type Send = (message: PrimaryMessage, onSent: () => void) => void
 
-function createFeed(send: Send, icons: Icons): Omit<Feed, 'repeat'> & { forgetIcon(hash: string): void } {
+function createFeed(send: Send, icons: IconStore): Omit<Feed, 'repeat'> & { forgetIcon(hash: string): void } {
   /** Hashes of sent icons. */
   const sentIcons = new Set<string>()
   let isClosed = false
@@ -48,7 +48,7 @@ function createFeed(send: Send, icons: Icons): Omit<Feed, 'repeat'> & { forgetIc
 
 export interface FeedsOptions {
   readonly fleet: Fleet
-  readonly icons: Icons
+  readonly icons: IconStore
   readonly clock: Clock
   /** Milliseconds after which a worker treats a server without new snapshots as unknown. */
   readonly staleAfter: number

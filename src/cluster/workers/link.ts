@@ -1,12 +1,12 @@
 import type { Clock } from '../../clock.ts'
 import type { DiscoveryView } from '../../discovery/status.ts'
-import type { Fleet, FleetOptions } from '../../game/fleet.ts'
-import type { PollSettings } from '../../game/server.ts'
+import type { Fleet } from '../../game/fleet.ts'
 import type { Log } from '../../log.ts'
-import { createIcons } from '../icons.ts'
-import { createSharedWatcher, type SharedWatcher } from '../shared-watcher.ts'
+import { createIconStore } from '../icon-store.ts'
+import type { SharedWatchers } from '../shared-watchers.ts'
 import { createSnapshotCodec } from '../snapshot-codec.ts'
 import type { PrimaryMessage, WorkerMessage } from './messages.ts'
+import { createSilenceDetector, type PrimaryState } from './silence.ts'
 
 export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
 
@@ -14,39 +14,14 @@ export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>
 export interface Link {
   /** The message with configuration and servers. */
   readonly started: Promise<StartMessage>
-  /** Where the servers come from, once it has started; undefined: the demo server is watched. */
+  /** The lists that the servers come from, once started; undefined if the demo server is watched. */
   readonly discovery: DiscoveryView | undefined
+  readonly primary: PrimaryState
   send(message: WorkerMessage): void
   /** Requests the recorded history of a server from the primary process. */
   loadHistory(server: string): Promise<Buffer | undefined>
   /** Applies messages with servers and snapshots to the fleet, including those received before. @returns a function that stops it */
   follow(fleet: Fleet, watchers: SharedWatchers, log: Log): () => void
-}
-
-/** The watchers of a fleet whose servers this process does not poll. */
-export interface SharedWatchers {
-  readonly share: NonNullable<FleetOptions['share']>
-  get(server: string): SharedWatcher | undefined
-  all(): Iterable<SharedWatcher>
-}
-
-export function createSharedWatchers(settings: PollSettings, clock: Clock, log: Log): SharedWatchers {
-  const watchers = new Map<string, SharedWatcher>()
-  return {
-    share(server, createWatcher) {
-      const watcher = createSharedWatcher({
-        ...{ server, settings, clock, log, createWatcher },
-        onPolled() {},
-        onClose() {
-          if (watchers.get(server.name) === watcher) watchers.delete(server.name)
-        },
-      })
-      watchers.set(server.name, watcher)
-      return watcher
-    },
-    get: (server) => watchers.get(server),
-    all: () => watchers.values(),
-  }
 }
 
 /** Unused icons are removed if there are more than this many per server. */
@@ -55,7 +30,7 @@ const sweepMs = 1_000
 
 /** @param clock comparable with that of the primary process: see sharedClock */
 export function createLink(clock: Clock): Link {
-  const icons = createIcons()
+  const icons = createIconStore()
   const codec = createSnapshotCodec(icons)
   const waiting: PrimaryMessage[] = []
   const histories = new Map<string, (image: Buffer | undefined) => void>()
@@ -63,6 +38,8 @@ export function createLink(clock: Clock): Link {
   let iconCount = 0
   let lists: StartMessage['lists']
   let version = 0
+  let report: (isResponsive: boolean) => void = () => {}
+  const primary = createSilenceDetector(clock, (isResponsive) => report(isResponsive))
   const discovery: DiscoveryView = {
     status: () => lists ?? [],
     get version() {
@@ -75,6 +52,7 @@ export function createLink(clock: Clock): Link {
   }
   const started = new Promise<StartMessage>((resolve) => {
     process.on('message', (message: PrimaryMessage) => {
+      primary.heard()
       if (message.type === 'start' || message.type === 'lists') {
         lists = message.lists
         version++
@@ -93,6 +71,7 @@ export function createLink(clock: Clock): Link {
     get discovery() {
       return lists && discovery
     },
+    primary,
     send,
     loadHistory(server) {
       return new Promise((resolve) => {
@@ -101,6 +80,10 @@ export function createLink(clock: Clock): Link {
       })
     },
     follow(fleet, watchers, log) {
+      report = (isResponsive) => {
+        if (isResponsive) log.info('The primary process responds again.')
+        else log.warn('The primary process does not respond: this worker answers from memory until the values are stale.')
+      }
       function take(text: string): void {
         const { snapshot, missingIcon } = codec.decode(text, clock.now())
         watchers.get(snapshot.server)?.receive(snapshot, 0)
@@ -119,9 +102,7 @@ export function createLink(clock: Clock): Link {
           }
         }
         if (iconCount <= maxIconsPerServer * (fleet.servers.length + 50)) return
-        const shown = fleet.watchers.flatMap((watcher) => watcher.snapshot().fields.favicon?.value ?? [])
-        icons.keepOnly(new Set(shown.map(icons.hashOf)))
-        iconCount = shown.length
+        iconCount = icons.keepOnly(fleet.watchers.map((watcher) => watcher.snapshot()))
       }
       for (const message of waiting.splice(0)) handle(message)
       let cancel = () => {}
@@ -130,7 +111,10 @@ export function createLink(clock: Clock): Link {
         cancel = clock.after(sweepMs, sweep)
       }
       sweep()
-      return () => cancel()
+      return () => {
+        cancel()
+        primary.close()
+      }
     },
   }
 }

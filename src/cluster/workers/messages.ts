@@ -9,13 +9,13 @@ export type PrimaryMessage =
       readonly type: 'start'
       readonly config: Config
       readonly servers: readonly ServerSettings[]
-      /** Absent if the demo server is watched, which is in no list. */
+      /** Absent if the demo server is watched, which belongs to no list. */
       readonly lists: readonly ListStatus[] | undefined
       /** Path of the socket for requests that only the primary process can answer. */
       readonly socketPath: string
     }
   | { readonly type: 'servers'; readonly servers: readonly ServerSettings[] }
-  /** The lists of servers after a change of their status. */
+  /** The status of the lists of servers, after a change. */
   | { readonly type: 'lists'; readonly lists: readonly ListStatus[] }
   | {
       readonly type: 'snapshots'
@@ -24,6 +24,11 @@ export type PrimaryMessage =
       readonly icons: readonly (readonly [hash: string, icon: Buffer])[]
     }
   | { readonly type: 'history'; readonly server: string; readonly image: Buffer | undefined }
+  /** Sent every `pulseMs`, so that a worker notices if the primary process hangs or is suspended. */
+  | { readonly type: 'pulse' }
+
+/** Milliseconds between two pulses. */
+export const pulseMs = 1_000
 
 /** Messages from a worker to the primary process. */
 export type WorkerMessage =

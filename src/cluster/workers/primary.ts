@@ -6,9 +6,9 @@ import type { Discovery } from '../../discovery/discovery.ts'
 import type { Fleet } from '../../game/fleet.ts'
 import type { RequestCounts } from '../../histogram.ts'
 import type { Log } from '../../log.ts'
-import { createIcons } from '../icons.ts'
+import { createIconStore } from '../icon-store.ts'
 import { createFeeds, type Feed } from './feed.ts'
-import type { PrimaryMessage, WorkerMessage } from './messages.ts'
+import { type PrimaryMessage, pulseMs, type WorkerMessage } from './messages.ts'
 import { workerCommand } from './worker-command.ts'
 
 /** The workers, which answer requests while the primary process polls the servers. */
@@ -60,33 +60,47 @@ interface Running {
   readonly startedAt: number
   feed?: Feed
   clients: number
+  /** A pulse is waiting to be sent, because the worker is suspended; no second one is added. */
+  isPulseWaiting: boolean
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
   const { count, config, fleet, discovery, history, requests, socketPath, clock, log } = options
   const running = new Set<Running>()
-  const feeds = createFeeds({ fleet, icons: createIcons(), clock, staleAfter: config.poll.staleAfter })
+  const feeds = createFeeds({ fleet, icons: createIconStore(), clock, staleAfter: config.poll.staleAfter })
   let dropped = 0
   let hasStarted = false
   let isClosed = false
+  let cancelPulses = () => {}
 
   function send({ worker }: Running, message: PrimaryMessage, onSent: () => void = () => {}): void {
     // A worker that is about to exit accepts no messages.
     if (worker.isConnected()) worker.send(message, onSent)
   }
 
-  const unfollow = fleet.onChange(() => {
+  const unfollowFleet = fleet.onChange(() => {
     for (const one of running) send(one, { type: 'servers', servers: fleet.servers })
   })
 
-  discovery?.onChange(() => {
+  const unfollowDiscovery = discovery?.onChange(() => {
     const lists = discovery.status()
     for (const one of running) send(one, { type: 'lists', lists })
   })
 
+  function sendPulses(): void {
+    for (const one of running) {
+      if (one.isPulseWaiting || !one.worker.isConnected()) continue
+      one.isPulseWaiting = true
+      send(one, { type: 'pulse' }, () => {
+        one.isPulseWaiting = false
+      })
+    }
+    cancelPulses = clock.after(pulseMs, sendPulses)
+  }
+
   /** @param onStarted called with the URL, or with the reason why the worker does not listen */
   function fork(onStarted: (result: string | WorkerFailure) => void): void {
-    const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0 }
+    const one: Running = { worker: cluster.fork(), startedAt: clock.now(), clients: 0, isPulseWaiting: false }
     const { worker } = one
     running.add(one)
     worker.on('message', (message: WorkerMessage) => {
@@ -124,8 +138,11 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   return {
     async start() {
+      // The workers accept connections themselves, so that they answer while this process is busy or suspended.
+      cluster.schedulingPolicy = cluster.SCHED_NONE
       cluster.setupPrimary({ args: [workerCommand], serialization: 'advanced' })
       const starts = Array.from({ length: count }, () => new Promise<string | WorkerFailure>(fork))
+      sendPulses()
       const results = await Promise.all(starts)
       const failure = results.find((result) => result instanceof WorkerFailure)
       if (failure !== undefined) throw failure
@@ -135,7 +152,9 @@ export function createWorkers(options: WorkersOptions): Workers {
     eventMetrics: () => ({ clients: [...running].reduce((sum, { clients }) => sum + clients, 0), dropped }),
     async close() {
       isClosed = true
-      unfollow()
+      cancelPulses()
+      unfollowFleet()
+      unfollowDiscovery?.()
       feeds.close()
       const ends = [...running].map(async ({ worker }) => {
         const ended = once(worker, 'exit')

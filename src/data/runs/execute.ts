@@ -1,30 +1,18 @@
-import { Value } from 'typebox/value'
+import { Check, Errors } from 'typebox/schema'
 import type { Clock } from '../../clock.ts'
 import { settings } from '../../config/settings.ts'
 import { escapeControls } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
-import {
-  type Counts,
-  noCounts,
-  type Progress,
-  type RunContext,
-  type RunResult,
-  type Script,
-  type ScriptSettings,
-} from '../scripts/script.ts'
-import { UpstreamError } from '../scripts/upstream.ts'
+import { noCounts, type Progress, type RunContext, type RunResult, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
-import { addRun, addStart, firstErrors, RunRecord, type Trigger } from './history.ts'
+import { addRun, addStart } from './history.ts'
 import { type RunLock, takeLock } from './lock.ts'
 import { hideFolders } from './paths.ts'
 import { createRedactor, redactedLog } from './redact.ts'
+import { firstErrors, RunRecord, type Trigger } from './run-record.ts'
+import { failure, messageOf, runScript } from './run-script.ts'
 import { type SharedLock, type SharedLocks, takeTurn } from './shared-lock.ts'
-
-/** Maximum duration of a run, milliseconds. */
-const maxRunMs = 30 * 60_000
-/** Time for a script to end after its signal is aborted, milliseconds. Shorter than the shutdown timeout of the service. */
-const graceMs = 3000
 
 export interface RunRequest {
   readonly script: Script
@@ -59,57 +47,6 @@ export const missingSettings = (script: Script, values: ScriptSettings, dataDir:
   ...(dataDir === undefined ? [settings.dataDir.env] : []),
   ...script.missingSettings(values).map((name) => settings[name].env),
 ]
-
-// A copy: an abandoned script may still change its counts.
-const failure = (error: string, reached: Counts): RunResult => ({ outcome: 'failed', counts: { ...reached }, errors: [error] })
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-function resultOf(error: unknown, reached: Counts): RunResult {
-  const result = failure(messageOf(error), reached)
-  if (!(error instanceof UpstreamError) || error.retryAt === undefined) return result
-  return { ...result, outcome: 'rate_limited', retryAt: error.retryAt }
-}
-
-/** How a run ended, and whether the script is still running. */
-interface End {
-  readonly result: RunResult
-  /** Set if the script ignored the abort: resolves when it does end. Never rejects. */
-  readonly stillRunning?: Promise<unknown>
-}
-
-/** Runs the script until it ends, exceeds the time limit or is aborted. Never rejects. */
-async function runScript(order: RunRequest, log: Log): Promise<End> {
-  const { script, clock, signal } = order
-  const limit = new AbortController()
-  const cancelLimit = clock.after(maxRunMs, () => limit.abort())
-  const stop = AbortSignal.any([signal, limit.signal])
-  const counts = { ...noCounts }
-  const stopped = () =>
-    failure(limit.signal.aborted ? `stopped at the time limit of ${maxRunMs / 60_000} minutes` : 'stopped', counts)
-
-  // Async, so that a synchronous throw becomes a rejection.
-  const start = async () => script.run({ ...order, signal: stop, log, counts })
-  const over = start().catch((error: unknown) => {
-    if (stop.aborted) return stopped()
-    log.error({ err: error, script: script.name }, `${script.name}: the run failed`)
-    return resultOf(error, counts)
-  })
-  let cancelGrace = () => {}
-  const abandoned = new Promise<End>((resolve) => {
-    const begin = () => {
-      cancelGrace = clock.after(graceMs, () => resolve({ result: stopped(), stillRunning: over }))
-    }
-    if (stop.aborted) begin()
-    else stop.addEventListener('abort', begin, { once: true })
-  })
-  try {
-    return await Promise.race([over.then((result) => ({ result })), abandoned])
-  } finally {
-    cancelLimit()
-    cancelGrace()
-  }
-}
 
 /** A dry run on a folder that is missing or read-only needs no lock: no other run can write there either. */
 const noLock: RunLock = { async release() {} }
@@ -163,7 +100,7 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
 
   function recordOf({ outcome, counts, errors, retryAt }: RunResult): RunRecord {
     const ended = clock.wall()
-    return Value.Parse(RunRecord, {
+    const record = {
       script: name,
       trigger,
       started,
@@ -173,7 +110,10 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
       counts,
       errors: firstErrors(errors).map((error) => escapeControls(hideFolders(redact(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
-    })
+    }
+    if (Check(RunRecord, record)) return record
+    const [, [first]] = Errors(RunRecord, record)
+    throw new TypeError(`${first?.instancePath.slice(1)} ${first?.message}`)
   }
   async function run(): Promise<RunRecord> {
     const { result, stillRunning } = await runScript(turn === undefined ? order : { ...order, ...turn.limits }, log)

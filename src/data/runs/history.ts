@@ -1,51 +1,11 @@
 import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../../log.ts'
-import { outcomes } from '../scripts/script.ts'
 import { withGuard } from './guard.ts'
-
-const triggers = ['request', 'schedule', 'catch-up', 'command'] as const
-/** What started a run. */
-export type Trigger = (typeof triggers)[number]
-
-const Count = Type.Integer({ minimum: 0 })
-export const Counts = Type.Object(
-  { read: Count, added: Count, changed: Count, unchanged: Count, rejected: Count },
-  { description: 'Number of rows, projects or songs; of an aborted run, those processed before it ended' },
-)
-
-/** A run that has ended. Times are ISO 8601, UTC. */
-export const RunRecord = Type.Object({
-  script: Type.String(),
-  trigger: Type.Enum(triggers),
-  started: Type.String(),
-  ended: Type.String(),
-  duration: Type.Number({ description: 'Seconds' }),
-  outcome: Type.Enum(outcomes),
-  counts: Counts,
-  errors: Type.Array(Type.String()),
-  retryAt: Type.Optional(
-    Type.String({ description: 'If rate_limited: the time after which the upstream accepts requests again' }),
-  ),
-})
-export type RunRecord = Static<typeof RunRecord>
-
-/** A run whose start is recorded, but not its end. */
-export const StartedRun = Type.Pick(RunRecord, ['script', 'trigger', 'started'])
-export type StartedRun = Static<typeof StartedRun>
-
-/** Whether a run published its results. */
-export const isSuccess = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean => outcome === 'done' || outcome === 'partly'
-
-/** Maximum number of errors in the record of a run; the log contains all of them. */
-const maxErrors = 20
-
-/** The first errors, and a line with the number of the others. */
-export const firstErrors = (errors: readonly string[]): readonly string[] =>
-  errors.length <= maxErrors ? errors : [...errors.slice(0, maxErrors), `and ${errors.length - maxErrors} more, see the log`]
+import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
 const History = Type.Object({
   /** The last {@link maxRuns}, the newest last. */
@@ -54,6 +14,8 @@ const History = Type.Object({
   lastSuccess: Type.Record(Type.String(), Type.String()),
   /** Runs in progress, and runs whose process was killed, until the next run of the script. Absent in older files. */
   started: Type.Optional(Type.Array(StartedRun)),
+  /** Interrupted runs that were not counted before the next run of the script started; the last {@link maxRuns}. */
+  uncounted: Type.Optional(Type.Array(StartedRun)),
 })
 export type History = Static<typeof History>
 
@@ -67,7 +29,7 @@ const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 export async function readHistory(dataDir: string): Promise<History> {
   try {
     const value: unknown = JSON.parse(await readFile(pathOf(dataDir), 'utf8'))
-    return Value.Check(History, value) ? value : noHistory
+    return Check(History, value) ? value : noHistory
   } catch {
     return noHistory
   }
@@ -121,13 +83,20 @@ async function update(
   }
 }
 
+const startedOf = ({ started = [] }: History, name: string) => started.filter(({ script }) => script === name)
 const startedWithout = ({ started = [] }: History, name: string) => started.filter(({ script }) => script !== name)
 
 /** Adds a run that starts, so that it is recorded even if its process is killed. */
 export const addStart = (dataDir: string, { script, trigger, started }: StartedRun, log: Log): Promise<void> =>
   update(
     { dataDir, script, log },
-    (history) => ({ ...history, started: [...startedWithout(history, script), { script, trigger, started }] }),
+    (history) => ({
+      ...history,
+      started: [...startedWithout(history, script), { script, trigger, started }],
+      uncounted: [...(history.uncounted ?? []), ...startedOf(history, script).filter(({ counted }) => counted !== true)].slice(
+        -maxRuns,
+      ),
+    }),
     // Keep the records of earlier runs rather than the start of this one.
     async () => {},
   )
@@ -137,9 +106,37 @@ export const addRun = (dataDir: string, run: RunRecord, log: Log): Promise<void>
   update(
     { dataDir, script: run.script, log },
     (history) => ({
+      ...history,
       runs: [...history.runs, run].slice(-maxRuns),
       lastSuccess: { ...history.lastSuccess, ...(isSuccess(run) && { [run.script]: run.ended }) },
       started: startedWithout(history, run.script),
     }),
     overwriteOrRemove,
   )
+
+const isSameRun = (a: StartedRun, b: StartedRun): boolean => a.script === b.script && a.started === b.started
+
+/**
+ * Marks interrupted runs as counted.
+ * @param found interrupted runs that are not marked
+ * @returns those of them that no other process has marked since; all if the file cannot be locked
+ */
+export async function claimInterrupted(dataDir: string, found: readonly StartedRun[], log: Log): Promise<readonly StartedRun[]> {
+  let claimed = found
+  const script = [...new Set(found.map((run) => run.script))].join(', ')
+  const isFound = (run: StartedRun) => run.counted !== true && found.some((one) => isSameRun(one, run))
+  await update(
+    { dataDir, script, log },
+    (history) => {
+      const { started = [], uncounted = [] } = history
+      claimed = [...uncounted, ...started].filter(isFound)
+      return {
+        ...history,
+        started: started.map((run) => (isFound(run) ? { ...run, counted: true } : run)),
+        uncounted: uncounted.filter((run) => !isFound(run)),
+      }
+    },
+    async () => {},
+  )
+  return claimed
+}

@@ -1,22 +1,17 @@
 import type { Clock } from '../../clock.ts'
-import type { ScriptMetrics } from '../../data-metrics.ts'
 import type { Log } from '../../log.ts'
-import {
-  noCounts,
-  noProgress,
-  type Outcome,
-  outcomes,
-  type Script,
-  type ScriptSettings,
-  type ScriptState,
-} from '../scripts/script.ts'
-import { clampRetryAt } from '../scripts/waits.ts'
+import type { ScriptMetrics } from '../../part-metrics.ts'
+import { noCounts, noProgress, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
-import { addRun, isSuccess, type RunRecord, readHistory, type StartedRun, type Trigger } from './history.ts'
-import { type Holder, holderOf } from './lock.ts'
+import { addRun } from './history.ts'
+import { holderOf } from './lock-holder.ts'
 import { hideFolders } from './paths.ts'
+import { createRunCounts } from './run-counts.ts'
+import { isSuccess, type RunRecord, type Trigger } from './run-record.ts'
+import { createScriptStates, type KnownState } from './script-states.ts'
 import { SharedLockError, type SharedLocks } from './shared-lock.ts'
+import { type TooSoon, tooSoon } from './too-soon.ts'
 
 export type StartReply =
   | { readonly state: 'started' | Refusal }
@@ -26,10 +21,9 @@ export type StartReply =
   /** Unknown whether another replica runs it. */
   | { readonly state: 'no shared state'; readonly reason: string }
   | { readonly state: 'stopping' | 'error' }
-  /** Whole seconds. */
-  | { readonly state: 'too soon'; readonly since: number; readonly wait: number }
+  | ({ readonly state: 'too soon' } & TooSoon)
 
-export interface ScriptStatus {
+export interface ScriptStatus extends Omit<KnownState, 'holder'> {
   readonly script: string
   /** Route that starts it. */
   readonly route: string
@@ -38,13 +32,6 @@ export interface ScriptStatus {
   readonly runningSince: string | undefined
   /** Environment names of required settings that are not set. */
   readonly missing: readonly string[]
-  /** The last run that has ended. */
-  readonly last: RunRecord | undefined
-  /** A later run whose process was killed; only its start is known. */
-  readonly interrupted: StartedRun | undefined
-  readonly lastSuccess: string | undefined
-  /** Undefined if the script has no state, or it could not be read. */
-  readonly own: ScriptState | undefined
 }
 
 /** Runs the update scripts, each at most once at a time, and reports their state. */
@@ -84,109 +71,34 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   const stop = new AbortController()
   /** The runs of this process. */
   const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
-  /** Lock holders at the last read: other processes that use the folder, or a script of this process that ignored its abort. */
-  const holders = new Map<string, Partial<Holder>>()
-  const last = new Map<string, RunRecord>()
-  const interrupted = new Map<string, StartedRun>()
-  const lastSuccess = new Map<string, string>()
-  const states = new Map<string, ScriptState>()
-  const ended = new Map<string, Map<Outcome, number>>(
-    scripts.map(({ name }) => [name, new Map(outcomes.map((outcome) => [outcome, 0]))]),
-  )
+  const starting = new Map<string, Promise<StartReply>>()
+  const states = createScriptStates({ scripts, values, dataDir, clock, log })
+  const counts = createRunCounts({ scripts, states, dataDir, log })
+  void states.refresh()
 
-  /** Reads the lock files and records: other processes that use the folder run scripts too. */
-  async function readState(folder: string): Promise<void> {
-    // Locks before records: a run is recorded before its lock is released.
-    for (const { name } of scripts) {
-      const holder = await holderOf({ folder, name, clock })
-      if (holder === undefined) holders.delete(name)
-      else holders.set(name, holder)
-    }
-    const history = await readHistory(folder)
-    for (const { name } of scripts) {
-      const newest = history.runs.findLast(({ script }) => script === name)
-      if (newest !== undefined && newest.ended >= (last.get(name)?.ended ?? '')) last.set(name, newest)
-      const success = history.lastSuccess[name]
-      if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
-    }
-    for (const { name } of scripts) {
-      const run = await findInterrupted(folder, name, history.started)
-      if (run === undefined) interrupted.delete(name)
-      else interrupted.set(name, run)
-    }
-    for (const script of scripts) await readOwnState(script, folder)
-  }
+  const isRunning = (name: string): boolean => running.has(name) || states.of(name).holder !== undefined
 
-  /** The run that is recorded as started, but whose lock no process holds. */
-  async function findInterrupted(
-    folder: string,
-    name: string,
-    started: readonly StartedRun[] = [],
-  ): Promise<StartedRun | undefined> {
-    const run = started.find(({ script }) => script === name)
-    if (run === undefined || holders.has(name) || (await holderOf({ folder, name, clock })) !== undefined) return undefined
-    // Read again: the run may have been recorded and its lock released since the file was read.
-    const { started: now = [] } = await readHistory(folder)
-    return now.find((one) => one.script === name && one.started === run.started)
-  }
-
-  async function readOwnState(script: Script, folder: string): Promise<void> {
-    try {
-      const state = await script.readState?.(values, folder)
-      if (state !== undefined) states.set(script.name, state)
-    } catch (error) {
-      states.delete(script.name)
-      log.warn({ script: script.name, err: error }, `${script.name}: the state cannot be read`)
-    }
-  }
-  let reading: Promise<void> | undefined
-  const refresh = (): Promise<void> => {
-    if (dataDir === undefined) return Promise.resolve()
-    reading ??= readState(dataDir).finally(() => {
-      reading = undefined
-    })
-    return reading
-  }
-  void refresh()
-
-  function recordEnd(record: RunRecord): void {
-    const { script: name } = record
-    last.set(name, record)
-    if (isSuccess(record)) lastSuccess.set(name, record.ended)
-    const counts = ended.get(name)
-    counts?.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1)
+  function addEnd(record: RunRecord): void {
+    states.addEnd(record)
+    counts.add(record.script, record.outcome)
   }
 
   async function follow(script: Script, run: Run): Promise<void> {
     const { name } = script
-    recordEnd(await run.ended)
+    addEnd(await run.ended)
     await onEnd?.(script).catch((error: unknown) => log.error({ err: error }, `${name}: error after the run`))
-    holders.delete(name)
-    void refresh()
-  }
-
-  function tooSoon(name: string): StartReply | undefined {
-    const killed = interrupted.get(name)
-    const record = killed === undefined ? last.get(name) : undefined
-    const lastTime = killed?.started ?? record?.ended
-    if (lastTime === undefined) return undefined
-    const [now, before] = [clock.wall(), Date.parse(lastTime)]
-    // Clamped: the file may be edited by hand or written by an older version.
-    const retryAt = record?.retryAt === undefined ? before : clampRetryAt(Date.parse(record.retryAt), before)
-    const until = Math.max(before + pauseMs, retryAt)
-    // Do not wait if the clock was set back.
-    if (!(now >= before && now < until)) return undefined
-    return { state: 'too soon', since: Math.floor((now - before) / 1000), wait: Math.ceil((until - now) / 1000) }
+    states.released(name)
+    void states.refresh()
   }
 
   async function start(script: Script, trigger: Trigger, due: number | undefined): Promise<StartReply> {
     const { name } = script
     const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
-    await refresh()
+    await states.refresh()
     if ((await holderOf({ folder: dataDir, name, clock })) !== undefined) return { state: 'already running' }
-    const early = tooSoon(name)
-    if (early !== undefined) return early
+    const early = tooSoon(states.of(name), pauseMs, clock.wall())
+    if (early !== undefined) return { state: 'too soon', ...early }
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal, sharedLocks, due }
     const run = await startRun({ ...order, full: false, dryRun: false, force: false })
     if (typeof run === 'string') return { state: run }
@@ -201,7 +113,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       ...{ script: name, trigger, started: now, ended: now, duration: 0, outcome: 'failed', counts: noCounts },
       errors: [`not started: ${reason}`],
     }
-    recordEnd(record)
+    addEnd(record)
     // Only on a full disk: in a read-only folder the retries would take seconds and fail.
     if (dataDir !== undefined && isDiskFull(cause)) await addRun(dataDir, record, log)
   }
@@ -221,8 +133,6 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     return { state: 'error' }
   }
 
-  const starting = new Map<string, Promise<StartReply>>()
-
   return {
     async start(name, trigger, due) {
       const script = scripts.find((one) => one.name === name)
@@ -236,38 +146,34 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       return reply
     },
     async status() {
-      await refresh()
+      await states.refresh()
       return scripts.map((script): ScriptStatus => {
         const { name, route } = script
-        const record = last.get(name)
-        const isRunning = running.has(name) || holders.has(name)
-        const killed = isRunning ? undefined : interrupted.get(name)
-        const ended = record === undefined ? 'idle' : isSuccess(record) ? 'succeeded' : 'failed'
+        const { holder, last, interrupted: killed, ...known } = states.of(name)
+        const interrupted = isRunning(name) ? undefined : killed
+        const ended = last === undefined ? 'idle' : isSuccess(last) ? 'succeeded' : 'failed'
         return {
           script: name,
           route,
-          state: isRunning ? 'running' : killed === undefined ? ended : 'failed',
-          runningSince: running.get(name)?.started ?? holders.get(name)?.taken,
+          state: isRunning(name) ? 'running' : interrupted === undefined ? ended : 'failed',
+          runningSince: running.get(name)?.started ?? holder?.taken,
           missing: missingSettings(script, values, dataDir),
-          last: record,
-          interrupted: killed,
-          lastSuccess: lastSuccess.get(name),
-          own: states.get(name),
+          ...{ last, interrupted, ...known },
         }
       })
     },
     metrics() {
       // For the next scrape: this one must not wait for files.
-      void refresh()
+      void states.refresh().then(counts.addInterrupted)
       return scripts.map(({ name }) => {
-        const [record, success] = [last.get(name), lastSuccess.get(name)]
-        const expires = states.get(name)?.authorisationExpires
+        const { last, lastSuccess, own } = states.of(name)
+        const expires = own?.authorisationExpires
         return {
           script: name,
-          running: running.has(name) || holders.has(name),
-          runs: Object.fromEntries(ended.get(name) ?? []),
-          ...(success !== undefined && { lastSuccess: Date.parse(success) / 1000 }),
-          ...(record !== undefined && { duration: record.duration }),
+          running: isRunning(name),
+          runs: counts.of(name),
+          ...(lastSuccess !== undefined && { lastSuccess: Date.parse(lastSuccess) / 1000 }),
+          ...(last !== undefined && { duration: last.duration }),
           ...(expires !== undefined && { authorisationExpires: expires / 1000 }),
         }
       })

@@ -18,8 +18,8 @@ export const machine: string = [
 ].join(' ')
 
 /**
- * Start time of a process of this machine in kernel clock ticks. Process ids are reused, pairs of id and start time are not. Field 22 of
- * /proc/<pid>/stat; the process name before it may contain spaces and parentheses.
+ * Start time of a process of this machine in kernel clock ticks (field 22 of /proc/<pid>/stat). Process ids are reused, pairs of
+ * id and start time are not.
  * @returns `''` if unknown: not Linux, no such process, or another user's process with hidepid
  */
 export const startTimeOf = (pid: number): string =>

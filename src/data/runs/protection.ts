@@ -37,7 +37,7 @@ function foreignPart({ headers }: FastifyRequest): string | undefined {
 export interface ProtectionOptions {
   /** Address that the service listens on. */
   readonly host: string
-  /** Undefined where there is none: that does not change. */
+  /** Undefined if no token is set, which does not change. */
   readonly token: () => string | undefined
 }
 

@@ -2,20 +2,14 @@ import type { Setting } from '../../config/setting.ts'
 import { type SettingName, settings } from '../../config/settings.ts'
 import { escapeControls, escapeControlsInLines } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
+import { createHideSecrets } from '../scripts/hide-secrets.ts'
 import type { ScriptSettings } from '../scripts/script.ts'
-
-/** Shorter secrets are not hidden: they may be ordinary text. Characters. */
-const minSecretLength = 6
 
 /** Hides the values of secret settings in a text, in case an upstream repeats one in a message that a script quotes. */
 export function createRedactor(values: ScriptSettings): (text: string) => string {
   const names = Object.keys(values) as readonly (keyof ScriptSettings & SettingName)[]
-  const secrets = names
-    .filter((name) => (settings[name] as Setting<unknown>).secret)
-    .map((name) => values[name])
-    .filter((value) => typeof value === 'string' && value.length >= minSecretLength)
-  const forms = secrets.flatMap((secret) => [String(secret), encodeURIComponent(String(secret))])
-  return (text) => forms.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
+  const secrets = names.filter((name) => (settings[name] as Setting<unknown>).secret).map((name) => values[name])
+  return createHideSecrets(secrets.filter((value) => typeof value === 'string'))
 }
 
 /** Wraps a log: hides secrets in every part of a line, and escapes control characters. */

@@ -6,7 +6,7 @@ import type { Script, ScriptSettings } from '../scripts/script.ts'
 import type { Store } from '../store.ts'
 import { missingSettings } from './execute.ts'
 import type { Runs, StartReply } from './index.ts'
-import { maxSilenceMs } from './lock.ts'
+import { maxSilenceMs } from './lock-holder.ts'
 
 export interface Schedule {
   /** Unix milliseconds of the next run; undefined if none is planned. */

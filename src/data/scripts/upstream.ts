@@ -3,40 +3,13 @@ import type { Clock } from '../../clock.ts'
 import { backoffMs, withJitter } from '../../game/watcher/backoff.ts'
 import { version } from '../../package.ts'
 import { readBody } from '../../read-body.ts'
+import { hideSecretsIn, hideSecretsOf } from './hide-secrets.ts'
 import { pause } from './pause.ts'
 import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
 import { retry } from './retry.ts'
+import { isTransient, UpstreamError } from './upstream-error.ts'
 
 const maxRetryPauseMs = 30_000
-
-export type UpstreamFailure = 'aborted' | 'malformed' | 'network' | 'rate_limited' | 'status' | 'timeout' | 'too_large'
-
-/** A request to an upstream failed. The message contains no query, header or body: those may contain secrets. */
-export class UpstreamError extends Error {
-  override readonly name = 'UpstreamError'
-  readonly kind: UpstreamFailure
-  /** Of `status`, `malformed` and `rate_limited`: the HTTP status. */
-  readonly status: number | undefined
-  /** Of `rate_limited`: when the upstream accepts requests again, Unix milliseconds, at most a day ahead. */
-  readonly retryAt: number | undefined
-  /** Of `status`: the body if it is JSON, which may contain an error code. Untrusted. */
-  readonly body: unknown
-  /** Of `status` 300 to 399: the absolute URL of the Location header. Untrusted. */
-  readonly location: URL | undefined
-
-  constructor(
-    kind: UpstreamFailure,
-    message: string,
-    detail: { status?: number; retryAt?: number; body?: unknown; location?: URL | undefined; cause?: unknown } = {},
-  ) {
-    super(message, detail.cause === undefined ? {} : { cause: detail.cause })
-    this.kind = kind
-    this.status = detail.status
-    this.retryAt = detail.retryAt
-    this.body = detail.body
-    this.location = detail.location
-  }
-}
 
 export interface UpstreamOptions {
   /** For messages: `Reddit`. */
@@ -102,11 +75,6 @@ function parseJson(type: string | undefined, body: Buffer): unknown {
   }
 }
 
-/** Whether a retry may succeed: a network error, a timeout or a 5xx. */
-export const isTransient = (error: unknown): boolean =>
-  error instanceof UpstreamError &&
-  (error.kind === 'network' || error.kind === 'timeout' || (error.kind === 'status' && (error.status ?? 0) >= 500))
-
 const abortedError = (name: string): UpstreamError => new UpstreamError('aborted', `${name}: the run was stopped`)
 
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -115,7 +83,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { retryPauseMs = 500 } = options
   const base = new URL(options.baseUrl)
   const userAgent = options.userAgent ?? `tickwarden/${version}`
-  // No timeouts of its own: the one below covers connecting, headers and body.
+  // The client's own timeouts are off: the one below covers connecting, headers and body.
   const agent = new Agent({ connections: 4, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } })
   let blockedUntil = 0
 
@@ -150,6 +118,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const late = new AbortController()
     const cancel = clock.after(timeout, () => late.abort())
     const stop = AbortSignal.any([signal, late.signal])
+    const shownBody = (body: unknown) => hideSecretsIn(body, hideSecretsOf(request))
     try {
       const form = request.form && new URLSearchParams(request.form).toString()
       const reply = await fetch(urlOf(request), {
@@ -175,12 +144,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         const retryAt = wall + (limit.retryMs ?? limitPause)
         blockedUntil = Math.max(blockedUntil, retryAt)
         const message = `${place} answered ${status}: the rate limit is exceeded`
-        throw new UpstreamError('rate_limited', message, { status, retryAt, body: json })
+        throw new UpstreamError('rate_limited', message, { status, retryAt, body: shownBody(json) })
       }
       if (status !== 304 && (status < 200 || status > 299)) {
         const target = status < 400 ? headerOf(reply.headers, 'location') : undefined
         const location = target !== undefined && URL.canParse(target, base.href) ? new URL(target, base) : undefined
-        throw new UpstreamError('status', `${place} answered ${status}`, { status, body: json, location })
+        throw new UpstreamError('status', `${place} answered ${status}`, { status, body: shownBody(json), location })
       }
       if (json === undefined && body.length > 0) {
         throw new UpstreamError('malformed', `${place} returned a reply that is not valid JSON`, { status })

@@ -91,9 +91,9 @@ function objectionTo(entries: number, previous: number): string | undefined {
 }
 
 /**
- * Replaces the snapshot atomically: the new one is written next to it, flushed to the disk, read back with the loader of the
- * service and renamed. A symbolic link stays a link; the file keeps its mode. A new snapshot that looks broken is kept as
- * `.rejected` instead, unless forced. The caller must hold the lock of the script.
+ * Replaces the snapshot atomically, after reading the new one back with the loader of the service; a symbolic link and the mode
+ * of the file are kept. A new snapshot that looks broken is kept as `.rejected` instead, unless forced. The caller must hold the
+ * lock of the script.
  * @returns whether it was published; in a dry run, whether it would have been
  * @throws Error if it cannot be written
  */

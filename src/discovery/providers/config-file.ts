@@ -1,7 +1,7 @@
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider, type Provider, type ProviderContext, type ServerList } from '../provider.ts'
 
-/** Without a config file there is nothing to watch: the server of the environment is read on request only, with its secret files. */
+/** Without a config file no file is watched: the server of the environment is only read on request, with its secret files. */
 function readEnvironment({ readConfig, clock, changed }: ProviderContext): Provider {
   const name = 'environment'
   let list: ServerList = { name, place: name, servers: readConfig(), refused: [], readAt: clock.wall() }

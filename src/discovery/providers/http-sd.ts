@@ -1,6 +1,5 @@
-import { Agent } from 'undici'
 import { bearerToken, duration, list, url } from '../../config/kinds.ts'
-import { fetchJson, nameOf, toTarget } from '../fetch-json.ts'
+import { createClient, fetchJson, nameOf, toTarget } from '../fetch-json.ts'
 import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
 import { createTargetGroupReader, parseJson } from '../target-groups.ts'
 
@@ -38,7 +37,7 @@ export const httpSd = defineProvider({
   start({ discoveryHttpSd: urls = [], discoveryHttpSdInterval: interval, discoveryHttpSdToken: token }, context): Provider {
     const { clock, changed, readServer } = context
     const closing = new AbortController()
-    const agent = new Agent()
+    const client = createClient()
 
     function follow(text: string) {
       const target = toTarget(text, token)
@@ -57,13 +56,13 @@ export const httpSd = defineProvider({
         const before = current
         try {
           const body = await fetchJson(target, {
-            agent,
+            client,
             signal: closing.signal,
             deadlineMs: Math.min(interval, maxDeadlineMs),
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
           const { name, place } = before
-          current = { name, place, ...read(parseJson(body)), readAt: clock.wall() }
+          current = { name, place, ...(await read(parseJson(body))), readAt: clock.wall() }
         } catch (error) {
           if (closing.signal.aborted) return
           if (!(error instanceof DiscoveryError)) throw error
@@ -89,7 +88,7 @@ export const httpSd = defineProvider({
       close() {
         closing.abort()
         for (const { close } of followed) close()
-        void agent.destroy()
+        void client.then(({ agent }) => agent.destroy())
       },
     }
   },

@@ -24,8 +24,8 @@ export interface AddressRacerOptions {
 }
 
 /**
- * Selects the address of a UDP server whose name has several: UDP has no connections that would show whether a server listens at an
- * address. The returned function tries the address that replied last, then the others, and returns the first reply.
+ * Selects the address of a UDP server whose name has several. The returned function tries the address that replied last, then
+ * the others, and returns the first reply.
  * @throws SourceError `dns` if the name has no addresses, otherwise the error of the attempt
  */
 export function createAddressRacer({ host, target, network, clock, phases }: AddressRacerOptions) {

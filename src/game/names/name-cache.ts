@@ -43,8 +43,8 @@ const isNegative = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOTFOUND' || error.code === 'ENODATA')
 
 /**
- * Caches name resolution. A name in use is refreshed before its answer expires, so that only the first lookup waits for a name
- * server. While the name servers fail, the last answer is used: the game servers may still be reachable.
+ * Caches name resolution. A name in use is refreshed before its answer expires, so that only the first lookup waits. While the
+ * name servers fail, the last answer is used: the game servers may still be reachable.
  * @returns a function that rejects with the error of `resolve` if the name does not exist or was never resolved
  */
 export function createNameCache<T>(options: NameCacheOptions<T>): (name: string) => Promise<T> {

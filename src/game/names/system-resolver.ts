@@ -36,14 +36,9 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 const isNegative = (error: unknown): boolean => ['ENOTFOUND', 'ENODATA'].includes(codeOf(error))
 
 /**
- * Resolves names like the operating system, but usually with DNS queries (c-ares) instead of getaddrinfo, which blocks one of four
- * threads for each name and does not return a TTL. To get the same result,
- *
- * - names in the hosts file, in `.local` (multicast DNS) and in `.localhost` are resolved by getaddrinfo;
- * - the search domains of resolv.conf are applied, in order;
- * - names that are not found in DNS are resolved by getaddrinfo, which may have other sources (LLMNR, LDAP, nsswitch.conf plug-ins).
- *
- * On macOS and Windows, which have name servers per domain and interface that c-ares does not support, getaddrinfo resolves all names.
+ * Resolves names like the operating system, but with DNS queries (c-ares): getaddrinfo blocks one of four threads per name and
+ * returns no TTL. It still resolves names in the hosts file, in `.local` and `.localhost`, names that DNS does not have, and all
+ * names on macOS and Windows, whose name servers per domain c-ares does not support.
  */
 export function createSystemResolver(options: SystemResolverOptions): Resolver {
   const { clock, nameServers, hostsFile = '/etc/hosts', resolvConf = '/etc/resolv.conf' } = options

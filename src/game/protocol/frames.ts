@@ -59,7 +59,10 @@ export function readString(bytes: Buffer, offset: number): { value: string; next
 }
 
 export interface FrameReader {
-  /** Adds received bytes. Call next() until it returns undefined before pushing more: next() enforces the limit. */
+  /**
+   * Adds received bytes. Call next() until it returns undefined before pushing more: next() enforces the limit, and keeps a copy of
+   * an incomplete frame, so that the chunk may be reused.
+   */
   push(chunk: Buffer): void
   /**
    * Returns the next complete frame, or undefined if more bytes are needed.
@@ -81,6 +84,21 @@ export function createFrameReader(limit = maxFrameLength): FrameReader {
   let end = 0
   let owned = false
 
+  /** Moves the bytes into a buffer of its own with room for more. */
+  function own(more: number): void {
+    const length = end - start + more
+    const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, limit + 5)))
+    held.copy(room, 0, start, end)
+    held = room
+    end -= start
+    start = 0
+    owned = true
+  }
+
+  function wait(): undefined {
+    if (!owned && start < end) own(0)
+  }
+
   return {
     push(chunk) {
       if (start === end) {
@@ -90,26 +108,18 @@ export function createFrameReader(limit = maxFrameLength): FrameReader {
         owned = false
         return
       }
-      if (!owned || held.length - end < chunk.length) {
-        const length = end - start + chunk.length
-        const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, limit + 5)))
-        held.copy(room, 0, start, end)
-        held = room
-        end -= start
-        start = 0
-        owned = true
-      }
+      if (!owned || held.length - end < chunk.length) own(chunk.length)
       end += chunk.copy(held, end)
     },
     next() {
       const length = readVarInt(held, start, end)
-      if (length === undefined) return undefined
+      if (length === undefined) return wait()
       if (length.value < 1) throw new ProtocolError('malformed', `invalid frame length ${length.value}`)
       if (length.value > limit) {
         throw new ProtocolError('too_large', `the frame length ${length.value} exceeds the limit of ${limit} bytes`)
       }
       const frameEnd = length.next + length.value
-      if (frameEnd > end) return undefined
+      if (frameEnd > end) return wait()
       const id = readVarInt(held, length.next, frameEnd)
       if (id === undefined) throw new ProtocolError('malformed', 'a frame ends within its packet id')
       start = frameEnd

@@ -7,3 +7,7 @@ export const plainReply = (text: string): string => text.replace(/§./gu, '').re
  */
 export const isUnknownCommand = (reply: string): boolean =>
   /^(?:Unknown (?:or incomplete )?command|Usage: )/i.test(reply) || reply.endsWith('<--[HERE]')
+
+/** Parses the reply to `difficulty` (1.13 and later), in lower case; undefined for any other text. */
+export const parseDifficulty = (reply: string): string | undefined =>
+  /^The difficulty is (Peaceful|Easy|Normal|Hard)$/.exec(reply)?.[1]?.toLowerCase()

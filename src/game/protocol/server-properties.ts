@@ -16,8 +16,8 @@ function logicalLines(text: string): readonly string[] {
     const line = natural.replace(/^[ \t\f]+/, '')
     if (begun === undefined && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue
     const whole = (begun ?? '') + line
-    const goesOn = (/\\+$/.exec(line)?.[0].length ?? 0) % 2 === 1
-    if (goesOn) begun = whole.slice(0, -1)
+    const isContinued = (/\\+$/.exec(line)?.[0].length ?? 0) % 2 === 1
+    if (isContinued) begun = whole.slice(0, -1)
     else {
       lines.push(whole)
       begun = undefined

@@ -7,11 +7,11 @@ import type { SettingNames } from '../setting-names.ts'
 import type { ServerSnapshot } from '../snapshot.ts'
 import type { Reading, Source, SourceContext, SourceName, SourceSet } from '../sources/source.ts'
 import { createDeadline, type Deadline, waitUpTo } from './deadline.ts'
-import { createPollRequests } from './poll-requests.ts'
-import { createPublisher } from './publisher.ts'
-import { createRunningPolls } from './running-polls.ts'
-import { createSchedule } from './schedule.ts'
-import { createSourceStates } from './source-states.ts'
+import { createPollRequests, type PollRequests } from './poll-requests.ts'
+import { createPublisher, type Publisher } from './publisher.ts'
+import { createRunningPolls, type RunningPolls } from './running-polls.ts'
+import { createSchedule, type Schedule } from './schedule.ts'
+import { createSourceStates, type SourceStates } from './source-states.ts'
 
 export interface Watcher {
   readonly server: string
@@ -55,144 +55,175 @@ export interface WatcherOptions {
  * Watches one server: polls its sources with one deadline and merges the readings into snapshots. A slow source delays neither the
  * readings nor the next poll of the others; it is polled again once its poll has ended.
  */
-export function createWatcher(options: WatcherOptions): Watcher {
-  const { server, settings, clock, log, random } = options
-  const states = createSourceStates({ server, clock, log, settingNames: options.settingNames })
-  const running = createRunningPolls(clock)
-  let isStarted = false
-  let closed = false
+export const createWatcher = (options: WatcherOptions): Watcher => new SourceWatcher(options)
+
+/** A class to save memory, as in `reachability.ts`. */
+class SourceWatcher implements Watcher {
+  readonly #options: WatcherOptions
+  readonly #states: SourceStates
+  readonly #running: RunningPolls
+  readonly #requests: PollRequests
+  readonly #sources: SourceSet
+  readonly #schedule: Schedule
+  readonly #publisher: Publisher
+  #isStarted = false
+  #closed = false
   /** Consecutive polls that did not reach the server. */
-  let failures = 0
-  let pollsStarted = 0
-  let currentPoll: Promise<ServerSnapshot> | undefined
-  const requests = createPollRequests(clock, pollRequested)
-  const sources = options.sources(receivePushed, (source, at) => {
-    if (isStarted) requests.request(source, at)
-  })
-  const schedule = createSchedule({
-    ...{ interval: settings.interval, clock, random, poll: startPoll, failures: () => failures },
-    ...(options.limit && { limit: options.limit }),
-    ...(options.onPollStart && { onStart: options.onPollStart }),
-  })
-  const publisher = createPublisher({
-    server,
-    demo: options.demo,
-    settings,
-    clock,
-    log,
-    states,
-    listSources: () => sources.list(),
-  })
+  #failures = 0
+  #pollsStarted = 0
+  #currentPoll: Promise<ServerSnapshot> | undefined
+
+  constructor(options: WatcherOptions) {
+    this.#options = options
+    const { server, demo, settings, clock, log, random, limit, onPollStart, settingNames } = options
+    this.#states = createSourceStates({ server, clock, log, settingNames })
+    this.#running = createRunningPolls(clock)
+    this.#requests = createPollRequests(clock, (source) => this.#pollRequested(source))
+    this.#sources = options.sources(
+      (reading) => this.#receivePushed(reading),
+      (source, at) => {
+        if (this.#isStarted) this.#requests.request(source, at)
+      },
+    )
+    this.#schedule = createSchedule({
+      interval: settings.interval,
+      clock,
+      random,
+      poll: () => this.#startPoll(),
+      failures: () => this.#failures,
+      ...(limit && { limit }),
+      ...(onPollStart && { onStart: onPollStart }),
+    })
+    const listSources = () => this.#sources.list()
+    this.#publisher = createPublisher({ server, demo, settings, clock, log, states: this.#states, listSources })
+  }
+
+  get server(): string {
+    return this.#options.server
+  }
+
+  get settings(): PollSettings {
+    return this.#options.settings
+  }
+
+  snapshot(): ServerSnapshot {
+    return this.#publisher.snapshot()
+  }
+
+  start(delay = 0): void {
+    this.#isStarted = true
+    this.#schedule.start(delay)
+  }
+
+  poll(): Promise<ServerSnapshot> {
+    return this.#currentPoll ?? this.#startPoll()
+  }
+
+  subscribe(listener: (snapshot: ServerSnapshot) => void): () => void {
+    return this.#publisher.subscribe(listener)
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#running.close()
+    this.#schedule.close()
+    this.#requests.close()
+    this.#publisher.close()
+    this.#sources.close()
+  }
 
   /** The server is up again, as shown by something other than a scheduled poll: polls it soon. */
-  function recover(): void {
-    failures = 0
-    schedule.pollSoon()
+  #recover(): void {
+    this.#failures = 0
+    this.#schedule.pollSoon()
   }
 
   /** Polls the sources again that failed in the poll that found the server up again: some of them were waiting for their backoff. */
-  function pollFailed(): void {
-    if (!isStarted) return
-    for (const source of sources.list()) {
-      if (states.of(source).state === 'failed') requests.request(source.name, clock.now())
+  #pollFailed(): void {
+    if (!this.#isStarted) return
+    for (const source of this.#sources.list()) {
+      if (this.#states.of(source).state === 'failed') this.#requests.request(source.name, this.#options.clock.now())
     }
   }
 
-  function receivePushed(reading: Reading): void {
-    const source = sources.list().find(({ name }) => name === reading.source)
-    if (closed || source === undefined || !publisher.addPushed(source, reading)) return
-    options.onRecovery?.()
-    recover()
+  #receivePushed(reading: Reading): void {
+    const source = this.#sources.list().find(({ name }) => name === reading.source)
+    if (this.#closed || source === undefined || !this.#publisher.addPushed(source, reading)) return
+    this.#options.onRecovery?.()
+    this.#recover()
   }
 
   /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
-  async function pollSource(source: Source, deadline: Deadline): Promise<boolean> {
+  async #pollSource(source: Source, deadline: Deadline): Promise<boolean> {
+    const { clock } = this.#options
     const started = clock.now()
-    const elapsed = () => (clock.now() - started) / 1000
     let hasRecovered = false
     try {
-      const reading = await running.run(source, deadline)
-      if (closed) return false
-      hasRecovered = publisher.addPolled(source, reading)
-      states.ok(source, elapsed(), reading.failures)
+      const reading = await this.#running.run(source, deadline)
+      if (this.#closed) return false
+      hasRecovered = this.#publisher.addPolled(source, reading)
+      this.#states.ok(source, (clock.now() - started) / 1000, reading.failures)
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return false
-      publisher.addFailed(source)
-      states.failed(source, elapsed(), error)
+      this.#publisher.addFailed(source)
+      this.#states.failed(source, (clock.now() - started) / 1000, error)
     }
-    publisher.publishSoon()
-    if (hasRecovered) options.onRecovery?.()
+    // The end of the poll, which follows at once, publishes.
+    if (this.#running.size > 0) this.#publisher.publishSoon()
+    if (hasRecovered) this.#options.onRecovery?.()
     return hasRecovered
   }
 
-  function pollRequested(name: SourceName): boolean {
-    const source = sources.list().find((one) => one.name === name)
-    if (source === undefined || closed) return true
-    if (running.isRunning(source)) return false
-    void pollSource(source, createDeadline(clock, settings.timeout)).then((hasRecovered) => {
-      if (hasRecovered) recover()
+  #pollRequested(name: SourceName): boolean {
+    const source = this.#sources.list().find((one) => one.name === name)
+    if (source === undefined || this.#closed) return true
+    if (this.#running.isRunning(source)) return false
+    void this.#pollSource(source, createDeadline(this.#options.clock, this.#options.settings.timeout)).then((hasRecovered) => {
+      this.#publisher.publishSoon()
+      if (hasRecovered) this.#recover()
     })
     return true
   }
 
-  async function pollOnce(): Promise<ServerSnapshot> {
+  async #pollOnce(): Promise<ServerSnapshot> {
+    const { clock, settings } = this.#options
     const started = clock.now()
-    const number = ++pollsStarted
+    const number = ++this.#pollsStarted
     const deadline = createDeadline(clock, settings.timeout)
-    await refreshSources(deadline)
-    if (closed) return publisher.snapshot()
-    const idle = sources.list().filter((source) => !running.isRunning(source))
-    const recoveries = await Promise.all(idle.map((source) => pollSource(source, deadline)))
-    if (closed || (idle.length === 0 && running.size > 0)) return publisher.snapshot()
-    const up = publisher.pollEnded(started)
-    if (up === false) failures++
-    else if (up) failures = 0
+    if (this.#sources.refresh !== undefined) await this.#refreshSources(deadline)
+    if (this.#closed) return this.snapshot()
+    const idle = this.#sources.list().filter((source) => !this.#running.isRunning(source))
+    const recoveries = await Promise.all(idle.map((source) => this.#pollSource(source, deadline)))
+    if (this.#closed || (idle.length === 0 && this.#running.size > 0)) return this.snapshot()
+    const up = this.#publisher.pollEnded(started)
+    if (up === false) this.#failures++
+    else if (up) this.#failures = 0
     if (recoveries.includes(true)) {
       // If a later poll found the server down, the next one may be scheduled much later.
-      if (number < pollsStarted) recover()
-      else pollFailed()
+      if (number < this.#pollsStarted) this.#recover()
+      else this.#pollFailed()
     }
-    return publisher.snapshot()
+    return this.snapshot()
   }
 
   /** Reads the directory again. If it hangs, half of the time remains for the sources that are already known. */
-  async function refreshSources(deadline: Deadline): Promise<void> {
-    if (sources.refresh === undefined) return
+  async #refreshSources(deadline: Deadline): Promise<void> {
+    const { server, clock, log } = this.#options
     try {
-      await waitUpTo(sources.refresh(), deadline.remainingMs() / 2, clock)
+      await waitUpTo(this.#sources.refresh?.() ?? Promise.resolve(), deadline.remainingMs() / 2, clock)
     } catch (error) {
       log.error({ err: error, server }, `${server}: cannot refresh its sources`)
     }
-    running.keepOnly(sources.list())
+    this.#running.keepOnly(this.#sources.list())
   }
 
-  function startPoll(): Promise<ServerSnapshot> {
-    const poll = pollOnce().finally(() => {
-      if (currentPoll === poll) currentPoll = undefined
+  #startPoll(): Promise<ServerSnapshot> {
+    const poll = this.#pollOnce().finally(() => {
+      if (this.#currentPoll === poll) this.#currentPoll = undefined
     })
-    currentPoll = poll
+    this.#currentPoll = poll
     return poll
-  }
-
-  return {
-    server,
-    settings,
-    snapshot: publisher.snapshot,
-    start(delay = 0) {
-      isStarted = true
-      schedule.start(delay)
-    },
-    poll: () => currentPoll ?? startPoll(),
-    subscribe: publisher.subscribe,
-    close() {
-      if (closed) return
-      closed = true
-      running.close()
-      schedule.close()
-      requests.close()
-      publisher.close()
-      sources.close()
-    },
   }
 }

@@ -10,34 +10,44 @@ export interface PlayerCounter {
  * Counts joins and leaves, from the difference between two full player lists or, if there are none, from the server's log. The
  * sample in the status is not used, since it contains only some of the players.
  */
-export function createPlayerCounter(): PlayerCounter {
-  let previous: ReadonlySet<string> | undefined
-  let logged: { readonly joins: number; readonly leaves: number } | undefined
-  let joins: number | undefined
-  let leaves: number | undefined
+export const createPlayerCounter = (): PlayerCounter => new ListCounter()
 
-  return {
-    update(fields) {
-      // The status is complete only while no players are online; joins and leaves between two such moments would be missed.
-      const list = fields.players?.source === 'status' ? undefined : fields.players?.value
-      const log =
-        fields.logJoins === undefined ? undefined : { joins: fields.logJoins.value, leaves: fields.logLeaves?.value ?? 0 }
-      if (list?.complete) {
-        // By name: not every source provides ids, and the source of the list may change at any time.
-        const before = previous
-        const now = new Set(list.players.map(({ name }) => name))
-        joins = (joins ?? 0) + (before === undefined ? 0 : [...now].filter((name) => !before.has(name)).length)
-        leaves = (leaves ?? 0) + (before === undefined ? 0 : [...before].filter((name) => !now.has(name)).length)
-        previous = now
-      } else if (log !== undefined) {
-        // Events already counted from lists are in the log too. A new log starts at 0.
-        const from = logged ?? (joins === undefined ? { joins: 0, leaves: 0 } : log)
-        joins = (joins ?? 0) + Math.max(0, log.joins - from.joins)
-        leaves = (leaves ?? 0) + Math.max(0, log.leaves - from.leaves)
-        previous = undefined
-      }
-      logged = log ?? logged
-    },
-    counts: () => ({ ...(joins !== undefined && { joins }), ...(leaves !== undefined && { leaves }) }),
+/** A class to save memory, as in `reachability.ts`. */
+class ListCounter implements PlayerCounter {
+  #previous: ReadonlySet<string> | undefined
+  #logged: { readonly joins: number; readonly leaves: number } | undefined
+  #joins: number | undefined
+  #leaves: number | undefined
+
+  update(fields: KnownFields): void {
+    // The status is complete only while no players are online; joins and leaves between two such moments would be missed.
+    const list = fields.players?.source === 'status' ? undefined : fields.players?.value
+    const log = fields.logJoins === undefined ? undefined : { joins: fields.logJoins.value, leaves: fields.logLeaves?.value ?? 0 }
+    if (list?.complete) {
+      // By name: not every source provides ids, and the source of the list may change at any time.
+      const before = this.#previous
+      const now = new Set(list.players.map(({ name }) => name))
+      this.#add(
+        before === undefined ? 0 : [...now].filter((name) => !before.has(name)).length,
+        before === undefined ? 0 : [...before].filter((name) => !now.has(name)).length,
+      )
+      this.#previous = now
+    } else if (log !== undefined) {
+      // Events already counted from lists are in the log too. A new log starts at 0.
+      const from = this.#logged ?? (this.#joins === undefined ? { joins: 0, leaves: 0 } : log)
+      this.#add(Math.max(0, log.joins - from.joins), Math.max(0, log.leaves - from.leaves))
+      this.#previous = undefined
+    }
+    this.#logged = log ?? this.#logged
+  }
+
+  counts(): { readonly joins?: number; readonly leaves?: number } {
+    const [joins, leaves] = [this.#joins, this.#leaves]
+    return { ...(joins !== undefined && { joins }), ...(leaves !== undefined && { leaves }) }
+  }
+
+  #add(joins: number, leaves: number): void {
+    this.#joins = (this.#joins ?? 0) + joins
+    this.#leaves = (this.#leaves ?? 0) + leaves
   }
 }

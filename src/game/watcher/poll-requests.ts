@@ -17,15 +17,27 @@ interface RequestMaps {
 }
 
 /** @param poll polls the source; returns false if it is already being polled, and another poll is needed afterwards */
-export function createPollRequests(clock: Clock, poll: (source: SourceName) => boolean): PollRequests {
-  /** Created at the first request: most servers have no source that makes requests. */
-  let maps: RequestMaps | undefined
-  let closed = false
+export const createPollRequests = (clock: Clock, poll: (source: SourceName) => boolean): PollRequests =>
+  new SpacedRequests(clock, poll)
 
-  function request(source: SourceName, at: number): void {
-    if (closed) return
-    maps ??= { requested: new Map(), polledAt: new Map() }
-    const { requested, polledAt } = maps
+/** A class to save memory, as in `reachability.ts`. */
+class SpacedRequests implements PollRequests {
+  readonly #clock: Clock
+  readonly #poll: (source: SourceName) => boolean
+  /** Created at the first request: most servers have no source that makes requests. */
+  #maps: RequestMaps | undefined
+  #closed = false
+
+  constructor(clock: Clock, poll: (source: SourceName) => boolean) {
+    this.#clock = clock
+    this.#poll = poll
+  }
+
+  request(source: SourceName, at: number): void {
+    if (this.#closed) return
+    this.#maps ??= { requested: new Map(), polledAt: new Map() }
+    const { requested, polledAt } = this.#maps
+    const clock = this.#clock
     const earliest = (polledAt.get(source) ?? Number.NEGATIVE_INFINITY) + spacingMs
     const time = Math.max(at, earliest, clock.now())
     const before = requested.get(source)
@@ -34,17 +46,14 @@ export function createPollRequests(clock: Clock, poll: (source: SourceName) => b
     const cancel = clock.after(time - clock.now(), () => {
       requested.delete(source)
       polledAt.set(source, clock.now())
-      if (!poll(source)) request(source, clock.now())
+      if (!this.#poll(source)) this.request(source, clock.now())
     })
     requested.set(source, { at: time, cancel })
   }
 
-  return {
-    request,
-    close() {
-      closed = true
-      for (const { cancel } of maps?.requested.values() ?? []) cancel()
-      maps?.requested.clear()
-    },
+  close(): void {
+    this.#closed = true
+    for (const { cancel } of this.#maps?.requested.values() ?? []) cancel()
+    this.#maps?.requested.clear()
   }
 }

@@ -3,7 +3,7 @@ import { SourceError } from '../errors.ts'
 import type { Reading, Source } from '../sources/source.ts'
 import type { Deadline } from './deadline.ts'
 
-/** Milliseconds after the deadline in which a source may still return what it has read. */
+/** Milliseconds after the deadline in which a source may still return the fields read so far. */
 const graceMs = 100
 
 /** The running polls of one server's sources. The only place where polls are cancelled. */
@@ -26,28 +26,30 @@ export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePoll
 /** A class to save memory, as in `reachability.ts`. */
 class SourcePolls implements RunningPolls {
   readonly #clock: Clock
-  readonly #running = new Map<Source, (reason: SourceError) => void>()
+  /** Few: a search takes less time than a Map, and less memory. */
+  readonly #running: { readonly source: Source; readonly cancel: (reason: SourceError) => void }[] = []
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   get size(): number {
-    return this.#running.size
+    return this.#running.length
   }
 
   isRunning(source: Source): boolean {
-    return this.#running.has(source)
+    return this.#running.some((running) => running.source === source)
   }
 
   run(source: Source, deadline: Deadline): Promise<Reading> {
     const controller = new AbortController()
     let cancelTimer = () => {}
     return new Promise<Reading>((resolve, reject) => {
-      this.#running.set(source, (reason) => {
+      const cancel = (reason: SourceError) => {
         controller.abort(reason)
         reject(reason)
-      })
+      }
+      this.#running.push({ source, cancel })
       cancelTimer = this.#clock.after(deadline.remainingMs(), () => {
         const late = new SourceError('timeout', `${source.target}: no complete reply within ${deadline.timeoutMs} ms`)
         cancelTimer = this.#clock.after(graceMs, () => reject(late))
@@ -55,21 +57,25 @@ class SourcePolls implements RunningPolls {
       })
       source.poll(controller.signal, deadline.at).then(resolve, reject)
     }).finally(() => {
-      this.#running.delete(source)
+      this.#running.splice(
+        this.#running.findIndex((running) => running.source === source),
+        1,
+      )
       cancelTimer()
     })
   }
 
   keepOnly(sources: readonly Source[]): void {
-    const kept = new Set(sources)
-    this.#cancelAll([...this.#running.keys()].filter((source) => !kept.has(source)))
+    this.#cancel((source) => !sources.includes(source))
   }
 
   close(): void {
-    this.#cancelAll([...this.#running.keys()])
+    this.#cancel(() => true)
   }
 
-  #cancelAll(sources: readonly Source[]): void {
-    for (const source of sources) this.#running.get(source)?.(new SourceError('aborted', `${source.target}: no longer watched`))
+  #cancel(isUnwanted: (source: Source) => boolean): void {
+    for (const { source, cancel } of [...this.#running]) {
+      if (isUnwanted(source)) cancel(new SourceError('aborted', `${source.target}: no longer watched`))
+    }
   }
 }

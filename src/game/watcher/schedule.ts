@@ -10,7 +10,7 @@ const minSpacingMs = 1_000
 export interface Schedule {
   /** @param delayMs before the first poll */
   start(delayMs: number): void
-  /** Polls before the interval is over, at most once a second. Ignored before the start. */
+  /** Polls before the interval has passed, at most once a second. Ignored before the start. */
   pollSoon(): void
   close(): void
 }
@@ -23,71 +23,88 @@ export interface ScheduleOptions {
   readonly random: () => number
   /** Never rejects. */
   readonly poll: () => Promise<unknown>
-  /** Bounds the polls that run at once; default: no bound. */
+  /** Limits the number of concurrent polls; default: no limit. */
   readonly limit?: Limiter
   /** Called when a poll starts, with the milliseconds since it was due. */
   readonly onStart?: (delayMs: number) => void
-  /** Polls in a row that did not reach the server. */
+  /** Number of consecutive polls that did not reach the server. */
   readonly failures: () => number
 }
 
 /**
- * Polls on an interval, whether or not the poll before has ended, and less often while the server is down. Jitter only shortens
- * the pause, so that a change is never seen later than one interval after the last poll.
+ * Polls on an interval, whether or not the previous poll has ended, and less often while the server is down. Jitter only
+ * shortens the pause, so that a change is detected within one interval of the last poll.
  */
-export function createSchedule(options: ScheduleOptions): Schedule {
-  const { interval, clock, random, poll, failures, limit = (task) => task(), onStart = () => {} } = options
+export const createSchedule = (options: ScheduleOptions): Schedule => new IntervalSchedule(options)
+
+/** A class to save memory, as in `reachability.ts`. */
+class IntervalSchedule implements Schedule {
+  readonly #options: ScheduleOptions
   /** Counts what has set the timer, so that the end of an earlier poll does not move it. */
-  let turn = 0
-  let startedAt: number | undefined
-  let isStarted = false
+  #turn = 0
+  #startedAt: number | undefined
+  #isStarted = false
   /** A poll that was due has not been started yet: there is no second one. */
-  let isWaiting = false
-  let closed = false
-  let cancel = () => {}
+  #isWaiting = false
+  #closed = false
+  #cancel: (() => void) | undefined
+
+  constructor(options: ScheduleOptions) {
+    this.#options = options
+  }
+
+  start(delayMs: number): void {
+    this.#isStarted = true
+    this.#pollAfter(delayMs)
+  }
+
+  pollSoon(): void {
+    if (!this.#isStarted || this.#closed) return
+    const { interval, clock } = this.#options
+    this.#turn++
+    const spacing = Math.min(minSpacingMs, interval)
+    this.#pollAfter(this.#startedAt === undefined ? 0 : this.#startedAt + spacing - clock.now())
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancel?.()
+  }
+
+  #pollAfter(delayMs: number): void {
+    if (this.#closed) return
+    this.#cancel?.()
+    const { clock } = this.#options
+    const dueAt = clock.now() + Math.max(0, delayMs)
+    this.#cancel = clock.after(Math.max(0, delayMs), () => void this.#onDue(dueAt))
+  }
+
+  async #onDue(dueAt: number): Promise<void> {
+    const { interval, clock, random, failures } = this.#options
+    const started = clock.now()
+    this.#startedAt = started
+    const mine = ++this.#turn
+    const pause = withJitter(interval, 0.1, random)
+    this.#pollAfter(pause)
+    await this.#run(dueAt)
+    // Only now is it known whether the server is down. The next poll may have begun since. Without a backoff the timer is right.
+    const backedOff = pause * backoffMs(failures(), backoff)
+    if (mine === this.#turn && backedOff !== pause) this.#pollAfter(backedOff - (clock.now() - started))
+  }
 
   /** Starts a poll when fewer than the maximum run. */
-  async function run(dueAt: number): Promise<void> {
-    if (isWaiting) return
-    isWaiting = true
-    await limit(async () => {
-      isWaiting = false
-      if (closed) return
-      onStart(Math.max(0, clock.now() - dueAt))
-      await poll()
-    })
+  async #run(dueAt: number): Promise<void> {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    const { limit } = this.#options
+    await (limit === undefined ? this.#poll(dueAt) : limit(() => this.#poll(dueAt)))
   }
 
-  function pollAfter(delayMs: number): void {
-    if (closed) return
-    cancel()
-    const dueAt = clock.now() + Math.max(0, delayMs)
-    cancel = clock.after(Math.max(0, delayMs), async () => {
-      const started = clock.now()
-      startedAt = started
-      const mine = ++turn
-      const pause = withJitter(interval, 0.1, random)
-      pollAfter(pause)
-      await run(dueAt)
-      // Only now is it known whether the server is down. The next poll may have begun since.
-      if (mine === turn) pollAfter(pause * backoffMs(failures(), backoff) - (clock.now() - started))
-    })
-  }
-
-  return {
-    start(delayMs) {
-      isStarted = true
-      pollAfter(delayMs)
-    },
-    pollSoon() {
-      if (!isStarted || closed) return
-      turn++
-      const spacing = Math.min(minSpacingMs, interval)
-      pollAfter(startedAt === undefined ? 0 : startedAt + spacing - clock.now())
-    },
-    close() {
-      closed = true
-      cancel()
-    },
+  async #poll(dueAt: number): Promise<void> {
+    const { clock, poll, onStart } = this.#options
+    this.#isWaiting = false
+    if (this.#closed) return
+    onStart?.(Math.max(0, clock.now() - dueAt))
+    await poll()
   }
 }

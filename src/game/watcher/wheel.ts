@@ -3,6 +3,11 @@ import { createPauses, type Pauses } from '../../pauses.ts'
 
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */
 const tickMs = 5
+/**
+ * Maximum number of actions in a slice. A poll connects in a microtask that follows its action: the slice does not measure it, and
+ * the microtasks of hundreds of actions block the event loop for hundreds of milliseconds.
+ */
+const maxActions = 32
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
@@ -13,9 +18,8 @@ interface Timer {
 }
 
 /**
- * A timer wheel: a clock whose timers share one timer of `clock`, since each of thousands of servers has three or four
- * (`npm run bench -- timers`). Many timers that are due at the same time, for example after the process was suspended, run in slices
- * to let the event loop handle I/O in between. An action may run up to `tickMs` late, never early.
+ * A clock whose timers share one timer of `clock`: each of thousands of servers has three or four (`npm run bench -- timers`).
+ * Actions that are due at the same time run in slices. An action may run up to `tickMs` late, never early.
  */
 export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {
   const slots: Timer[][] = Array.from({ length: slotCount }, () => [])
@@ -63,10 +67,12 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
     takeDue(Math.floor((clock.now() + 0.9) / tickMs))
     const slice = createSlice()
     let index = 0
-    while (index < due.length && !(index > 0 && slice.isDue())) {
+    let ran = 0
+    while (index < due.length && ran < maxActions && !(ran > 0 && slice.isDue())) {
       const timer = due[index++]
       const action = timer?.action
       if (timer === undefined || action === undefined) continue
+      ran++
       timer.action = undefined
       pending--
       action()

@@ -8,7 +8,13 @@ export type BadgeKind = (typeof badgeKinds)[number]
 
 const colors = { up: '#2f8f2f', warning: '#b07d00', down: '#c93b3b', info: '#1f6fb5', unknown: '#777777' } as const
 
-const statusColors = { online: colors.up, offline: colors.down, asleep: colors.info, upgrading: colors.info } as const
+const statusColors = {
+  online: colors.up,
+  hung: colors.down,
+  offline: colors.down,
+  asleep: colors.info,
+  upgrading: colors.info,
+} as const
 
 interface BadgeContent {
   readonly label: string

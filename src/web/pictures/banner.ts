@@ -42,7 +42,8 @@ export function drawBanner(summary: Summary, icon: Buffer, width: number, theme:
   const left = base.padding + base.icon + base.gap
   const right = inner - base.padding
   const { up, status, shortStatus, players, version, software, motd } = summary
-  const color = shortStatus === 'online' ? theme.up : shortStatus === 'offline' ? theme.down : theme.muted
+  const color =
+    shortStatus === 'online' ? theme.up : shortStatus === 'offline' || shortStatus === 'hung' ? theme.down : theme.muted
 
   const count = up && players !== null ? { text: players, size: 20, bold: true, color: theme.text } : undefined
   const countWidth = count === undefined ? 0 : textWidth(count.text, count)

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import sharp from 'sharp'
-import { Agent, fetch } from 'undici'
 import type { Log } from '../../log.ts'
 import { version } from '../../package.ts'
 
@@ -40,7 +39,10 @@ const isPicture = (bytes: Buffer): boolean =>
 
 /** @param template a URL with `{uuid}` and optionally `{size}` */
 export function createHeadSource(template: string, log: Log): HeadSource {
-  const agent = new Agent({ connections: maxRequests, connect: { timeout: timeoutMs } })
+  // Loaded only if heads are configured.
+  const client = import('undici').then(({ Agent, fetch }) => {
+    return { fetch, agent: new Agent({ connections: maxRequests, connect: { timeout: timeoutMs } }) }
+  })
   const closing = new AbortController()
   const heads = new LRUCache<string, Promise<Buffer | undefined>>({ max: maxHeads, ttl: headTtlMs })
   let running = 0
@@ -48,6 +50,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
 
   async function load(uuid: string): Promise<Buffer> {
     const url = template.replaceAll('{uuid}', uuid).replaceAll('{size}', String(maxHead))
+    const { fetch, agent } = await client
     const response = await fetch(url, {
       dispatcher: agent,
       signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
@@ -100,7 +103,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
     },
     async close() {
       closing.abort()
-      await agent.destroy()
+      await (await client).agent.destroy()
     },
   }
 }

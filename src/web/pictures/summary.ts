@@ -1,6 +1,6 @@
 import type { SourceErrorCode } from '../../game/errors.ts'
 import { isAsleep, type KnownField, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
-import { downReason, stateOf } from '../../live/state.ts'
+import { downReason, type LiveState, stateOf } from '../../live/state.ts'
 
 /** Why a server is down, in plain words. */
 const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
@@ -16,14 +16,16 @@ const reasons: Readonly<Partial<Record<SourceErrorCode, string>>> = {
 export interface Summary {
   readonly server: string
   readonly up: boolean | null
-  /** `Online`, `Offline: connection refused`, `Asleep`, `Upgrading the world, 42 %`, `Unknown`. */
+  /** `Online`, `Hung: its main thread does not answer`, `Offline: connection refused`, `Asleep`, `Upgrading the world, 42 %`, `Unknown`. */
   readonly status: string
   /** The state in one word, for a badge. */
-  readonly shortStatus: 'online' | 'offline' | 'asleep' | 'upgrading' | 'unknown'
+  readonly shortStatus: 'online' | 'hung' | 'offline' | 'asleep' | 'upgrading' | 'unknown'
   /** `12/100`; null if unknown. */
   readonly players: string | null
   /** Ticks per second; null if unknown. */
   readonly tickRate: number | null
+  /** Ticks per second that the server aims at. */
+  readonly tickRateTarget: number
   readonly isPaused: boolean
   readonly isFrozen: boolean
   readonly version: string | null
@@ -40,9 +42,10 @@ export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary
   return {
     server: snapshot.server,
     up,
-    ...describeStatus(snapshot, up),
+    ...describeStatus(snapshot, state),
     players: online === null ? null : max === null ? String(online) : `${online}/${max}`,
     tickRate: state.tickRate,
+    tickRateTarget: snapshot.fields.tickRateTarget?.value || 20,
     isPaused: state.paused === true,
     isFrozen: state.frozen === true,
     version: state.version,
@@ -51,7 +54,11 @@ export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary
   }
 }
 
-function describeStatus(snapshot: ServerSnapshot, up: boolean | null): Pick<Summary, 'status' | 'shortStatus'> {
+function describeStatus(
+  snapshot: ServerSnapshot,
+  { up, responsive }: Pick<LiveState, 'up' | 'responsive'>,
+): Pick<Summary, 'status' | 'shortStatus'> {
+  if (responsive === false) return { status: 'Hung: its main thread does not answer', shortStatus: 'hung' }
   if (up === true) return { status: 'Online', shortStatus: 'online' }
   const upgrade = ongoingWorldUpgrade(snapshot)
   if (upgrade?.state === 'failed') return { status: 'Offline: the upgrade of the world has failed', shortStatus: 'offline' }
@@ -65,13 +72,14 @@ function describeStatus(snapshot: ServerSnapshot, up: boolean | null): Pick<Summ
   return { status: `Offline: ${reasons[downReason(snapshot)] ?? 'cannot be reached'}`, shortStatus: 'offline' }
 }
 
-/** Ticks per second below which a server lags or lags badly. */
-const lag = { mild: 19, bad: 15 } as const
+/** Parts of the target tick rate below which a server lags or lags badly. */
+const lag = { mild: 0.95, bad: 0.75 } as const
 
 /** The rating of the tick rate; undefined if it is unknown or ticking is stopped on purpose. */
-export function judgeTickRate({ tickRate, isPaused, isFrozen }: Summary): 'up' | 'warning' | 'down' | undefined {
+export function judgeTickRate({ tickRate, tickRateTarget, isPaused, isFrozen }: Summary): 'up' | 'warning' | 'down' | undefined {
   if (tickRate === null || isPaused || isFrozen) return undefined
-  return tickRate >= lag.mild ? 'up' : tickRate >= lag.bad ? 'warning' : 'down'
+  const part = tickRate / tickRateTarget
+  return part >= lag.mild ? 'up' : part >= lag.bad ? 'warning' : 'down'
 }
 
 /** `20.0 TPS`, `paused`; null if unknown. */

@@ -64,18 +64,18 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     execFileSync('umount', ['-l', folder])
     rmSync(folder, { recursive: true })
   })
-  /** Leaves so many bytes. */
+  /** Leaves this many free bytes. */
   function fill(left: number): void {
     const file = join(folder, 'filler')
     try {
       writeFileSync(file, Buffer.alloc(1024 * 1024))
     } catch {
-      // Full now.
+      // The disk is full now.
     }
     writeFileSync(file, readFileSync(file).subarray(left))
   }
 
-  it('leaves the snapshot in place and no unfinished file, and the failure on record', async () => {
+  it('keeps the snapshot, leaves no unfinished file, and records the failure', async () => {
     const runs = open()
     expect(await run(runs)).toBe('started')
     expect((await state(runs))?.state).toBe('succeeded')
@@ -91,7 +91,7 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     expect((await state(open()))?.state).toBe('failed')
   })
 
-  it('without a byte left does not look like success, after a restart neither', async () => {
+  it('without a free byte is never shown as success, even after a restart', async () => {
     const runs = open()
     for (let count = 0; count < 5; count++) await run(runs)
     fill(0)

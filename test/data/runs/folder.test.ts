@@ -47,7 +47,7 @@ describe('DATA_DIR', () => {
     await expect(openFolder(path, false)).rejects.toThrow(DataDirError)
   })
 
-  it('is created with the folders above it, and left empty', async () => {
+  it('is created with its parents, and left empty', async () => {
     const path = join(folder, 'a', 'b', 'c')
     expect(await openFolder(path, true)).toBe(false)
     expect(await openFolder(path, false)).toBe(true)
@@ -55,7 +55,7 @@ describe('DATA_DIR', () => {
     expect(readdirSync(path)).toEqual([])
   })
 
-  it('is refused where it is a file, or lies in one', async () => {
+  it('is refused if it is a file or below one', async () => {
     writeFileSync(join(folder, 'file'), '')
     await expect(openFolder(join(folder, 'file'), false)).rejects.toThrow(/cannot be created \(EEXIST\)/)
     await expect(openFolder(join(folder, 'file', 'b'), false)).rejects.toThrow(/cannot be created \(ENOTDIR\)/)

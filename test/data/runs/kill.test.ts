@@ -16,7 +16,7 @@ import { silentLog } from '../../../src/log.ts'
 import { bundleChild } from '../../helpers/bundle-child.ts'
 import { archiveOf, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
-/** KILLS=10 for a short run: each takes the start of a process. */
+/** KILLS=10 for a short run: each kill starts a process. */
 const kills = Number(process.env.KILLS ?? 100)
 /** Folders in which processes are killed at the same time: after a kill at a bad moment the next run waits for 5 s. */
 const lanes = Math.min(kills, 5)
@@ -52,7 +52,7 @@ async function openLane() {
       await once(process_.stdout!, 'data')
       return process_
     },
-    /** All months have the same titles, so that a snapshot of two versions is noticed. */
+    /** All months have the same titles, so that a snapshot of two versions is detected. */
     publish(version: number): void {
       for (const month of ['january', 'february', 'march']) {
         const rows = Array.from({ length: 40 }, (_, index) => `|1st|18:00|Artist ${index}|version ${version}|Single||`)
@@ -84,7 +84,7 @@ async function openLane() {
   }
 }
 
-/** How many kills left the version before, and how many the new one. */
+/** The number of kills that left the previous version, and the new one. */
 async function killInLane(count: number): Promise<{ readonly before: number; readonly after: number }> {
   const lane = await openLane()
   lane.publish(0)
@@ -95,7 +95,7 @@ async function killInLane(count: number): Promise<{ readonly before: number; rea
   const ended = once(whole, 'exit')
   whole.stdin!.write('go\n')
   await ended
-  // Kills come anywhere in a run and a little beyond its end.
+  // Kills happen anywhere in a run and shortly after its end.
   const span = (performance.now() - started) * 1.3
   expect(await lane.version()).toBe(1)
 

@@ -18,7 +18,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
 import { withGuard } from '../../../src/data/runs/guard.ts'
-import { takeLock, waitForCertainty } from '../../../src/data/runs/lock.ts'
+import { takeLock } from '../../../src/data/runs/lock.ts'
+import { waitForCertainty } from '../../../src/data/runs/lock-holder.ts'
 import { until } from '../../helpers/until.ts'
 
 const hour = 3_600_000
@@ -44,18 +45,18 @@ function hold(name: string) {
   return { held: () => held, end: () => end(), over, changed: () => statSync(join(folder, `.${name}.guard`)).mtimeMs }
 }
 
-it('keeps two names of one folder apart, however long they are held', async () => {
+it('holds two guards with different names in one folder', async () => {
   const holds = ['runs', 'projects'].map(hold)
   await until(() => holds.every(({ held }) => held()))
   const taken = holds.map(({ changed }) => changed())
-  // A sign of life of both, after which the timer of each has run once.
+  // A heartbeat of both, after which the timer of each has run once.
   await until(() => holds.every(({ changed }, index) => changed() !== taken[index]))
   for (const { end } of holds) end()
   await Promise.all(holds.map(({ over }) => over))
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('gives back the guard that it holds and no other', async () => {
+it('releases the guard that it holds and no other', async () => {
   const [first, second] = ['runs', 'projects'].map(hold) as [ReturnType<typeof hold>, ReturnType<typeof hold>]
   await until(() => first.held() && second.held())
   first.end()
@@ -66,7 +67,7 @@ it('gives back the guard that it holds and no other', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('takes and gives back many locks of one folder at once', async () => {
+it('takes and releases many locks of one folder at the same time', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `script-${index}`)
   const locks = await Promise.all(names.map((name) => take(name)))
   expect(locks).not.toContain(undefined)
@@ -74,11 +75,11 @@ it('takes and gives back many locks of one folder at once', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('believes a process of another user to be alive', async () => {
+it('treats a process of another user as alive', async () => {
   await take('runs')
   const path = join(folder, '.runs.lock')
   const own = JSON.parse(readFileSync(path, 'utf8')) as object
-  // The first process of a system may not be sent a signal, unless by root.
+  // Only root may send a signal to the first process of a system.
   const since = existsSync('/proc/1/stat')
     ? readFileSync('/proc/1/stat', 'utf8')
         .replace(/^.*\) /s, '')
@@ -92,7 +93,7 @@ it('believes a process of another user to be alive', async () => {
   await lock?.release()
 })
 
-it('outlives a guard that somebody removed', async () => {
+it('does not fail if its guard is removed', async () => {
   const held = hold('runs')
   await until(held.held)
   rmdirSync(join(folder, '.runs.guard'))
@@ -106,7 +107,7 @@ it('outlives a guard that somebody removed', async () => {
 })
 
 it.each([-hour, hour])(
-  'judges a guard by whether it changes, not by its time, which is %d ms off',
+  'treats a guard as stale if it does not change, even if its time is %d ms off',
   { timeout: 30_000 },
   async (off) => {
     const guard = join(folder, '.runs.guard')
@@ -142,34 +143,37 @@ function still() {
 const lockFile = () => join(folder, '.runs.lock')
 const foreign = (more: object = {}) => JSON.stringify({ machine: 'another one', pid: 1, since: '1', ...more })
 
-it.each([-hour, 0, hour])('takes over from a machine whose clock is %d ms off only when it is silent', async (off) => {
-  const { clock, pass } = still()
-  writeFileSync(lockFile(), foreign())
-  const beat = (number: number) => {
-    const time = new Date(Date.now() + off + number * 10_000)
-    utimesSync(lockFile(), time, time)
-  }
-  for (let number = 0; number < 20; number++) {
-    beat(number)
+it.each([-hour, 0, hour])(
+  'takes over from a machine whose clock is %d ms off only after a minute without a heartbeat',
+  async (off) => {
+    const { clock, pass } = still()
+    writeFileSync(lockFile(), foreign())
+    const beat = (number: number) => {
+      const time = new Date(Date.now() + off + number * 10_000)
+      utimesSync(lockFile(), time, time)
+    }
+    for (let number = 0; number < 20; number++) {
+      beat(number)
+      expect(await take('runs', clock)).toBeUndefined()
+      pass(10_000)
+    }
+    pass(49_999)
     expect(await take('runs', clock)).toBeUndefined()
-    pass(10_000)
-  }
-  pass(49_999)
-  expect(await take('runs', clock)).toBeUndefined()
-  pass(1)
-  const lock = await take('runs', clock)
-  expect(lock).toBeDefined()
-  await lock?.release()
-  expect(readdirSync(folder)).toEqual([])
-})
+    pass(1)
+    const lock = await take('runs', clock)
+    expect(lock).toBeDefined()
+    await lock?.release()
+    expect(readdirSync(folder)).toEqual([])
+  },
+)
 
-it('does not take over from a process of another user that it cannot look into, as under hidepid', async () => {
+it('does not take over from a process whose start time is unknown', async () => {
   const { clock, pass } = still()
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
   try {
     await (await take('other', clock))?.release()
     const { machine } = await import('../../../src/data/runs/process-identity.ts')
-    // A start time that is unknown is what hidepid leaves.
+    // As with hidepid.
     writeFileSync(lockFile(), JSON.stringify({ machine, pid: child.pid, since: '' }))
     expect(await take('runs', clock)).toBeUndefined()
     pass(30_000)
@@ -181,13 +185,13 @@ it('does not take over from a process of another user that it cannot look into, 
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  // It is gone, which everybody may see.
+  // The process has ended, which every user can check.
   const lock = await take('runs', clock)
   expect(lock).toBeDefined()
   await lock?.release()
 })
 
-it('takes over what this process itself failed to give back', async () => {
+it('takes over a lock that this process failed to release', async () => {
   const lock = await take('runs')
   const text = readFileSync(lockFile(), 'utf8')
   await lock?.release()
@@ -198,7 +202,7 @@ it('takes over what this process itself failed to give back', async () => {
   await next?.release()
 })
 
-it('gives back its own lock only, and never rejects', async () => {
+it('releases only its own lock, and never rejects', async () => {
   const lock = await take('runs')
   writeFileSync(`${lockFile()}.other`, foreign())
   renameSync(`${lockFile()}.other`, lockFile())
@@ -209,7 +213,7 @@ it('gives back its own lock only, and never rejects', async () => {
   mkdirSync(folder)
 })
 
-it('lets a process that runs only once find out whether a lock is held', async () => {
+it('waits until it is certain whether a lock is held', async () => {
   const { clock, pass } = still()
   const hasty = {
     ...clock,

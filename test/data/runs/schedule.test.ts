@@ -56,7 +56,7 @@ async function start(env: Record<string, string>, run?: (context: RunContext) =>
   return { runs, status, store, ran: () => ran, messages }
 }
 
-/** The one run that can be had is that of a request: one to make up for another would be in its way, or it in theirs. */
+/** Only the requested run may start: a catch-up run would interfere with it. */
 async function expectNoCatchUp({ runs, store, status, ran, messages }: Awaited<ReturnType<typeof start>>) {
   await store.lastUpdate('kcomebacks')
   expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
@@ -65,7 +65,7 @@ async function expectNoCatchUp({ runs, store, status, ran, messages }: Awaited<R
   expect(messages.filter((line) => line.includes('catch-up'))).toEqual([])
 }
 
-/** A snapshot URL that answers with a reply of the test, once the test sets it. */
+/** A snapshot URL that answers once the test has set a reply. */
 async function startPlace() {
   const held: ServerResponse[] = []
   const server = createServer((_request, response) => void held.push(response))
@@ -90,7 +90,7 @@ const snapshot = (lastUpdate: string) => writeFileSync(join(folder, 'kcomebacks.
 const fresh = () => snapshot('2023-11-14 22:00:00 UTC')
 
 describe('the schedule', () => {
-  it('runs a script that is set up daily, at 03:00 UTC and up to a quarter of an hour', async () => {
+  it('runs a configured script daily between 03:00 and 03:15 UTC', async () => {
     fresh()
     const { status, ran } = await start(credentials)
     const first = (await status()).next_run
@@ -108,7 +108,7 @@ describe('the schedule', () => {
     expect(() => loadConfig({ env: { UPDATE_SCHEDULE: given } })).toThrow(/UPDATE_SCHEDULE/)
   })
 
-  it('follows UPDATE_SCHEDULE to the minute, of a script that is not set up, too', async () => {
+  it('follows UPDATE_SCHEDULE to the minute, also for a script that is not configured', async () => {
     fresh()
     const { status, ran } = await start({ UPDATE_SCHEDULE: 'kcomebacks=*/10 * * * *; projects=off' })
     expect((await status()).next_run).toBe('2023-11-14T22:20:00.000Z')
@@ -120,12 +120,12 @@ describe('the schedule', () => {
   it.each([
     ['is not set up', {}],
     ['is off', { ...credentials, UPDATE_SCHEDULE: 'off' }],
-  ])('leaves a script alone that %s', async (_what, env) => {
+  ])('does not run a script that %s', async (_what, env) => {
     const { status } = await start(env)
     expect(await status()).not.toHaveProperty('next_run')
   })
 
-  it('waits for a time that is further away than a timer reaches', async () => {
+  it('waits for a time beyond the maximum delay of a timer', async () => {
     fresh()
     const { status, ran } = await start({ UPDATE_SCHEDULE: 'kcomebacks=0 0 1 3 *' })
     expect((await status()).next_run).toBe('2024-03-01T00:00:00.000Z')
@@ -138,19 +138,19 @@ describe('the schedule', () => {
   it.each([
     ['is older than 25 hours', () => snapshot('2023-11-13 03:10:00 UTC')],
     ['is not there', () => undefined],
-  ])('makes up for a missed run where the snapshot %s', async (_what, prepare) => {
+  ])('starts a missed run if the snapshot %s', async (_what, prepare) => {
     prepare()
     const { status, ran } = await start(credentials)
     await until(async () => (await status()).trigger === 'catch-up')
     expect(ran()).toBe(1)
   })
 
-  it('makes up for nothing where the snapshot is younger', async () => {
+  it('starts no missed run if the snapshot is newer', async () => {
     snapshot('2023-11-14 03:10:00 UTC')
     await expectNoCatchUp(await start(credentials))
   })
 
-  it('waits for the snapshot at a URL before it thinks a run was missed', async () => {
+  it('loads the snapshot from a URL before it decides whether a run was missed', async () => {
     const place = await startPlace()
     const env = { ...credentials, KCOMEBACKS_SNAPSHOT: place.url }
     const fresh = await start(env)
@@ -170,7 +170,7 @@ describe('the schedule', () => {
     expect(restarted.ran()).toBe(0)
   })
 
-  it('makes up for a run once the snapshot at a URL is seen to be old', async () => {
+  it('starts a missed run once the snapshot from a URL proves to be old', async () => {
     const place = await startPlace()
     const { ran, store } = await start({ ...credentials, KCOMEBACKS_SNAPSHOT: place.url })
     await place.answer(503)
@@ -183,7 +183,7 @@ describe('the schedule', () => {
     await until(() => ran() === 1)
   })
 
-  it('makes up for a run when the lock of a machine that is gone has run out', async () => {
+  it('starts a missed run when the lock of a dead machine has expired', async () => {
     const lock = join(folder, '.kcomebacks.lock')
     writeFileSync(lock, JSON.stringify({ machine: 'the container before', pid: 1, since: '1' }))
     const { ran, messages, status } = await start(credentials)
@@ -194,7 +194,7 @@ describe('the schedule', () => {
     expect(ran()).toBe(1)
   })
 
-  it('does not make up for what failed a moment ago', async () => {
+  it('does not retry a run that has just failed', async () => {
     const first = await start(credentials, async () => ({ outcome: 'failed', counts: noCounts, errors: ['down'] }))
     await until(async () => (await first.status()).state === 'failed')
     await expectNoCatchUp(await start({ ...credentials, RUN_PAUSE: '0s' }))
@@ -223,7 +223,7 @@ describe('a run', () => {
     })
   })
 
-  it('that does not heed its limit is given up, but none is started beside it', async () => {
+  it('that ignores its time limit is abandoned, but no other one is started meanwhile', async () => {
     let finish = () => {}
     const { runs, status } = await start(
       { RUN_PAUSE: '0s' },
@@ -252,7 +252,7 @@ describe('a run', () => {
     expect(clock.pending).toBe(before)
   })
 
-  it('that throws is a failed one, and its secrets are hidden', async () => {
+  it('that throws has failed, and its secrets are hidden', async () => {
     const { runs, status } = await start(credentials, async ({ counts }) => {
       counts.read++
       throw new Error('the upstream said: a secret')
@@ -270,7 +270,7 @@ describe('a run', () => {
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
-  it('that was told to wait by the upstream is not started again before', async () => {
+  it('that was rate limited by the upstream is not started again before the limit ends', async () => {
     const retryAt = clock.wall() + 2 * hour
     const { runs, status } = await start({}, async () => ({
       outcome: 'rate_limited',
@@ -293,7 +293,7 @@ describe('a run', () => {
     ['returns no list of errors', { outcome: 'done', counts: noCounts }],
     ['returns an outcome that there is not', { outcome: 'weird', counts: noCounts, errors: [] }],
     ['returns counts that are none', { outcome: 'done', counts: { read: 1n }, errors: [] }],
-  ])('that %s is a failed one, and gives its lock back', async (what, result) => {
+  ])('that %s has failed, and releases its lock', async (what, result) => {
     const { runs, status } = await start({ RUN_PAUSE: '0s' }, (() => {
       if (what.startsWith('throws')) throw new Error('at once')
       return Promise.resolve(result)
@@ -307,7 +307,7 @@ describe('a run', () => {
   })
 
   it.each([1e300, Number.POSITIVE_INFINITY, Number.NaN, -1e300])(
-    'that asks to wait until %d waits at most a day',
+    'that is rate limited until %d waits at most a day',
     async (retryAt) => {
       const { runs, status } = await start({}, async () => ({
         outcome: 'rate_limited',
@@ -322,7 +322,7 @@ describe('a run', () => {
     },
   )
 
-  it('whose process was killed counts from its start: for the pause, and for a run that was missed', async () => {
+  it('whose process was killed counts from its start, for the pause and for missed runs', async () => {
     const started = new Date(clock.wall() - 30 * minute).toISOString()
     const run = { script: 'kcomebacks', trigger: 'schedule', started }
     writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs: [], lastSuccess: {}, started: [run] }))
@@ -337,7 +337,7 @@ describe('a run', () => {
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
-  it('of an earlier version that was to wait for ever is clamped when it is read', async () => {
+  it('of an earlier version with an endless rate limit is clamped when it is read', async () => {
     const ended = new Date(clock.wall() - hour).toISOString()
     const run = { script: 'kcomebacks', trigger: 'request', started: ended, ended, duration: 1, outcome: 'rate_limited' }
     const runs = [{ ...run, counts: noCounts, errors: ['limit'], retryAt: '9999-01-01T00:00:00.000Z' }]
@@ -348,7 +348,7 @@ describe('a run', () => {
     expect(await service.runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
-  it('shows no folder of the machine', async () => {
+  it('does not reveal a folder of the machine', async () => {
     const { runs, status, messages } = await start({}, async () => {
       throw new Error(`EACCES: permission denied, open '${folder}/kcomebacks.json.new'`)
     })
@@ -369,12 +369,12 @@ describe('a run', () => {
     expect((await readHistory(folder)).runs).toHaveLength(50)
   })
 
-  it('on another machine is believed while it gives signs of life', async () => {
+  it('on another machine is treated as running while its lock changes', async () => {
     const lock = join(folder, '.kcomebacks.lock')
     writeFileSync(lock, JSON.stringify({ machine: 'another one', pid: 1, since: '1' }))
     const { runs } = await start({})
     expect(await runs.start('kcomebacks', 'request')).toEqual({ state: 'already running' })
-    // Its clock is an hour off; that the file changes is a sign of life all the same.
+    // Its clock is an hour off, but the file still changes.
     for (let beat = 1; beat <= 6; beat++) {
       await clock.advance(30_000)
       const time = new Date(Date.now() - hour + beat * 1000)

@@ -44,7 +44,7 @@ function run(...args: readonly string[]) {
 
 const recorded = () => JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8')).runs
 
-// Each ends within the upstream's pause: after it there would be another request.
+// Each ends within the pause of the upstream, after which another request would follow.
 describe('a run that waits for the upstream', () => {
   it('ends with the service, and is recorded', async () => {
     const { child, output, exit } = run()

@@ -24,7 +24,7 @@ it('makes attempts with pauses between them until one succeeds', async () => {
   expect(clock.pending).toBe(0)
 })
 
-it('throws what the last attempt threw, after its retries or where there is to be none', async () => {
+it('throws the error of the last attempt, with or without retries', async () => {
   const options = { clock: manualClock(0), signal: new AbortController().signal, maxRetries: 2 }
   const all = failing()
   await expect(retry(all, { ...options, pauseMs: () => 0 })).rejects.toThrow('down')
@@ -34,7 +34,7 @@ it('throws what the last attempt threw, after its retries or where there is to b
   expect(one).toHaveBeenCalledTimes(1)
 })
 
-it('ends in a pause when it is aborted', async () => {
+it('ends during a pause when it is aborted', async () => {
   const clock = manualClock(0)
   const stop = new AbortController()
   const result = retry(failing(), { clock, signal: stop.signal, maxRetries: 2, pauseMs: () => 1_000 })

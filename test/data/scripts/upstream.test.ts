@@ -2,10 +2,11 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/clock.ts'
-import { createUpstream, type UpstreamError, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import { createUpstream, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { until } from '../../helpers/until.ts'
 
-/** Waits pass a thousand times as fast, and are noted. */
+/** Waits are a thousand times shorter, and are recorded. */
 function hastyClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = []
   let ahead = 0
@@ -64,7 +65,7 @@ const json = (body: unknown, status = 200, headers: Record<string, string> = {})
   }
 }
 
-/** Each request gets the next listener, the last one all that remain. */
+/** Each request is passed to the next listener, and all remaining ones to the last. */
 function inTurn(...listeners: readonly RequestListener[]): RequestListener & { requested: number } {
   const answer: RequestListener = (request, response) => {
     listeners[Math.min(listener.requested++, listeners.length - 1)]!(request, response)
@@ -105,7 +106,7 @@ describe('a request to an upstream', () => {
     })
   })
 
-  it('hands on 304 without a body', async () => {
+  it('returns 304 without a body', async () => {
     const { upstream } = await start((_request, response) => response.writeHead(304, { etag: '"a"' }).end())
     expect(await upstream.request({ path: '/' })).toMatchObject({ status: 304, json: undefined, headers: { etag: '"a"' } })
   })
@@ -128,7 +129,7 @@ describe('a request to an upstream', () => {
         response.writeHead(200, { 'content-type': 'application/json' }).write('{', expire)
       },
     ],
-  ] satisfies [string, RequestListener][])('tries again after %s', async (_what, bad) => {
+  ] satisfies [string, RequestListener][])('retries after %s', async (_what, bad) => {
     const listener = inTurn(bad, bad, json({ ok: true }))
     const { upstream, clock } = await start(listener)
     expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
@@ -166,19 +167,19 @@ describe('a request to an upstream', () => {
       (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
       { kind: 'malformed' },
     ],
-  ] satisfies [string, RequestListener, object][])('fails at once on %s', async (_what, bad, expected) => {
+  ] satisfies [string, RequestListener, object][])('fails without a retry after %s', async (_what, bad, expected) => {
     const listener = inTurn(bad)
     const { upstream } = await start(listener)
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject(expected)
     expect(listener.requested).toBe(1)
   })
 
-  it('ends a body that is larger than its limit', async () => {
+  it('refuses a body that is larger than the limit', async () => {
     const { upstream } = await start(json('x'.repeat(100_000)), { maxBytes: 1000 })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'too_large' })
   })
 
-  it('waits for Retry-After and asks again', async () => {
+  it('waits for Retry-After and retries', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7' }), json({ ok: true }))
     const { upstream, clock } = await start(listener)
     expect((await upstream.request({ path: '/' })).json).toEqual({ ok: true })
@@ -187,7 +188,7 @@ describe('a request to an upstream', () => {
     expect(clock.waits[0]).toBeLessThanOrEqual(7_000)
   })
 
-  it('does not wait for hours, and does not ask again before', async () => {
+  it('does not wait for hours, and sends no request before', async () => {
     const listener = inTurn(json({}, 429, { 'retry-after': '7200' }))
     const { upstream, clock } = await start(listener)
     const error = await failure(upstream.request({ path: '/' }))
@@ -200,7 +201,7 @@ describe('a request to an upstream', () => {
   it.each([
     ['Reddit', () => '30'],
     ['GitHub', () => String(Math.ceil(Date.now() / 1000) + 30)],
-  ])('waits before the next request when the rate limit is exceeded, as %s says it', async (_who, reset) => {
+  ])('waits before the next request when the rate limit is exceeded, in the form of %s', async (_who, reset) => {
     const listener = inTurn(
       (request, response) => json({}, 200, { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': reset() })(request, response),
       json({}),
@@ -214,7 +215,7 @@ describe('a request to an upstream', () => {
     expect(clock.waits[0]).toBeLessThanOrEqual(31_000)
   })
 
-  it('stops when told to, in a request and in a wait', async () => {
+  it('stops when aborted, during a request and during a wait', async () => {
     const stop = new AbortController()
     const { upstream } = await start(() => stop.abort(), { signal: stop.signal })
     expect(await failure(upstream.request({ path: '/' }))).toMatchObject({ kind: 'aborted' })
@@ -227,7 +228,7 @@ describe('a request to an upstream', () => {
     expect(await pending).toMatchObject({ kind: 'aborted' })
   })
 
-  it('says nothing of query, headers, form and body in its errors', async () => {
+  it('has errors without the query, headers, form and body', async () => {
     const { upstream } = await start(json({ echoed: 'hunter2' }, 400))
     const error = await failure(
       upstream.request({

@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
-import { createUpstream, type UpstreamError } from '../../../src/data/scripts/upstream.ts'
+import { createUpstream } from '../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { clampRetryAt, clampWait, maxWaitMs } from '../../../src/data/scripts/waits.ts'
 
 const closing: (() => void)[] = []
@@ -37,7 +38,7 @@ async function waitAfter(headers: Record<string, string>, status = 429): Promise
   return (error?.retryAt ?? Number.NaN) - wall
 }
 
-describe('the wait that an upstream asks for', () => {
+describe('the wait that an upstream requests', () => {
   it.each([
     ['120', 120_000],
     ['0', 0],
@@ -51,7 +52,7 @@ describe('the wait that an upstream asks for', () => {
   })
 
   it.each(['1e300', '-5', '-1', 'Infinity', 'NaN', 'Sun, 06 Nov 1994 08:49:37 GMT', 'soon', ''])(
-    'is a minute where Retry-After: %s says nothing of use',
+    'is a minute if Retry-After: %s is not valid',
     async (value) => {
       expect(await waitAfter({ 'retry-after': value })).toBe(60_000)
     },
@@ -67,7 +68,7 @@ describe('the wait that an upstream asks for', () => {
   })
 
   it.each(['1600000000', '1600000000000', '0', '-5', 'soon'])(
-    'is a minute where no request is left and X-RateLimit-Reset: %s says nothing of use',
+    'is a minute if no request remains and X-RateLimit-Reset: %s is not valid',
     async (reset) => {
       expect(await waitAfter({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, 403)).toBe(60_000)
     },
@@ -77,7 +78,7 @@ describe('the wait that an upstream asks for', () => {
     expect(await waitAfter({ 'retry-after': '120' }, 403)).toBe(120_000)
   })
 
-  it('is clamped to a day, whatever it is', () => {
+  it('is always clamped to a day', () => {
     for (const [wait, expected] of [
       [-1, 0],
       [Number.NaN, 0],

@@ -43,7 +43,7 @@ const write = (entries: readonly object[], force = false, dryRun = false) =>
 const countIn = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')).length - 1
 
 describe('writing a snapshot', () => {
-  it('is right to the byte', async () => {
+  it('produces the expected bytes', async () => {
     expect(await write(some(2))).toEqual({ written: true })
     expect(readFileSync(path, 'utf8')).toBe(
       `[
@@ -62,7 +62,7 @@ describe('writing a snapshot', () => {
     expect(['', '.1', '.2', '.3'].map((end) => countIn(`kcomebacks.json${end}`))).toEqual([14, 13, 12, 11])
   })
 
-  it('keeps no copy of what has not changed', async () => {
+  it('keeps no copy of an unchanged snapshot', async () => {
     for (const count of [10, 11, 11, 11]) await write(some(count))
     expect(readdirSync(folder).sort()).toEqual(['kcomebacks.json', 'kcomebacks.json.1'])
     expect(countIn('kcomebacks.json.1')).toBe(10)
@@ -85,7 +85,7 @@ describe('writing a snapshot', () => {
     expect(countIn('kcomebacks.json.1')).toBe(10)
   })
 
-  it('compares with the last good copy where the file in place is broken', async () => {
+  it('compares with the last valid copy if the current file is broken', async () => {
     await write(some(9))
     await write(some(10))
     writeFileSync(path, '[{"last_upd')
@@ -96,7 +96,7 @@ describe('writing a snapshot', () => {
     expect(await write(some(8))).toEqual({ written: true })
   })
 
-  it('says of a dry run what would become of it, and writes nothing', async () => {
+  it('reports the result of a dry run, and writes nothing', async () => {
     await write(some(10))
     const before = readdirSync(folder)
     expect(await write(some(7), false, true)).toEqual(await write(some(7)))
@@ -111,13 +111,13 @@ describe('writing a snapshot', () => {
     expect(await write(some(8))).toEqual({ written: true })
   })
 
-  it('counts what the service would serve, not what is in the file', async () => {
+  it('counts the entries that the service would serve, not those in the file', async () => {
     await write(some(10))
     const written = await write([...some(7), ...Array.from({ length: 5 }, () => ({ artist: null }))])
     expect(written).toEqual({ written: false, reason: 'the new snapshot is rejected: it has 7 entries, the current one has 10' })
   })
 
-  it('keeps a file in place that is no snapshot as a previous one', async () => {
+  it('keeps a current file that is not a snapshot as a previous one', async () => {
     writeFileSync(path, 'not JSON')
     expect(await write(some(1))).toEqual({ written: true })
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('not JSON')
@@ -128,7 +128,7 @@ describe('writing a snapshot', () => {
     mkdirSync(elsewhere)
     const target = join(elsewhere, 'data.json')
     symlinkSync(join('elsewhere', 'data.json'), path)
-    // There is no file yet.
+    // The file does not exist yet.
     expect(await write(some(10))).toEqual({ written: true })
     chmodSync(target, 0o640)
     expect(await write(some(11))).toEqual({ written: true })
@@ -137,13 +137,13 @@ describe('writing a snapshot', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveLength(12)
     expect(readdirSync(folder).sort()).toEqual(['elsewhere', 'kcomebacks.json'])
     expect(readdirSync(elsewhere).sort()).toEqual(['data.json', 'data.json.1'])
-    // The one before counts where the file itself is broken.
+    // The previous file is used if the current one is broken.
     writeFileSync(target, 'not JSON')
     expect(await write(some(5))).toMatchObject({ written: false, reason: expect.stringContaining('the current one has 10') })
     expect(readdirSync(elsewhere)).toContain('data.json.rejected')
   })
 
-  it('fails where the folder is not there, and leaves nothing', async () => {
+  it('fails if the folder does not exist, and leaves nothing', async () => {
     await expect(
       writeSnapshot({
         database: projectsDatabase,

@@ -21,7 +21,7 @@ describe('the config file', () => {
     expect(log).toContain('info: The watched servers have changed: changed a; removed b')
   })
 
-  it('is read again where it is a symbolic link into a folder that is replaced, as in Kubernetes', async () => {
+  it('is read again if it is a symbolic link into a folder that is replaced, as in Kubernetes', async () => {
     const folder = temporaryFolder()
     const version = (name: string, yaml: string) => {
       mkdirSync(join(folder, name))
@@ -47,7 +47,7 @@ describe('the config file', () => {
       /is "secret", which cannot be read/,
     ],
   ]
-  it('keeps what runs where it is broken, and says why', async () => {
+  it('keeps the current servers if it is broken, and reports why', async () => {
     const { folder, names, lists, log } = await startDiscovering({ yaml: two })
     expect((await lists())[0]).toMatchObject({ provider: 'config', list: 'tickwarden.yaml', state: 'ok' })
     for (const [yaml, message] of broken) {
@@ -59,21 +59,23 @@ describe('the config file', () => {
       expect(JSON.stringify(list)).not.toContain('/no/such')
       expect(await names()).toEqual(['a', 'b'])
     }
-    expect(log.filter((line) => line.startsWith('warn: ') && line.includes('still watched'))).toHaveLength(broken.length)
+    const warnings = log.filter((line) => line.startsWith('warn: ') && line.includes('still watched'))
+    expect(warnings).toHaveLength(broken.length)
+    for (const warning of warnings) expect(warning.match(/tickwarden\.yaml/g)).toHaveLength(1)
     writeFileSync(join(folder, 'tickwarden.yaml'), `servers:\n${server('b')}`)
     await expect.poll(names).toEqual(['b'])
     expect((await lists())[0]).toMatchObject({ state: 'ok', problems: [], servers: 1 })
     expect(log.some((line) => line.startsWith('info: ') && line.endsWith('read again without errors'))).toBe(true)
   })
 
-  it('keeps what runs where it is removed', async () => {
+  it('keeps the current servers if it is removed', async () => {
     const { folder, names, lists } = await startDiscovering({ yaml: two })
     rmSync(join(folder, 'tickwarden.yaml'))
     await expect.poll(async () => (await lists())[0]?.problems).toEqual(['it does not exist'])
     expect(await names()).toEqual(['a', 'b'])
   })
 
-  it('says which other settings have changed, because these need a restart', async () => {
+  it('reports other changed settings, which require a restart', async () => {
     const { folder, names, log } = await startDiscovering({ yaml: two })
     writeFileSync(join(folder, 'tickwarden.yaml'), `poll: { timeout: 2s }\npage: { title: Other }\n${two}${server('c')}`)
     await expect.poll(names).toEqual(['a', 'b', 'c'])
@@ -84,7 +86,7 @@ describe('the config file', () => {
 })
 
 describe('reload', () => {
-  it('renews the watcher of the server whose password file has changed, and no other', async () => {
+  it('replaces only the watcher of the server whose password file has changed', async () => {
     const { peer, settings } = await createRconServerCount()
     const folder = temporaryFolder()
     for (const name of ['one', 'two']) writeFileSync(join(folder, name), 'first')
@@ -99,7 +101,7 @@ describe('reload', () => {
     expect(peer.sockets.size).toBe(2)
   })
 
-  it('reads the secrets of the server of the environment again', async () => {
+  it('reads the secrets of a server from the environment again', async () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'secret'), 'first')
     const env = { MC_SERVER: '127.0.0.1:1', MC_RCON_PASSWORD_FILE: join(folder, 'secret') }
@@ -114,7 +116,7 @@ describe('reload', () => {
     expect(list?.problems.join()).not.toContain(folder)
   })
 
-  it('leaves the demo server alone', async () => {
+  it('does not affect the demo server', async () => {
     const service = await startDiscovering({})
     await service.reload()
     expect(await service.names()).toEqual(['demo'])
@@ -122,7 +124,7 @@ describe('reload', () => {
   })
 })
 
-it('needs no server where another provider is on, and then starts no demo', async () => {
+it('requires no server if another provider is active, and then starts no demo server', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'targets.json'), '[]')
   const service = await startDiscovering({

@@ -48,13 +48,13 @@ const found = async ({ get }: { get(path: string): Promise<Response> }) => {
   return Object.fromEntries(groups.slice(1).map(({ targets, labels }) => [labels.__meta_tickwarden_name, targets[0]]))
 }
 
-it('reads the format as Prometheus documents it', async () => {
+it('reads the format documented by Prometheus', async () => {
   const service = await start({ 'nodes.json': documented })
   const addresses = ['10.0.10.2', '10.0.10.3', '10.0.10.4', '10.0.10.5', '10.0.40.2', '10.0.40.3'].map((host) => `${host}:9100`)
   expect(await service.names()).toEqual(['own', ...addresses])
 })
 
-it('takes name, edition, group and sources of a server from target and labels', async () => {
+it('reads name, edition, group and sources of a server from target and labels', async () => {
   const groups = [
     {
       targets: ['mc.test:25570'],
@@ -80,7 +80,7 @@ it('takes name, edition, group and sources of a server from target and labels', 
   expect(sources.find(({ source }) => source === 'rcon')?.target).toBe('rcon.test:25575')
 })
 
-it("reads what another Tickwarden's /sd serves, of servers whose address is not theirs alone too", async () => {
+it('reads /sd of another Tickwarden, including servers that share an address', async () => {
   const address = '"127.0.0.1:25599"'
   const other = await startDiscovering({ yaml: `servers: [{ name: a, address: ${address} }, { name: b, address: ${address} }]` })
   const service = await start({ 'sd.json': await (await other.get('/sd')).text() })
@@ -88,7 +88,7 @@ it("reads what another Tickwarden's /sd serves, of servers whose address is not 
   expect(Object.keys(await found(service))).toEqual(['a', 'b'])
 })
 
-it('follows files that match its patterns, JSON and YAML, as they come, change and go', async () => {
+it('follows JSON and YAML files that match its patterns as they are added, changed and removed', async () => {
   const service = await start({ 'a.json': '[{ "targets": ["a:1"] }]', 'b.yml': '- targets: [b:1]\n' }, '*.json,b*.yml')
   const { names, write, targets } = service
   expect(await names()).toEqual(['own', 'a:1', 'b:1'])
@@ -103,16 +103,16 @@ it('follows files that match its patterns, JSON and YAML, as they come, change a
   await expect.poll(names).toEqual(['own', 'a:1', 'b:1', '0012'])
 })
 
-describe('what cannot be used', () => {
+describe('an invalid list', () => {
   const broken = {
     '': 'it is empty',
     '[{ "targets": ["a:1"': 'it is not valid JSON',
     '{}': 'expected a list of target groups: [{"targets": ["host:port"]}]',
     '[1]': 'group 1: expected an object with targets and labels',
-    '[{ "targets": "a:1" }]': 'group 1: targets: expected a list of texts, each host:port',
-    '[{ "targets": ["a:1"], "labels": { "x": 1 } }]': 'group 1: labels: expected an object of texts',
+    '[{ "targets": "a:1" }]': 'group 1: targets: expected a list of strings, each host:port',
+    '[{ "targets": ["a:1"], "labels": { "x": 1 } }]': 'group 1: labels: expected an object whose values are strings',
   }
-  it('as a whole leaves the servers as they were', async () => {
+  it('does not change the servers', async () => {
     const { names, lists, write } = await start({ 'a.json': '[{ "targets": ["a:1"] }]' })
     for (const [text, problem] of Object.entries(broken)) {
       write('a.json', text)
@@ -121,7 +121,7 @@ describe('what cannot be used', () => {
     }
   })
 
-  it('of a single target leaves that one out', async () => {
+  it('with a single invalid target is read without it', async () => {
     const groups = [
       { targets: ['a:1', 'http://b/', 'c:99999'] },
       { targets: ['d:1'], labels: { name: 'a/b' } },
@@ -136,8 +136,8 @@ describe('what cannot be used', () => {
       'target "http://b/": expected host:port or bedrock://host:port',
       'target "c:99999": expected host:port or bedrock://host:port',
       expect.stringMatching(/^target "d:1": name is "a\/b"; expected a non-empty name/),
-      'target "e:1": rcon.password.file is not a setting that can be given here',
-      'target "f:1": directory is not a setting that can be given here',
+      'target "e:1": rcon.password.file cannot be set here',
+      'target "f:1": directory cannot be set here',
       expect.stringMatching(/^target "g:1": query is "x y"; expected/),
     ])
   })
@@ -150,7 +150,7 @@ it.each(['/srv/targets.txt', '/srv/*/a.json', '/srv/a*b*.json', '*'])('refuses t
 describe('hostile files', () => {
   const groups = (...targets: readonly string[]) => JSON.stringify([{ targets }])
 
-  it('that are no files, or have no end, do not hold up the others', async () => {
+  it('that are not regular files, or endless, do not block the others', async () => {
     const { targets, lists, names, write } = await start({ 'a.json': groups('a.test:1') })
     execFileSync('mkfifo', [join(targets, 'pipe.json')])
     symlinkSync('/dev/zero', join(targets, 'zero.json'))
@@ -186,7 +186,7 @@ describe('hostile files', () => {
     })
   })
 
-  it('give no secret of a label or target to the log or a client', async () => {
+  it('never reveal a secret of a label or target in the log or to a client', async () => {
     const labels = (name: string, rcon: string) => ({
       ...{ name, secret: 's3cret-1', __tickwarden_rcon_address: rcon, __tickwarden_rcon_password: 's3cret-2' },
     })
@@ -206,7 +206,7 @@ describe('hostile files', () => {
     expect(shown.join('\n')).not.toContain('s3cret')
   })
 
-  it('may name servers as they like, as far as a path can carry it', async () => {
+  it('may contain any name that is valid in a path', async () => {
     const names = ['__proto__', 'constructor', 'toString', '\u{1f600}', 'a"b\\c\nd', '%2e', '<script>', 'a b', '\u202e']
     const text = JSON.stringify(names.map((name, index) => ({ targets: [`127.0.0.1:${index + 1}`], labels: { name } })))
     const labels = '{"targets":["p.test:1"],"labels":{"name":"p","__proto__":"x","constructor":"y"}}'

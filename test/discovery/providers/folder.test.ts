@@ -5,7 +5,7 @@ import { startDiscovering, temporaryFolder } from '../../helpers/discovering-ser
 
 const yaml = 'servers: [{ name: first, address: "127.0.0.1:1" }]'
 
-it('reads servers.d beside the config file: one server a file, called as it, or a list', async () => {
+it('reads servers.d next to the config file: one server per file, named after it, or a list', async () => {
   const folder = temporaryFolder()
   const inFolder = (name: string) => join(folder, 'servers.d', name)
   mkdirSync(join(folder, 'servers.d'))
@@ -35,13 +35,13 @@ it('reads servers.d beside the config file: one server a file, called as it, or 
   writeFileSync(inFolder('hub.yaml'), '{ name: hub, address: "127.0.0.1:3" }')
   rmSync(inFolder('lobby.yaml'))
   await expect.poll(names).toEqual(['first', 'hub', 'skyblock', 'arena'])
-  // A broken file, once removed, no longer gives anything.
+  // A broken file that is removed provides no servers.
   rmSync(inFolder('games.yml'))
   await expect.poll(names).toEqual(['first', 'hub'])
   expect(log.filter((line) => line.includes('games.yml'))).toHaveLength(1)
 })
 
-it('refuses a server whose name is taken, and names both places', async () => {
+it('refuses a server whose name is already in use, and reports both places', async () => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'more'))
   for (const name of ['a', 'b']) writeFileSync(join(folder, 'more', `${name}.yaml`), '{ name: first, address: "127.0.0.1:9" }')
@@ -53,12 +53,12 @@ it('refuses a server whose name is taken, and names both places', async () => {
   ])
   const metrics = await (await get('/metrics')).text()
   expect(metrics).toContain('tickwarden_discovery_refused_servers{provider="folder"} 2\n')
-  // The other takes its place once it is gone.
+  // The other one takes its place once it is removed.
   writeFileSync(join(folder, 'tickwarden.yaml'), 'servers: [{ name: other, address: "127.0.0.1:1" }]')
   await expect.poll(names).toEqual(['other', 'first'])
 })
 
-it('says that a folder is not there, whose servers are unknown then', async () => {
+it('reports that a folder does not exist, so its servers are unknown', async () => {
   const folder = temporaryFolder()
   const { names, lists, get, log } = await startDiscovering({ folder, yaml, env: { DISCOVERY_FOLDER: join(folder, 'later') } })
   expect((await lists())[1]).toMatchObject({ provider: 'folder', state: 'failed', servers: null, lastSuccess: null })

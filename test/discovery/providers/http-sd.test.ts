@@ -46,7 +46,7 @@ it('requests the URL as Prometheus does, again after each interval, and follows 
   expect(JSON.stringify([list, service.log])).not.toMatch(/secret|hidden/)
 })
 
-it('keeps the last list while the URL fails, and says why', async () => {
+it('keeps the last list while the URL fails, and reports why', async () => {
   let answer: RequestListener = (_request, response) => void response.writeHead(200, json).end(groups('a'))
   const { host } = await listen((request, response) => answer(request, response))
   const service = await start(`http://${host}/targets`)
@@ -77,7 +77,7 @@ it('keeps the last list while the URL fails, and says why', async () => {
   expect(await service.names()).toEqual(['own', 'b'])
 })
 
-it('sends the token to the origin of the URL alone, wherever that redirects to', async () => {
+it('sends the token to the origin of the URL only, regardless of redirects', async () => {
   const other = await listen((_request, response) => void response.writeHead(200, json).end(groups('stolen')))
   const first = await listen((request, response) => {
     if (request.url === '/moved') response.writeHead(200, json).end(groups('moved'))
@@ -93,13 +93,13 @@ it('sends the token to the origin of the URL alone, wherever that redirects to',
   })
 })
 
-it('follows a redirect to another host where there is nothing to keep secret', async () => {
+it('follows a redirect to another host if the request has no credentials', async () => {
   const other = await listen((_request, response) => void response.writeHead(200, json).end(groups('elsewhere')))
   const { host } = await listen((_request, response) => void response.writeHead(301, { location: `http://${other.host}/` }).end())
   expect(await (await start(`http://${host}/`)).names()).toEqual(['own', 'elsewhere'])
 })
 
-it('refuses a body without an end', async () => {
+it('refuses an endless body', async () => {
   const piece = Buffer.alloc(1024 * 1024, ' ')
   const { host } = await listen((_request, response) => {
     response.writeHead(200, json)
@@ -115,7 +115,7 @@ it('refuses a body without an end', async () => {
     .toEqual(['the reply has more than 33554432 bytes'])
 })
 
-it('starts without it, and is not ready before it has answered', async () => {
+it('starts without the URL, and is not ready until it has answered', async () => {
   let release = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve

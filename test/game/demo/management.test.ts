@@ -68,7 +68,7 @@ describe('the management protocol of the demo server', () => {
     expect(result).toMatchObject({ info: { version } })
   })
 
-  it('is not there before 1.21.9', async () => {
+  it('does not exist before 1.21.9', async () => {
     expect((await start({ era: '1.21.8' })).management).toBeUndefined()
   })
 
@@ -97,7 +97,7 @@ describe('the management protocol of the demo server', () => {
   it.each([
     ['array', (value: object) => [value]],
     ['object', (value: object) => ({ player: value })],
-  ] as const)('tells joins and leaves, parameters as %s', async (notificationParams, form) => {
+  ] as const)('sends notifications of joins and leaves, with parameters as %s', async (notificationParams, form) => {
     const server = await start({ notificationParams })
     const client = await dial(server)
     const player = server.world.join()
@@ -107,7 +107,7 @@ describe('the management protocol of the demo server', () => {
     expect(await client.until(({ method }) => method === 'minecraft:notification/players/left')).toMatchObject({ params })
   })
 
-  it('notifies of activity at a join, at most every 30 s', async () => {
+  it('sends an activity notification at a join, at most every 30 s', async () => {
     const clock = manualClock()
     const server = await start({ clock })
     const client = await dial(server)
@@ -124,7 +124,7 @@ describe('the management protocol of the demo server', () => {
     expect(reported()).toBe(2)
   })
 
-  it('notifies of saves, of its status at every heartbeat, and when it stops', async () => {
+  it('sends notifications of saves, heartbeats and the stop', async () => {
     const clock = manualClock()
     const server = await start({ clock, heartbeat: 2, players: 0 })
     const client = await dial(server)
@@ -175,7 +175,7 @@ describe('the management protocol of the demo server', () => {
     expect(await client.send(text)).toMatchObject(answer)
   })
 
-  it('ends the connection on a message that is too long, and on one that is not text', async () => {
+  it('closes the connection on a message that is too long or not text', async () => {
     const server = await start()
     const long = await dial(server)
     long.socket.send('x'.repeat(70_000))

@@ -22,7 +22,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
   return demo
 }
 
-/** Sends one datagram and gives the reply. */
+/** Sends one datagram and returns the reply. */
 async function exchange(server: DemoServer, request: Buffer): Promise<Buffer> {
   send(server, request)
   const [reply] = (await once(socket!, 'message')) as [Buffer]
@@ -102,7 +102,7 @@ describe('the query of the demo server', () => {
     send(server, stranger)
     await clock.advance(30_000)
     send(server, request)
-    // A reply to either would come before that to this.
+    // A reply to either would arrive before the reply to this one.
     expect((await exchange(server, challenge))[0]).toBe(9)
   })
 

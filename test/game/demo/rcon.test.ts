@@ -22,7 +22,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
   return demo
 }
 
-/** The reply of minecraft-server-util's RCON client, which is good for replies of one piece. */
+/** The reply to minecraft-server-util's RCON client, which supports replies of one piece. */
 async function exchange(server: DemoServer, command: string): Promise<string> {
   const client = new util.RCON()
   await client.connect(server.rcon.address.host, server.rcon.address.port)
@@ -41,7 +41,7 @@ function packet(id: number, type: number, body: string): Buffer {
   return bytes
 }
 
-/** A connection that keeps what it received, packet by packet. */
+/** A connection that collects the received packets. */
 async function dial(server: DemoServer) {
   const socket = connect(server.rcon.address.port, server.rcon.address.host)
   open.push(socket)
@@ -147,7 +147,7 @@ describe('the texts of an era', () => {
     ['1.12.2', 'mspt', 'Unknown command. Type "/help" for help.\n'],
     ['1.20.4', 'spark tps', 'Unknown command. Type "/help" for help.\n'],
     ['1.21.8', 'spark tps', 'Unknown or incomplete command, see below for errorspark tps<--[HERE]'],
-  ])('paper %s does not know "%s"', async (era, command, text) => {
+  ])('paper %s does not support "%s"', async (era, command, text) => {
     expect(await exchange(await start({ era, software: 'paper' }), command)).toBe(text)
   })
 
@@ -186,13 +186,13 @@ describe('the protocol', () => {
     expect(await client.next()).toEqual({ id: 10, type: 0, body: 'The difficulty is Normal' })
   })
 
-  it('never takes an empty password', async () => {
+  it('never accepts an empty password', async () => {
     const client = await dial(await start({ rconPassword: '' }))
     client.send(packet(1, 3, ''))
     expect((await client.next()).id).toBe(-1)
   })
 
-  it('cuts a long reply into pieces of 4096 and answers the end mark by name', async () => {
+  it('splits a long reply into pieces of 4096 and answers the end mark', async () => {
     const server = await start({ players: 300 })
     const client = await dial(server)
     client.send(packet(1, 3, server.rcon.password))
@@ -209,7 +209,7 @@ describe('the protocol', () => {
     expect(text).toBe(`There are 300 of a max of 300 players online: ${players.join(', ')}`)
   })
 
-  it('sends nothing after a piece that ends the reply exactly', async () => {
+  it('sends no empty piece after a reply that fills the last piece', async () => {
     const server = await start({ players: 0, maxPlayers: 200, scenario: 'steady' })
     const client = await dial(server)
     client.send(packet(1, 3, server.rcon.password))
@@ -228,7 +228,7 @@ describe('the protocol', () => {
     ['a negative length', Buffer.from('ffffffff010000000300000000000000', 'hex')],
     ['fewer than ten bytes', Buffer.from('05000000', 'hex')],
     ['more than it reads at once', packet(1, 3, 'x'.repeat(1500))],
-  ])('ends the connection on %s', async (_what, bytes) => {
+  ])('closes the connection on %s', async (_what, bytes) => {
     const client = await dial(await start())
     client.send(bytes)
     expect(await client.closed()).toBe(0)
@@ -311,7 +311,7 @@ describe('the protocol', () => {
     expect(seen).toEqual(['rcon list'])
   })
 
-  it('can be interrupted and comes back on the same port', async () => {
+  it('can be interrupted, and listens on the same port again', async () => {
     const server = await start()
     const client = await dial(server)
     await server.interrupt('rcon')

@@ -16,7 +16,7 @@ async function start(options: DemoOptions = {}): Promise<DemoServer> {
   return demo
 }
 
-/** Sends bytes and gives all that comes back until the server ends the connection. */
+/** Sends bytes and returns everything received until the server closes the connection. */
 async function exchange(server: DemoServer, ...parts: readonly string[]): Promise<Buffer> {
   const socket = connect(server.address.port, server.address.host)
   const received: Buffer[] = []
@@ -43,7 +43,7 @@ describe('the status of the demo server', () => {
     expect(status.roundTripLatency).toBeGreaterThanOrEqual(0)
   })
 
-  it('carries a 64x64 PNG', async () => {
+  it('contains a 64x64 PNG', async () => {
     const { address } = await start()
     const { favicon } = await util.status(address.host, address.port, { enableSRV: false })
     const png = Buffer.from(favicon?.replace('data:image/png;base64,', '') ?? '', 'base64')
@@ -61,7 +61,7 @@ describe('the status of the demo server', () => {
   it.each([
     ['1.16.5', 0],
     ['1.21.11', 2],
-  ])('%s leaves out the names of those who hide', async (era, hidden) => {
+  ])('%s omits the names of hidden players', async (era, hidden) => {
     const { address } = await start({ era, players: 5, hiddenPlayers: 2 })
     const { players } = await util.status(address.host, address.port, { enableSRV: false })
     const noPlayers = players.sample?.filter(({ id }) => id === '00000000-0000-0000-0000-000000000000')
@@ -86,7 +86,7 @@ describe('the status of the demo server', () => {
     expect(oldest.readUInt16BE(1)).toBe('Tickwarden demo server§2§20'.length)
   })
 
-  it('turns a login away with a reason', async () => {
+  it('rejects a login with a reason', async () => {
     const server = await start()
     const handshake = '1000f205093132372e302e302e3163dd02'
     expect((await exchange(server, handshake, '0200ff')).toString()).toContain('can be watched, but not played')
@@ -99,7 +99,7 @@ describe('the status of the demo server', () => {
     ['an unknown packet', '0499999999'],
     ['a handshake for a state that does not exist', '0a00f20503616161000009'],
     ['a legacy ping with something else behind it', 'fe0199'],
-  ])('ends the connection on %s', async (_what, bytes) => {
+  ])('closes the connection on %s', async (_what, bytes) => {
     expect(await exchange(await start(), bytes)).toHaveLength(0)
   })
 
@@ -109,7 +109,7 @@ describe('the status of the demo server', () => {
     const socket = connect(server.address.port, server.address.host)
     await once(socket, 'connect')
     socket.write(Buffer.from('10', 'hex'))
-    // The server has taken the connection when it answers one that came later.
+    // The server has accepted the connection once it answers a later one.
     await util.status(server.address.host, server.address.port, { enableSRV: false })
     const closed = once(socket, 'close')
     await clock.advance(30_000)

@@ -29,7 +29,7 @@ describe('the rate of the demo world', () => {
     expect(Math.abs((await ticksIn(10_000, { scenario })) - ticks)).toBeLessThanOrEqual(tolerance)
   })
 
-  it('is not the worse for a clock that is looked at rarely', async () => {
+  it('does not depend on how often the clock is read', async () => {
     const clock = manualClock()
     const { world } = start({ clock })
     const before = world.gameTime()
@@ -48,7 +48,7 @@ describe('the rate of the demo world', () => {
 })
 
 describe('the demo world', () => {
-  it('is the same for the same seed, and another for another', async () => {
+  it('is determined by its seed', async () => {
     async function history(seed: number) {
       const { clock, world } = start({ seed, scenario: 'normal' })
       const seen: string[] = []
@@ -122,7 +122,7 @@ describe('the demo world', () => {
     expect(called).toBe(2)
   })
 
-  it('saves every 6,000 ticks, and may be looked at meanwhile', async () => {
+  it('saves every 6,000 ticks, and may be read meanwhile', async () => {
     const { clock, world } = start()
     const seen: string[] = []
     world.subscribe(({ type }) => {
@@ -132,7 +132,7 @@ describe('the demo world', () => {
     expect(seen).toEqual(['saving true', 'saved true'])
   })
 
-  it('leaves no timer behind', () => {
+  it('leaves no timer', () => {
     const { clock, world } = start()
     world.close()
     expect(clock.pending).toBe(0)

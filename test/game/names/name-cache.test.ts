@@ -18,7 +18,7 @@ function scripted({ maxNames = 100, maxConcurrent = 100 } = {}) {
     })
   const limit = createLimiter(() => maxConcurrent)
   const lookup = createNameCache({ resolve, clock, maxNames: () => maxNames, limit, onLookup: (seconds) => took.push(seconds) })
-  /** Resolves a name to `old`, and forgets the query. */
+  /** Resolves a name to `old`, and removes the query from the record. */
   const resolved = async (name: string, ttlSeconds?: number) => {
     const found = lookup(name)
     queries.at(-1)?.answer('old', ttlSeconds)

@@ -17,11 +17,11 @@ afterEach(async () => {
 interface Parts {
   readonly hosts?: string
   readonly resolvConf?: string
-  /** What getaddrinfo has; nothing else exists for it. */
+  /** The only names that getaddrinfo resolves. */
   readonly system?: Readonly<Record<string, string>>
 }
 
-/** The resolver of a machine with these files, whose name server answers so. */
+/** The resolver of a machine with these files, whose name server gives these answers. */
 async function subject(answer: (name: string, type: RecordType) => DnsAnswer, parts: Parts = {}) {
   const dns = await dnsServer(answer)
   const [hostsFile, resolvConf] = [join(folder, 'hosts'), join(folder, 'resolv.conf')]

@@ -26,7 +26,7 @@ describe('VarInt', () => {
     expect(readVarInt(hex(bytes), 0)).toEqual({ value, next: bytes.length / 2 })
   })
 
-  it('is unknown while bytes are missing and refused when over-long', () => {
+  it('is incomplete while bytes are missing, and refused if it is too long', () => {
     expect(readVarInt(hex('ffff'), 0)).toBeUndefined()
     expect(readVarInt(hex('7f'), 1)).toBeUndefined()
     expect(() => readVarInt(hex('ffffffffff01'), 0)).toThrow('longer than 5 bytes')
@@ -34,11 +34,11 @@ describe('VarInt', () => {
 })
 
 describe('texts', () => {
-  it('are read back', () => {
+  it('are decoded', () => {
     expect(encodeString('é').toString('hex')).toBe('02c3a9')
     expect(readString(encodeString('é§a🙂'), 0).value).toBe('é§a🙂')
   })
-  it.each(['', '80', '0561', 'ffffffff0f', 'ffffffff07 61'])('that are cut short are refused: "%s"', (bytes) => {
+  it.each(['', '80', '0561', 'ffffffff0f', 'ffffffff07 61'])('that are truncated are refused: "%s"', (bytes) => {
     expect(() => readString(hex(bytes), 0)).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 })
@@ -61,7 +61,7 @@ describe('frame reader', () => {
     ])
   })
 
-  it('never changes a frame it handed out', () => {
+  it('never changes a frame that it has returned', () => {
     const reader = createFrameReader()
     reader.push(hex('03 00'))
     reader.push(hex('61 62 02 00'))
@@ -85,7 +85,7 @@ describe('frame reader', () => {
     expect(() => reader.next()).toThrow(expect.objectContaining({ name: 'ProtocolError', code }))
   })
 
-  it('accepts the largest frame of the game, byte by byte, in time and memory in proportion', () => {
+  it('accepts the largest frame of the game byte by byte, with proportional time and memory', () => {
     const reader = createFrameReader()
     const before = process.memoryUsage().arrayBuffers
     const frame = encodeFrame(0, Buffer.alloc(2_097_150))

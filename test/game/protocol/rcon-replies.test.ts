@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { parseDifficulty } from '../../../src/game/protocol/difficulty.ts'
 import { parseForgeTps, parseNeoForgeTps } from '../../../src/game/protocol/forge-tps.ts'
 import { isCuberiteTps, parsePaperMspt, parsePaperTps } from '../../../src/game/protocol/paper-tps.ts'
 import { parsePlayerList } from '../../../src/game/protocol/player-list.ts'
-import { isUnknownCommand, plainReply } from '../../../src/game/protocol/rcon-reply.ts'
+import { isUnknownCommand, parseDifficulty, plainReply } from '../../../src/game/protocol/rcon-reply.ts'
 import { parseServerVersion } from '../../../src/game/protocol/server-version.ts'
 import { parseTickQuery } from '../../../src/game/protocol/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay } from '../../../src/game/protocol/time-query.ts'
 
-/** Texts that no parser may take for its own. */
+/** Texts that no parser may accept. */
 const strange = [
   '',
   'Unknown or incomplete command, see below for errortick query<--[HERE]',
@@ -40,7 +39,7 @@ describe.each(Object.entries(parsers))('%s', (_, parser) => {
   })
 })
 
-/** Openings of every text, with what a pattern may stumble over repeated after them. */
+/** The start of every text, followed by repetitions that may make a pattern slow. */
 const openings = [
   '',
   'Overworld: 20.000 TPS (0.520 ms/tick)',
@@ -224,7 +223,7 @@ describe('Paper', () => {
     ],
   ])('mspt %j', (text, expected) => expect(parsePaperMspt(plainReply(text))).toEqual(expected))
 
-  it("knows Cuberite's tps, which is another thing", () => {
+  it("recognises Cuberite's tps, whose values are not comparable", () => {
     const text = 'Global TPS: 20\nWorld "world": 19.96 TPS'
     expect(isCuberiteTps(text)).toBe(true)
     expect(parsePaperTps(text)).toBeUndefined()

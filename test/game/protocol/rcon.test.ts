@@ -36,7 +36,7 @@ describe('packets that are sent', () => {
 })
 
 describe('commands', () => {
-  it('are these, and a change of the list is a decision', () => {
+  it('are these, so that the list is not changed by accident', () => {
     expect(rconCommands).toEqual([
       'tick query',
       'time query gametime',
@@ -58,7 +58,7 @@ describe('commands', () => {
     expect(() => (rconCommands as unknown as string[]).push('stop')).toThrow(TypeError)
   })
 
-  it('outside the list are refused, by the compiler and when running', () => {
+  it('outside the list are refused, by the compiler and at run time', () => {
     // @ts-expect-error not a command of the list
     expect(() => encodeCommand(1, 'stop')).toThrow(TypeError)
     for (const other of ['stop', 'tick query\nstop', 'LIST', ' list', 'list ', '', 'time set 0', '__proto__', 'constructor']) {

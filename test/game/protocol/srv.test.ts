@@ -4,11 +4,11 @@ import { orderSrv } from '../../../src/game/protocol/srv.ts'
 const record = (name: string, priority: number, weight: number, port = 25565) => ({ name, port, priority, weight })
 const names = (...args: Parameters<typeof orderSrv>) => orderSrv(...args).map(({ name }) => name)
 
-it('goes by priority, lowest first', () => {
+it('sorts by priority, lowest first', () => {
   expect(names([record('c', 20, 100), record('a', 0, 0), record('b', 10, 5)], () => 0.5)).toEqual(['a', 'b', 'c'])
 })
 
-it('draws by weight within a priority', () => {
+it('selects by weight within a priority', () => {
   const records = [record('light', 0, 10), record('heavy', 0, 90)]
   expect(names(records, () => 0)).toEqual(['light', 'heavy'])
   expect(names(records, () => 0.5)).toEqual(['heavy', 'light'])
@@ -18,7 +18,7 @@ it('draws by weight within a priority', () => {
   expect(first).toBeLessThan(920)
 })
 
-it('gives weight 0 a small chance only', () => {
+it('selects weight 0 rarely', () => {
   const records = [record('heavy', 0, 100), record('none', 0, 0)]
   expect(names(records, () => 0)).toEqual(['none', 'heavy'])
   expect(names(records, () => 0.02)).toEqual(['heavy', 'none'])
@@ -29,7 +29,7 @@ it('drops records without a target, and does not modify its argument', () => {
   expect(names(records, () => 0)).toEqual(['b'])
 })
 
-it('is bounded in an answer of thousands', () => {
+it('limits an answer with thousands of records', () => {
   expect(
     names(
       Array.from({ length: 5_000 }, (_, index) => record(`t${index}`, 0, 1)),

@@ -9,7 +9,7 @@ const frame = (bytes: Buffer): Frame => {
   return reader.next()!
 }
 
-it('writes the packets of the protocol', () => {
+it('encodes the packets of the protocol', () => {
   const handshake = { protocol: -1, host: 'mc.example.org', port: 25565, next: 1 }
   expect(encodeHandshake(handshake)).toEqual(hex('18 00 ffffffff0f 0e 6d632e6578616d706c652e6f7267 63dd 01'))
   expect(statusRequest).toEqual(hex('01 00'))

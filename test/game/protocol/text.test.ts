@@ -31,19 +31,19 @@ describe('plain text of a component', () => {
     expect(plainText(component)).toBe(text)
   })
 
-  it('is cut at its bound', () => {
+  it('is truncated at its limit', () => {
     expect(plainText('x'.repeat(10_000), 100)).toHaveLength(100)
     expect(plainText({ extra: Array.from({ length: 100_000 }, () => 'ab') }, 101)).toHaveLength(101)
   })
 
-  it('survives nesting without end', () => {
+  it('survives endless nesting', () => {
     const json = `${'{"text":"x","extra":['.repeat(80_000)}${']}'.repeat(80_000)}`
     expect(plainText(JSON.parse(json))).toMatch(/^x{10,200}$/)
     const translated = `${'{"translate":"%s%s","with":['.repeat(50_000)}${']}'.repeat(50_000)}`
     expect(plainText(JSON.parse(translated))).toBe('')
   })
 
-  it('does not grow with arguments that are used again and again', () => {
+  it('does not grow exponentially with repeated arguments', () => {
     let component: unknown = 'boom'
     for (let level = 0; level < 60; level++) component = { translate: '', fallback: '%1$s%1$s', with: [component] }
     expect(plainText(component).length).toBeLessThanOrEqual(8_192)

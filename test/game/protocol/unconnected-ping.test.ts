@@ -31,7 +31,7 @@ describe('a pong', () => {
     ['MCPE;x;748;1.21.40;0;20;0;;Creative;1;null;null;', { motd: 'x', protocol: 748, playersMax: 20, gameMode: 'Creative' }],
     ['MCPE;x;-1;;0;20', { motd: 'x', playersOnline: 0, playersMax: 20 }],
     ['MCPE;x;1;1.0;many;-1', { motd: 'x', protocol: 1, version: '1.0' }],
-  ])('may leave fields out: %s', (text, expected) => {
+  ])('may omit fields: %s', (text, expected) => {
     expect(decode(text)).toMatchObject(expected)
     if (!text.includes('many')) expect(decode(text).playersOnline).toBe(0)
     else expect(decode(text)).toEqual(expected)
@@ -47,7 +47,7 @@ describe('a pong', () => {
   })
 
   it.each(['MCPE;Fun; games;1;1.0;3;20;1;Level', 'MCPE;Fun;;1;1.0;3;20'])(
-    'whose fields have shifted gives the name alone: %s',
+    'whose fields are shifted yields only the name: %s',
     (text) => expect(decode(text)).toEqual({ motd: 'Fun' }),
   )
 

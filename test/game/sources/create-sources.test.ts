@@ -19,7 +19,7 @@ function targets(sources: GivenSources): unknown {
   return set.list().map(({ name, target }) => `${name} ${target}`)
 }
 
-it('makes the sources that have all that they require, in the order of the list', () => {
+it('creates the sources that have all required settings, in the order of the list', () => {
   expect(targets({})).toEqual([])
   expect(
     targets({

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -15,9 +18,11 @@ import type { SourceDescriptor } from '../../../src/game/sources/source.ts'
 import { type Log, silentLog } from '../../../src/log.ts'
 import { describeSources } from '../../../src/status-api/sources.ts'
 import { sourceHints } from '../../../src/web/page-sources.ts'
+import { selfSigned } from '../../helpers/certificate.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 import { listenRconPeer, packet } from '../../helpers/rcon-peer.ts'
+import { hasTool } from '../../helpers/require-tool.ts'
 
 const descriptors: readonly SourceDescriptor[] = sources
 
@@ -93,6 +98,70 @@ describe('the hint at a timeout fits how far the source got:', () => {
   })
 })
 
+describe('the hint fits what failed:', () => {
+  const managementAt = (port: number) => ({ url: `ws://127.0.0.1:${port}`, secret: 's'.repeat(40) })
+  const rconAt = (port: number) => ({ rcon: { address: { host: '127.0.0.1', port }, password: 'password' } })
+
+  it('a proxy that is not running', async () => {
+    const via = { protocol: 'socks5', host: '127.0.0.1', port: 1 } as const
+    const { snapshot } = await pollOnce([{ name: 'a', via, sources: { ...rconAt(2), management: managementAt(2) } }])
+    for (const source of ['rcon', 'management'])
+      expect(errorOf(snapshot.sources, source)).toMatchObject({
+        code: 'refused',
+        message: expect.stringMatching(
+          /^through the proxy socks5:\/\/127\.0\.0\.1:1: the proxy cannot be reached: connection refused .*; is the proxy running, and is MC_VIA its address\?$/,
+        ),
+      })
+  })
+
+  it('a proxy that rejects the credentials, for which no password of the server is blamed', async () => {
+    await using proxy = await hostileServer((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))
+    })
+    const via = { protocol: 'http', host: '127.0.0.1', port: proxy.port } as const
+    const { snapshot } = await pollOnce([{ name: 'a', via, sources: rconAt(2) }])
+    const error = errorOf(snapshot.sources, 'rcon')
+    expect(error).toMatchObject({ code: 'auth', message: expect.stringContaining('; MC_VIA_CREDENTIALS must be') })
+    expect(error?.message).not.toContain('MC_RCON_PASSWORD')
+  })
+
+  it('a program that is not a proxy', async () => {
+    await using server = await hostileServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
+    const via = { protocol: 'http', host: '127.0.0.1', port: server.port } as const
+    const { snapshot } = await pollOnce([{ name: 'a', via, sources: { management: managementAt(2) } }])
+    expect(errorOf(snapshot.sources, 'management')).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('; is MC_VIA the address of a proxy'),
+    })
+  })
+
+  it('a port of another protocol instead of the management protocol', async () => {
+    await using closing = await hostileServer((socket) => socket.destroy())
+    await using ssh = await hostileServer((socket) => void socket.write('SSH-2.0-OpenSSH_9.6\r\n'))
+    for (const [port, code] of [[closing.port, 'closed'] as const, [ssh.port, 'malformed'] as const]) {
+      const { snapshot } = await pollOnce([{ name: 'a', sources: { management: managementAt(port) } }])
+      expect(errorOf(snapshot.sources, 'management')).toMatchObject({
+        code,
+        message: expect.stringContaining('; is this the management-server-port of its server.properties?'),
+      })
+    }
+  })
+
+  it.skipIf(!hasTool('openssl'))('an agent with a certificate that is not trusted', async () => {
+    const { folder, key, cert } = selfSigned()
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const agent = createServer({ key, cert }, (_, reply) => reply.end('{}')).listen(0, '127.0.0.1')
+    onTestFinished(() => void agent.close())
+    await once(agent, 'listening')
+    const { port } = agent.address() as AddressInfo
+    const { snapshot } = await pollOnce([{ name: 'a', sources: { jmx: { url: `https://127.0.0.1:${port}/jolokia` } } }])
+    expect(errorOf(snapshot.sources, 'jmx')).toMatchObject({
+      code: 'tls',
+      message: expect.stringMatching(/TLS handshake failed \(self-signed certificate\); .*NODE_EXTRA_CA_CERTS/),
+    })
+  })
+})
+
 describe('the name of a setting in a hint', () => {
   const refusing = () =>
     listenRconPeer(
@@ -129,9 +198,12 @@ describe('the name of a setting in a hint', () => {
     expect(errorOf(snapshot.sources, 'rcon')?.message).toContain('the password (MC_RCON_PASSWORD)')
   })
 
-  it.each(descriptors.map((source) => [source.name, source] as const))('of %s is one that there is', (_, { hints, requires }) => {
-    const names = Object.fromEntries(settingsOfServer.map(({ env, file }) => [env, `servers[7].${file}`]))
-    for (const text of [...Object.values(hints), ...Object.values(requires ?? {})])
-      expect(nameSettings(text, names)).not.toContain('MC_')
-  })
+  it.each(descriptors.map((source) => [source.name, source] as const))(
+    'of %s is the name of an existing setting',
+    (_, { hints, requires }) => {
+      const names = Object.fromEntries(settingsOfServer.map(({ env, file }) => [env, `servers[7].${file}`]))
+      for (const text of [...Object.values(hints), ...Object.values(requires ?? {})])
+        expect(nameSettings(text, names)).not.toContain('MC_')
+    },
+  )
 })

@@ -95,7 +95,7 @@ describe('a source that is added to the list', () => {
     expect(openapi).toContain('"directory","toy"]')
   })
 
-  it('gives its hints', async () => {
+  it('provides its hints', async () => {
     const off = await described(loadConfig({ env: { MC_SERVER: '127.0.0.1:1' } }).servers)
     expect(off.toy).toMatchObject({ configured: false, state: 'off' })
     expect(off.fields.map?.setting).toBe(

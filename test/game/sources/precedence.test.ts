@@ -25,7 +25,7 @@ import { encodeStatus } from '../../helpers/status-packets.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 
-/** The fields that a source gives in some polls: as many as it takes for each command to have had its turn. */
+/** The fields that a source provides in some polls: enough for each command to have had its turn. */
 async function read(source: Source, polls = 1): Promise<string[]> {
   onTestFinished(() => source.close())
   const fields: string[] = []
@@ -54,7 +54,7 @@ async function readProxyStatus(): Promise<string[]> {
   return read(createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context, { asleepMotd: 'asleep' }))
 }
 
-/** What is pushed while the server starts. */
+/** The readings pushed while the server starts. */
 async function readWorldUpgrade(): Promise<string[]> {
   const server = await managementServer()
   const pushed: string[] = []
@@ -138,7 +138,7 @@ it.each<[SourceName, () => Promise<string[]>[]]>([
   ['query', () => [readDemo({ software: 'paper' }, ({ query }) => createQuerySource(query, context))]],
   ['jmx', () => [readJmx()]],
   ['directory', () => [readDirectory()]],
-])('%s gives what the table of precedence says, and no more', async (name, reads) => {
+])('%s provides the fields listed in the precedence, and no others', async (name, reads) => {
   const given = new Set((await Promise.all(reads())).flat())
   const messages = Object.entries(precedence).flatMap(([field, sources]) => (sources.includes(name) ? [field] : []))
   expect([...given].sort()).toEqual(messages.sort())

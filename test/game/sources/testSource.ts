@@ -17,9 +17,9 @@ export interface Subject {
 
 export interface SourceSuite {
   readonly good: () => Promise<Subject>
-  /** A peer that answers at once, for many cycles; default: the good one. */
+  /** A peer that answers immediately, for many cycles; default: the valid one. */
   readonly quick?: () => Promise<Subject>
-  /** A peer that knows a part only, and what must be read of it all the same. */
+  /** A peer that answers only partly, and the fields that must still be read. */
   readonly partial: () => Promise<Subject & { readonly fields: object }>
   /** Peers that never answer; a folder always does. */
   readonly silent?: () => Promise<Subject>
@@ -27,14 +27,14 @@ export interface SourceSuite {
 }
 
 const deadline = 300
-/** A machine that is busy with other tests may be late by so many ms. */
+/** A machine that is busy with other tests may be late by this many milliseconds. */
 const timeoutMs = 5000
 const cycles = 1000
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** The system's clock, counting the timers that are set. */
+/** The system clock, which counts the timers. */
 function countingClock(): Clock & { readonly pending: () => number } {
   const pending = new Set<object>()
   return {
@@ -96,7 +96,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       }
     }
 
-    it('gives a reading under its name', async () => {
+    it('returns a reading under its name', async () => {
       const source = made(await good())
       const before = clock.now()
       const reading = await source.poll(new AbortController().signal)

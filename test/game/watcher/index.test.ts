@@ -151,7 +151,7 @@ describe('a source that fails', () => {
     rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
     await clock.advance(13_000)
     expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 2, tickRateTarget: 20 })
-    // The staleness shows between two polls: at 15 s to the millisecond.
+    // A value becomes stale between two polls: after exactly 15 s.
     await clock.advance(1000)
     expect(valuesOf(watcher)).toEqual({ motd: 'Hi', playersOnline: 2 })
     expect(watcher.snapshot()).toMatchObject({
@@ -319,7 +319,7 @@ describe('a pushed reading', () => {
     watcher.close()
   })
 
-  it('does not make older values of a failing source look fresh', async () => {
+  it('does not refresh older values of a failing source', async () => {
     const clock = manualClock(0)
     const management = scriptedSource('management', clock, { motd: 'Hi' })
     const { watcher, push } = watch(clock, () => [management])
@@ -536,7 +536,7 @@ it('takes the players from a working source when a better one has failed, before
   rcon.answer = new SourceError('closed', 'rcon.test:1: closed')
   await clock.advance(3 * settings.interval)
   expect(watcher.snapshot().fields.playersOnline).toMatchObject({ value: 2, source: 'status' })
-  // What only RCON gives stays until it is stale.
+  // Values that only RCON provides remain until they are stale.
   expect(watcher.snapshot().fields.tickRateTarget).toMatchObject({ value: 20, at: 0 })
   watcher.close()
 })

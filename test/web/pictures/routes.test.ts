@@ -151,6 +151,16 @@ describe('/badge.svg', () => {
     expect(await title(await get('/api/v1/badge.svg?show=tps'))).toBe(expected)
   })
 
+  it.each([
+    [{ tickRate: 10, tickRateTarget: 10 }, '#2f8f2f'],
+    [{ tickRate: 18, tickRateTarget: 20 }, '#b07d00'],
+    [{ tickRate: 18 }, '#b07d00'],
+    [{ tickRate: 20, tickRateTarget: 40 }, '#c93b3b'],
+  ])('colours the ticks by their target: %o', async (rcon, color) => {
+    const { get } = await start({ Server: { status, rcon } })
+    expect(await (await get('/api/v1/badge.svg?show=tps')).text()).toContain(`fill="${color}"`)
+  })
+
   it('shows that a server is down', async () => {
     const service = await start({ Server: { status: refused } })
     await service.clock.advance(10_000)

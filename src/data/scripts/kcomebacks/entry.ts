@@ -17,7 +17,7 @@ export interface Columns {
 export type RowRead =
   /** `note`: what is missing from the entry because it could not be parsed. */
   | { readonly entry: Comeback; readonly above: Above; readonly note?: string }
-  /** Why the row has no entry; its day and time still apply to the rows below. */
+  /** Why the row has no entry; the rows below still inherit its day and time. */
   | { readonly problem: string; readonly above: Above }
 
 /** In the order that an entry has them. */
@@ -57,7 +57,7 @@ const readLinks = (cell: Cell): string[] => cell.links.map(readLink).filter((lin
 const isSeparator = (cells: readonly Cell[]): boolean =>
   cells.some(({ text }) => text !== '') && cells.every(({ text }) => text === '' || /^:?-+:?$/.test(text))
 
-/** @param own whether the time is in the row itself, not in a row above */
+/** @param own whether the time is in the row itself, not inherited from a row above */
 const noteOnTime = (time: string, own: boolean): string =>
   `${own ? `"${time}"` : `the time above it, "${time}",`} is not a time of day; the entry has no time`
 

@@ -1,6 +1,6 @@
 import { comebacksDatabase } from '../../databases.ts'
 import type { RunContext, RunResult, Script } from '../script.ts'
-import { isTransient, UpstreamError } from '../upstream.ts'
+import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
@@ -9,8 +9,8 @@ import { readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki, type Wiki } from './wiki.ts'
 
-/** After this many transient failures in a row, older months are not read and keep their stored entries. */
-const maxFailuresInARow = 3
+/** After this many consecutive transient failures, older months are not read and keep their stored entries. */
+const maxConsecutiveFailures = 3
 
 /**
  * Interval at which a past month is read again, milliseconds: Reddit sends no ETag for pages, so each costs a request. Half
@@ -67,7 +67,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     const before = entriesOf(key)
     const isFresh = key >= fresh
     const state = stateOf(key)
-    const down = inARow >= maxFailuresInARow && !isFresh ? new Error('not read: Reddit is down') : undefined
+    const down = inARow >= maxConsecutiveFailures && !isFresh ? new Error('not read: Reddit is down') : undefined
     const skip = limited ?? down
     try {
       if (skip !== undefined) throw skip

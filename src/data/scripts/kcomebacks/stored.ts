@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import { readFileIfExists } from '../../../files.ts'
 import type { Log } from '../../../log.ts'
@@ -57,7 +57,7 @@ const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.
 export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
   try {
     const value: unknown = JSON.parse((await readFileIfExists(stateFile(dataDir))) ?? '{}')
-    return new Map(Value.Check(States, value) ? Object.entries(value.months) : [])
+    return new Map(Check(States, value) ? Object.entries(value.months) : [])
   } catch (error) {
     if (error instanceof SyntaxError) return new Map()
     throw error

@@ -1,7 +1,8 @@
 import { isRecord } from '../../../game/protocol/is-record.ts'
 import { version } from '../../../package.ts'
 import type { RunContext } from '../script.ts'
-import { createUpstream, UpstreamError } from '../upstream.ts'
+import { createUpstream } from '../upstream.ts'
+import { UpstreamError } from '../upstream-error.ts'
 
 export interface WikiPage {
   readonly markdown: string

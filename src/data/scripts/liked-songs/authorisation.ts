@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 
 /** The stored authorisation of Spotify. */
@@ -42,7 +42,7 @@ async function readStored(dataDir: string, token: string): Promise<Static<typeof
   const none = { of: digestOf(token) }
   try {
     const value: unknown = JSON.parse(await readFile(fileOf(dataDir), 'utf8'))
-    return Value.Check(Stored, value) && value.of === none.of ? value : none
+    return Check(Stored, value) && value.of === none.of ? value : none
   } catch (error) {
     // Not JSON: use the token in the settings.
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return none

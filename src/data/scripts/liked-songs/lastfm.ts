@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Upstream, UpstreamError } from '../upstream.ts'
+import { isRecord } from '../../../game/protocol/is-record.ts'
+import { hideSecretsOf } from '../hide-secrets.ts'
+import type { Upstream } from '../upstream.ts'
+import { UpstreamError } from '../upstream-error.ts'
 
 /**
  * How a Last.fm error affects a run. `song`: this song is rejected, others may succeed; `unavailable`: temporarily out of
@@ -46,10 +49,9 @@ export class LastfmError extends Error {
   readonly isTransient: boolean
   readonly code: number
 
-  constructor(method: string, code: number) {
+  constructor(method: string, code: number, cause?: unknown) {
     const { failure, text, isTransient = false } = meaningOf(code)
-    // Without Last.fm's own message: it may quote the request.
-    super(`Last.fm: ${method}: ${text} (error ${code})`)
+    super(`Last.fm: ${method}: ${text} (error ${code})`, cause === undefined ? {} : { cause })
     this.failure = failure
     this.isTransient = isTransient
     this.code = code
@@ -74,13 +76,29 @@ export function signature(parameters: Readonly<Record<string, string>>, secret: 
 }
 
 const isError = (value: unknown): value is { readonly error: number; readonly message?: unknown } =>
-  typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'number'
+  isRecord(value) && typeof value.error === 'number'
 
 /** Whether a reply is error 29, the rate limit, which Last.fm sends with any status. */
 export const isLastfmRateLimited = (body: unknown): boolean => isError(body) && body.error === 29
 
-const toLastfmError = (method: string, body: unknown): LastfmError | undefined =>
-  isError(body) ? new LastfmError(method, body.error) : undefined
+const maxMessage = 200
+
+/**
+ * The error in a reply; undefined if it has none. Its cause has Last.fm's own message.
+ * @param hide hides the secrets of the request, which Last.fm may quote
+ */
+function toLastfmError(
+  method: string,
+  body: unknown,
+  hide: (text: string) => string,
+  cause?: UpstreamError,
+): LastfmError | undefined {
+  if (!isError(body)) return undefined
+  const { error: code, message } = body
+  if (typeof message !== 'string') return new LastfmError(method, code, cause)
+  const reply = new Error(`Last.fm replied: ${hide(message).slice(0, maxMessage)}`, cause === undefined ? {} : { cause })
+  return new LastfmError(method, code, reply)
+}
 
 /**
  * Calls a method of Last.fm, signed.
@@ -94,14 +112,16 @@ export async function callLastfm(
 ): Promise<unknown> {
   const parameters = { ...given, method, api_key: apiKey, ...(sessionKey !== undefined && { sk: sessionKey }) }
   const form = { ...parameters, api_sig: signature(parameters, apiSecret), format: 'json' }
+  const request = { method: 'POST' as const, path: '/2.0/', form }
+  const hide = hideSecretsOf(request)
   try {
-    const { json } = await upstream.request({ method: 'POST', path: '/2.0/', form })
-    const error = toLastfmError(method, json)
+    const { json } = await upstream.request(request)
+    const error = toLastfmError(method, json, hide)
     if (error !== undefined) throw error
     return json
   } catch (error) {
-    // The upstream has already waited for a rate limit; its error has `retryAt`.
+    // The client has already waited for a rate limit; its error has `retryAt`.
     if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
-    throw toLastfmError(method, error.body) ?? error
+    throw toLastfmError(method, error.body, hide, error) ?? error
   }
 }

@@ -1,68 +1,28 @@
-import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import writeFileAtomic from 'write-file-atomic'
 import { backoffMs } from '../../../game/watcher/backoff.ts'
 import { pause } from '../pause.ts'
 import { retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult, Script } from '../script.ts'
-import { createUpstream, type Upstream, UpstreamError, type UpstreamOptions } from '../upstream.ts'
-import { clampRetryAt } from '../waits.ts'
+import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
+import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
+import { findNew } from './find-new.ts'
 import { likedSongs } from './index.ts'
-import {
-  describeSetAside,
-  type FailedSong,
-  isDue,
-  isSetAside,
-  type Journal,
-  journalPath,
-  nameOf,
-  openJournal,
-} from './journal.ts'
+import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal } from './journal.ts'
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
+import { readRetryAt, storeRetryAt } from './stored-limit.ts'
 
 /** Retries of a song after a transient error of Last.fm. */
 const maxRetries = 3
 const maxBackOffMs = 60_000
-/** After this many new songs rejected in a row, the run ends: the cause is the service, not the songs. */
-const maxFailuresInARow = 5
+/** After this many consecutive rejections of new songs, the run ends: the cause is the service, not the songs. */
+const maxConsecutiveFailures = 5
 
 export interface LikedSongsOptions {
   /** Minimum milliseconds between two requests to Last.fm, which allows 5 per second. */
   readonly gap?: number
   /** Milliseconds before the first retry after a transient error of Last.fm, doubled each time; five times that for a rate limit. */
   readonly backOff?: number
-}
-
-/** End of a rate limit that the previous run reached, Unix milliseconds; 0 if there is none. */
-async function readRetryAt(path: string): Promise<number> {
-  try {
-    const { retryAt } = JSON.parse(await readFile(path, 'utf8')) as { retryAt?: unknown }
-    const { mtimeMs } = await stat(path)
-    return typeof retryAt === 'number' ? clampRetryAt(retryAt, mtimeMs) : 0
-  } catch {
-    return 0
-  }
-}
-
-/** Liked songs that are not in the journal, newest first. Reads pages until all songs of one are in the journal. */
-async function findNew(
-  likedSongs: (offset: number) => ReturnType<ReturnType<typeof createSpotify>['likedSongs']>,
-  journal: Journal,
-  full: boolean,
-  seen: (items: number, known: number) => void,
-): Promise<readonly LikedSong[]> {
-  const found = new Map<string, LikedSong>()
-  for (let offset = 0; ; ) {
-    const { songs, items, total } = await likedSongs(offset)
-    const fresh = songs.filter(({ id }) => !journal.ids.has(id))
-    for (const song of fresh) if (!found.has(song.id)) found.set(song.id, song)
-    seen(items, songs.length - fresh.length)
-    offset += items
-    const allKnown = songs.length > 0 && fresh.length === 0
-    if (items === 0 || offset >= total || (allKnown && !full)) return [...found.values()]
-  }
 }
 
 type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
@@ -74,7 +34,6 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
   ...likedSongs,
 
   async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm }: RunContext): Promise<RunResult> {
-    const stateFile = join(dataDir, 'likedsongs.state.json')
     const errors: string[] = []
     const result = (outcome: Outcome, retryAt?: number): RunResult => ({
       outcome,
@@ -82,7 +41,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       errors,
       ...(retryAt !== undefined && { retryAt }),
     })
-    const blocked = await readRetryAt(stateFile)
+    const blocked = await readRetryAt(dataDir)
     if (blocked > clock.wall()) {
       errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
       return result('rate_limited', blocked)
@@ -122,15 +81,16 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
      * @returns why Last.fm rejected this song; undefined on success
      * @throws LastfmError | UpstreamError if the next song would fail too
      */
-    async function love({ artist, title }: Song): Promise<string | undefined> {
+    async function love({ artist, title }: Song): Promise<Error | undefined> {
       try {
         const send = () => callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
         await retry(send, { clock, signal, maxRetries, pauseMs })
         return undefined
       } catch (error) {
         // A 500 concerns this song only; an outage is 502 or 503.
-        if (error instanceof UpstreamError && error.status === 500) return 'Last.fm: track.love: HTTP 500'
-        if (error instanceof LastfmError && error.failure === 'song') return error.message
+        if (error instanceof UpstreamError && error.status === 500)
+          return new Error('Last.fm: track.love: HTTP 500', { cause: error })
+        if (error instanceof LastfmError && error.failure === 'song') return error
         throw error
       }
     }
@@ -139,21 +99,22 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     let failuresInARow = 0
     /** Loves a song and records the result. @throws as love() */
     async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
-      const reason = await love(song)
-      if (reason === undefined) {
+      const rejection = await love(song)
+      if (rejection === undefined) {
         failuresInARow = 0
         await journal.addLoved(song)
         counts.added++
         return
       }
+      const { message: reason } = rejection
       const failed = { ...song, reason, failures: (before?.failures ?? 0) + 1, tried: clock.wall() }
       await journal.addFailed(failed)
       counts.rejected++
       if (before !== undefined && isSetAside(before)) return
       isPartly = true
       errors.push(`${nameOf(song)}: ${reason}`)
-      log.warn(`likedsongs: ${errors.at(-1)}`)
-      if (before === undefined && ++failuresInARow >= maxFailuresInARow) {
+      log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
+      if (before === undefined && ++failuresInARow >= maxConsecutiveFailures) {
         throw new UpstreamError(
           'status',
           `Last.fm rejected ${failuresInARow} songs in a row; the next run continues with the others`,
@@ -186,7 +147,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       signal.throwIfAborted()
       if (!(error instanceof LastfmError || error instanceof UpstreamError || error instanceof SpotifyAuthorisationError))
         throw error
-      log.warn(`likedsongs: ${error.message}`)
+      log.warn({ err: error }, 'likedsongs: the run ended early')
       errors.unshift(error.message)
       if (error instanceof SpotifyAuthorisationError) return result('reauthorise')
       if (error instanceof LastfmError && error.failure !== 'unavailable') {
@@ -195,7 +156,7 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       if (error instanceof UpstreamError && error.retryAt !== undefined) {
         const { retryAt } = error
         errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-        if (!dryRun) await writeFileAtomic(stateFile, `${JSON.stringify({ retryAt })}\n`)
+        if (!dryRun) await storeRetryAt(dataDir, retryAt)
         return result('rate_limited', retryAt)
       }
       return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')

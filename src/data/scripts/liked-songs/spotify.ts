@@ -1,5 +1,6 @@
 import { isRecord } from '../../../game/protocol/is-record.ts'
-import { type Upstream, UpstreamError } from '../upstream.ts'
+import type { Upstream } from '../upstream.ts'
+import { UpstreamError } from '../upstream-error.ts'
 
 export interface LikedSong {
   readonly id: string
@@ -61,7 +62,7 @@ export function describeTokenError(error: UpstreamError): Error {
   const fail = (text: string) => new UpstreamError('status', `Spotify: ${text}`, detailOf(error))
   switch (tokenErrorOf(error)) {
     case 'invalid_grant':
-      return new SpotifyAuthorisationError(`Spotify: the refresh token is no longer valid; ${authorise}`)
+      return new SpotifyAuthorisationError(`Spotify: the refresh token is no longer valid; ${authorise}`, { cause: error })
     case 'invalid_client':
       return fail(`SPOTIFY_CLIENT_ID and SPOTIFY_CLIENT_SECRET were rejected; compare them with ${dashboard}`)
     case 'unauthorized_client':
@@ -75,10 +76,13 @@ export function describeTokenError(error: UpstreamError): Error {
 function describeApiError(error: UpstreamError): Error {
   const detail = isRecord(error.body) ? error.body.error : undefined
   const message = isRecord(detail) ? String(detail.message) : ''
-  if (error.status === 401) return new SpotifyAuthorisationError(`Spotify: a new access token was rejected; ${authorise}`)
+  if (error.status === 401)
+    return new SpotifyAuthorisationError(`Spotify: a new access token was rejected; ${authorise}`, { cause: error })
   if (error.status !== 403) return describeStatus(error)
   if (/\bscope\b/i.test(message)) {
-    return new SpotifyAuthorisationError(`Spotify: the refresh token does not allow reading liked songs; ${authorise}`)
+    return new SpotifyAuthorisationError(`Spotify: the refresh token does not allow reading liked songs; ${authorise}`, {
+      cause: error,
+    })
   }
   const hint = /not registered|developer dashboard/i.test(message)
     ? `the account is not a user of the application; add it under User Management of ${dashboard}`

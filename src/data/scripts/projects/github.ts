@@ -1,7 +1,8 @@
 import type { Clock } from '../../../clock.ts'
 import { isRecord } from '../../../game/protocol/is-record.ts'
 import { headerOf } from '../rate-limit.ts'
-import { createUpstream, UpstreamError, type UpstreamReply } from '../upstream.ts'
+import { createUpstream, type UpstreamReply } from '../upstream.ts'
+import { UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
 /** A repository as reported by GitHub; fields that GitHub does not provide are absent. */
@@ -64,7 +65,10 @@ function toGithubError(error: UpstreamError, place: string): GithubError {
   const { kind, status, retryAt, body, message } = error
   if (retryAt !== undefined) {
     const until = new Date(retryAt).toISOString()
-    return new GithubError('rate_limited', `${place}: the rate limit is exceeded; rate limited until ${until}`, { retryAt })
+    return new GithubError('rate_limited', `${place}: the rate limit is exceeded; rate limited until ${until}`, {
+      retryAt,
+      cause: error,
+    })
   }
   const fail = (failure: GithubFailure, text: string) => new GithubError(failure, `${place} ${text}`, { cause: error })
   if (kind === 'malformed' || kind === 'too_large') return new GithubError('malformed', message, { cause: error })
@@ -170,7 +174,7 @@ export function createGithub(options: GithubOptions): Github {
       const newest = Array.isArray(commits) ? (commits[0] as { commit?: { author?: { date?: unknown } } } | undefined) : undefined
       const date = newest?.commit?.author?.date ?? about.pushed_at
       const milliseconds = typeof date === 'string' ? Date.parse(date) : Number.NaN
-      const tag = isRecord(release) && typeof release.tag_name === 'string' ? release.tag_name.replace(/^v(?=\d)/, '') : ''
+      const tag = isRecord(release) && typeof release.tag_name === 'string' ? release.tag_name.replace(/^v(?=v?\d)/, '') : ''
       return {
         languages: sizes,
         notes,

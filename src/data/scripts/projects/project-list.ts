@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { isRecord } from '../../../game/protocol/is-record.ts'
 
 /** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
 export const ListedProject = Type.Object(
@@ -28,15 +29,15 @@ export class ProjectListError extends Error {
   override readonly name = 'ProjectListError'
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
+  constructor(problems: readonly string[], cause?: unknown) {
+    super(problems.join('\n'), cause === undefined ? {} : { cause })
     this.problems = problems
   }
 }
 
 const expected: Readonly<Record<string, string>> = {
-  title: 'a text',
-  categories: 'a list of texts',
+  title: 'a string',
+  categories: 'a list of strings',
   gh_api: '<owner>/<repository>, or empty',
   links: 'names with URLs, such as {"GH": "https://..."}',
   visible: 'true or false',
@@ -48,30 +49,24 @@ const shown = (value: unknown): string => {
 }
 
 function problemsOf(given: unknown, entry: unknown, place: string): string[] {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
-    return [`${place} is ${shown(entry)}; expected a project`]
+  if (!isRecord(entry)) return [`${place} is ${shown(entry)}; expected a project`]
   const fields = Object.keys(ListedProject.properties)
   const unknown = Object.keys(entry).filter((key) => !fields.includes(key) && !ignored.includes(key))
-  const wrong = Object.entries(ListedProject.properties).filter(
-    ([key, schema]) => !Value.Check(schema, (entry as Readonly<Record<string, unknown>>)[key]),
-  )
-  const missingTitle = typeof given === 'object' && given !== null && !('title' in given)
+  const wrong = Object.entries(ListedProject.properties).filter(([key, schema]) => !Value.Check(schema, entry[key]))
+  const missingTitle = isRecord(given) && !('title' in given)
   return [
-    ...(missingTitle ? [`${place}.title is missing; expected a text`] : []),
+    ...(missingTitle ? [`${place}.title is missing; expected a string`] : []),
     ...unknown.map((key) => `${place}.${key}: unknown field; expected one of: ${fields.join(', ')}`),
     ...wrong
       .filter(([key]) => !(missingTitle && key === 'title'))
-      .map(
-        ([key]) =>
-          `${place}.${key} is ${shown((entry as Readonly<Record<string, unknown>>)[key])}; expected ${expected[key] ?? 'a text'}`,
-      ),
+      .map(([key]) => `${place}.${key} is ${shown(entry[key])}; expected ${expected[key] ?? 'a string'}`),
   ]
 }
 
-/** Whether an entry is a blank template: an empty title and no repository. Its other fields do not matter. */
+/** Whether an entry is a blank template: an empty title and no repository. Its other fields are ignored. */
 function isBlank(entry: unknown): boolean {
-  if (typeof entry !== 'object' || entry === null || !('title' in entry)) return false
-  const { title, gh_api = '' } = entry as Readonly<Record<string, unknown>>
+  if (!isRecord(entry) || !('title' in entry)) return false
+  const { title, gh_api = '' } = entry
   return (title === null || (typeof title === 'string' && title.trim() === '')) && (gh_api === '' || gh_api === null)
 }
 
@@ -88,7 +83,7 @@ export function readProjectList(text: string, name: string): readonly ListedProj
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    throw new ProjectListError([`${name} is not valid JSON: ${(error as Error).message}`])
+    throw new ProjectListError([`${name} is not valid JSON: ${(error as Error).message}`], error)
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
   const entries = parsed.map((entry: unknown): unknown =>

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import writeFileAtomic from 'write-file-atomic'
+import { isRecord } from '../../../game/protocol/is-record.ts'
 
 export interface CachedReply {
   readonly etag: string
@@ -18,8 +19,7 @@ export interface ReplyCache {
   save(isUnread: (path: string) => boolean): Promise<void>
 }
 
-const isReply = (value: unknown): value is CachedReply =>
-  typeof value === 'object' && value !== null && 'etag' in value && typeof value.etag === 'string' && 'body' in value
+const isReply = (value: unknown): value is CachedReply => isRecord(value) && typeof value.etag === 'string' && 'body' in value
 
 async function readReplies(file: string, origin: string): Promise<ReadonlyMap<string, CachedReply>> {
   try {

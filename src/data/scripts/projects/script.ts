@@ -10,8 +10,8 @@ import { type ListedProject, ProjectListError, readProjectList } from './project
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { openReplyCache, type ReplyCache } from './reply-cache.ts'
 
-/** After this many unreachable repositories in a row, GitHub is treated as down and the rest is skipped. */
-const maxFailuresInARow = 2
+/** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
+const maxConsecutiveFailures = 2
 
 /** The list, or the result of the run if it cannot be used. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
@@ -59,7 +59,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
     const { gh_api: repository } = project
     const old = previous.get(keyOf(project))
     let current: Repository | undefined
-    if (repository !== '' && (limited !== undefined || unreachableInARow >= maxFailuresInARow)) skipped.push(repository)
+    if (repository !== '' && (limited !== undefined || unreachableInARow >= maxConsecutiveFailures)) skipped.push(repository)
     else if (repository !== '') {
       try {
         current = await github.repository(repository)

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
+import { fileVersion } from '../../../files.ts'
 import { SourceError } from '../../errors.ts'
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
@@ -99,8 +100,8 @@ export interface FileVersion {
  */
 export async function versionAt(folder: string, path: string): Promise<FileVersion | undefined> {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs, mtimeMs, ctimeMs } = await stat(join(folder, path), { bigint: true })
-    return { id: [dev, ino, size, mtimeNs, ctimeNs].join(), changedAt: Math.max(Number(mtimeMs), Number(ctimeMs)) }
+    const stats = await stat(join(folder, path), { bigint: true })
+    return { id: fileVersion(stats), changedAt: Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs)) }
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error

@@ -98,7 +98,7 @@ export const directory: SourceDescriptor<'directory', DirectorySettings> = {
       kind: existingFolder('a folder that exists, the one with server.properties'),
       required: true,
       otherwise: 'off',
-      meaning: "the game server's own directory; fills in what is not set of its address, RCON, management protocol and query",
+      meaning: 'directory of the game server; provides the address, RCON, management protocol and query unless these are set',
     },
   },
   fields: {

@@ -3,7 +3,7 @@ import { type LogEvent, parseLogLine } from '../../protocol/log-lines.ts'
 import { isStillAt, openInside } from './folder.ts'
 
 const path = 'logs/latest.log'
-/** Messages of the start are expected in this many bytes at the head of the log. */
+/** The messages about the start are expected in the first bytes of the log, up to this number. */
 const headBytes = 1024 * 1024
 /** Maximum bytes per read; the rest is read the next time. */
 const maxBytes = 4 * 1024 * 1024

@@ -123,12 +123,14 @@ export const jmx: SourceDescriptor<'jmx', JmxSettings> = {
     auth: "MC_JMX_USER and MC_JMX_PASSWORD must be the user and password of the agent's options",
     unsupported: 'is this the URL of the agent, with its path (/jolokia)?',
     malformed: 'is this the URL of the agent, with its path (/jolokia)?',
+    closed: 'is this the URL of the agent, with its path (/jolokia), and does it start with https:// if the agent uses TLS?',
+    tls: 'does the agent use TLS, with a certificate that Node.js trusts? NODE_EXTRA_CA_CERTS adds a certificate authority',
   },
   timeoutHints: {
     connected:
       'the connection is accepted, but the request is not answered: is this the port of the agent, or does its JVM hang?',
   },
-  cost: 'one request per poll, answered beside the main thread',
+  cost: 'one request per poll, which does not run on the main thread',
   // The JVM answers even if the game server in it does not.
   network: false,
   pushes: false,

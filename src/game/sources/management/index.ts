@@ -29,7 +29,7 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
       env: 'MC_MANAGEMENT_CA',
       file: 'management.ca',
       kind: existingFile('a PEM file that exists'),
-      meaning: 'PEM file that the certificate of the management protocol is checked against',
+      meaning: 'PEM file of the authority that signed the certificate of the management protocol',
     },
     fingerprint: {
       env: 'MC_MANAGEMENT_FINGERPRINT',
@@ -57,6 +57,9 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
   hints: {
     notConfigured: 'management-server-enabled=true, MC_MANAGEMENT and MC_MANAGEMENT_SECRET',
     ...networkHints('are management-server-enabled=true and this management-server-port in its server.properties?'),
+    closed:
+      'is this the management-server-port of its server.properties? With management-server-tls-enabled=true its URL starts with wss://',
+    malformed: 'is this the management-server-port of its server.properties?',
     unsupported: 'is this the management-server-port of its server.properties?',
     auth: 'the secret (MC_MANAGEMENT_SECRET) must be the management-server-secret of its server.properties',
     tls: 'trust its certificate by MC_MANAGEMENT_FINGERPRINT or MC_MANAGEMENT_CA, or use ws:// where management-server-tls-enabled=false',

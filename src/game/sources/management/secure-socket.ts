@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import tls from 'node:tls'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, toSourceError, toTlsError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 
@@ -78,11 +78,7 @@ function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target:
       })
     const abort = () => fail(signal.reason)
     socket.on('error', (cause: Error) => {
-      const error = toSourceError(cause, target)
-      const isTls = event === 'secureConnect' && error.code === 'internal'
-      // OpenSSL's messages are long and contain source code locations; the reason is the useful part.
-      const reason = 'reason' in cause ? String(cause.reason) : cause.message
-      fail(isTls ? new SourceError('tls', `${target}: TLS handshake failed (${reason})`, { cause }) : error)
+      fail(event === 'secureConnect' ? toTlsError(cause, target) : toSourceError(cause, target))
     })
     socket.once('close', () => fail(new SourceError('closed', `${target}: connection closed before it was established`)))
     socket.once(event, () => finish(resolve))

@@ -1,12 +1,14 @@
+import type { Clock } from '../../../clock.ts'
 import { hostname, oneOf, serverAddress, textPattern } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
 import type { ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
 import { portIn } from '../../protocol/server-properties.ts'
 import { matchesPattern } from '../../protocol/text-pattern.ts'
 import { networkHints } from '../hints.ts'
-import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
 import { createJavaReader } from './java-status.ts'
 import { createNetherNetReader } from './nethernet.ts'
@@ -23,39 +25,48 @@ export interface StatusSettings {
   readonly asleepMotd?: string
 }
 
-/** Reads the public status of a server: by Server List Ping (Java), or by RakNet or NetherNet (Bedrock). */
-export function createStatusSource(
-  address: ServerAddress,
-  context: SourceContext,
-  { hostname, proxyProtocol, asleepMotd }: Omit<StatusSettings, 'address'> = {},
-): Source {
-  const { clock } = context
-  const target = formatHostPort(address)
-  const plain = context.network ?? systemNetwork
-  const network = proxyProtocol === undefined ? plain : withProxyHeader(plain, proxyProtocol)
-  const phases = context.phases?.timer('status')
-  const read =
-    address.edition === 'bedrock'
-      ? createBedrockReader(target, {
-          raknet: createRakNetReader(address, context, plain, phases),
-          nethernet: createNetherNetReader(address, plain),
-        })
-      : createJavaReader(address, context, network, phases, hostname)
+type StatusOptions = Omit<StatusSettings, 'address'>
 
-  return {
-    name: 'status',
-    target,
-    async poll(signal) {
-      signal.throwIfAborted()
-      const fields = await read(signal)
-      if (asleepMotd === undefined) return { source: 'status', at: clock.now(), fields }
-      if (matchesPattern(asleepMotd, fields.motd ?? '')) {
-        throw new SourceError('asleep', `${target}: a proxy answers for the server, which is stopped`)
-      }
-      return { source: 'status', at: clock.now(), fields: { ...fields, asleep: false } }
-    },
-    close() {},
+/** Reads the public status of a server: by Server List Ping (Java), or by RakNet or NetherNet (Bedrock). */
+export const createStatusSource = (address: ServerAddress, context: SourceContext, options: StatusOptions = {}): Source =>
+  new StatusSource(address, context, options)
+
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class StatusSource implements Source {
+  readonly name = 'status'
+  readonly target: string
+  readonly #clock: Clock
+  readonly #read: (signal: AbortSignal) => Promise<Partial<Fields>>
+  readonly #asleepMotd: string | undefined
+
+  constructor(address: ServerAddress, context: SourceContext, { hostname, proxyProtocol, asleepMotd }: StatusOptions) {
+    const target = formatHostPort(address)
+    const plain = context.network ?? systemNetwork
+    const network = proxyProtocol === undefined ? plain : withProxyHeader(plain, proxyProtocol)
+    const phases = context.phases?.timer('status')
+    this.target = target
+    this.#clock = context.clock
+    this.#asleepMotd = asleepMotd
+    this.#read =
+      address.edition === 'bedrock'
+        ? createBedrockReader(target, {
+            raknet: createRakNetReader(address, context, plain, phases),
+            nethernet: createNetherNetReader(address, plain),
+          })
+        : createJavaReader(address, context, network, phases, hostname)
   }
+
+  async poll(signal: AbortSignal): Promise<Reading> {
+    signal.throwIfAborted()
+    const fields = await this.#read(signal)
+    if (this.#asleepMotd === undefined) return { source: 'status', at: this.#clock.now(), fields }
+    if (matchesPattern(this.#asleepMotd, fields.motd ?? '')) {
+      throw new SourceError('asleep', `${this.target}: a proxy answers for the server, which is stopped`)
+    }
+    return { source: 'status', at: this.#clock.now(), fields: { ...fields, asleep: false } }
+  }
+
+  close(): void {}
 }
 
 /** A server in a local directory that listens on all addresses is reached on the loopback address. */
@@ -79,7 +90,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       kind: hostname,
       edition: 'java',
       otherwise: 'the host of the address',
-      meaning: 'name that the handshake carries, for a proxy that chooses the server by it',
+      meaning: 'host name sent in the handshake, for a proxy that routes by it',
     },
     proxyProtocol: {
       env: 'MC_PROXY_PROTOCOL',
@@ -93,7 +104,7 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
       env: 'MC_ASLEEP_MOTD',
       file: 'asleepMotd',
       kind: textPattern,
-      meaning: 'part of the message of the day, or a /pattern/, by which a proxy shows that the server is stopped',
+      meaning: 'part of the message of the day, or a /pattern/, that a proxy shows while the server is stopped',
     },
   },
   fields: {

@@ -21,7 +21,7 @@ export interface JavaPing<T> {
 }
 
 export interface JavaPingOptions<T> {
-  /** A connecting socket. Always destroyed. */
+  /** A connecting socket. Always destroyed. Its chunks are used only during their events. */
   readonly socket: Socket
   /** Created by encodeHello(). */
   readonly hello: Buffer

@@ -77,7 +77,7 @@ export function createJavaReader(
     async function readModern(signal: AbortSignal, phases?: PhaseTimer): Promise<Partial<Fields>> {
       const wantsPong = clock.now() >= pingAgainAt
       const reply = await pingJava({
-        socket: network.connect(addresses, port),
+        socket: network.connect(addresses, port, { usesChunksAtOnce: true }),
         hello: helloTo(host, port),
         decode: readReply,
         target,
@@ -92,12 +92,9 @@ export function createJavaReader(
         missedPongs = 0
         pingAgainAt = clock.now() + rememberMs
       }
-      return {
-        ...reply.reply,
-        ...(reply.address !== undefined && { ip: reply.address }),
-        port,
-        latency: reply.latency / 1_000,
-      }
+      // Not by a spread: V8 gives each object that begins with one a hidden class of its own, which takes 500 bytes.
+      const own = { port, latency: reply.latency / 1_000 }
+      return Object.assign({}, reply.reply, reply.address === undefined ? own : { ip: reply.address, ...own })
     }
 
     /**

@@ -6,7 +6,7 @@ const february = { year: 2024, month: 2 }
 const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--\n'
 const read = (rows: string, month = february) => readMonthPage(`### Scheduled Releases:\n\n${head}${rows}`, month)
 
-/** The entry of `|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)`, with what is given. */
+/** The entry of `|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)`, with the given values replaced. */
 const entry = (part: object = {}) => ({
   date: '2024-02-1',
   time: '18:00',
@@ -249,7 +249,7 @@ describe('a row of the wiki', () => {
   })
 
   it.each(['~18:00', '18:00?', '25:00', 'evening', '18:00 / 20:00', '18:00 EST', '6'])(
-    'has no time by "%s", and says so',
+    'has no time for "%s", which is reported',
     (time) => {
       expect(read(`|1st|${time}|IU|Love wins|Single||`)).toEqual({
         entries: [entry({ time: '--:--', links: [] })],
@@ -265,7 +265,7 @@ describe('a row of the wiki', () => {
     ['~5th', '~5'],
     ['Feb 1st', 'Feb 1'],
     ['1st half', '1 half'],
-  ])('has no single day by "%s", and says so', (day, written) => {
+  ])('has no single day for "%s", which is reported', (day, written) => {
     expect(read(`|${day}|18:00|IU|Love wins|Single||`)).toMatchObject({
       entries: [{ date: `2024-02-${written}` }],
       reports: [],
@@ -273,7 +273,7 @@ describe('a row of the wiki', () => {
     })
   })
 
-  it('is published without one cell too many, as the site shows it, and says so', () => {
+  it('is published without an extra cell, as on the site, which is reported', () => {
     expect(read('|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify](https://s/1)|new!')).toEqual({
       entries: [entry()],
       reports: [],
@@ -282,7 +282,7 @@ describe('a row of the wiki', () => {
     })
   })
 
-  it('that is reported gives its day to those below it all the same', () => {
+  it('that is reported still passes its day to the rows below', () => {
     const { entries, reports } = read(
       '|1st|18:00|A|a|||\n|2nd|19:00|B|[b | c](/x)|||\n|||C|c|||\n|3rd|1:00|D|d|e|f|g|h|i\n|||E|e|||',
     )
@@ -294,13 +294,13 @@ describe('a row of the wiki', () => {
     expect(reports.map(({ line }) => line)).toEqual([6, 8])
   })
 
-  it('finds the links that the page defines', () => {
+  it('resolves the links that the page defines', () => {
     expect(read('|1st|18:00|*IU*|*Love wins*|Single|[Love wins](/d1)|[Spotify][s]\n\n[s]: https://s/1').entries).toEqual([
       entry(),
     ])
   })
 
-  it.each(['TBA', '?', 'Late'])('says nothing of a day that nobody knows: "%s"', (day) => {
+  it.each(['TBA', '?', 'Late'])('does not report an unknown day: "%s"', (day) => {
     expect(read(`|${day}||IU|Love wins|Single||`)).toMatchObject({ entries: [{ date: `2024-02-${day}` }], notes: [] })
   })
 
@@ -341,7 +341,7 @@ describe('a row of the wiki', () => {
 describe('a page of the wiki', () => {
   const moments = (text: string) => readMonthPage(text, february).entries.map(({ date, time, artist }) => [date, time, artist])
 
-  it('takes day and time from the row above where they are blank', () => {
+  it('inherits day and time from the row above if they are blank', () => {
     const rows = [
       '|1st|12:00|A|t|||',
       '|||B|t|||',
@@ -370,7 +370,7 @@ describe('a page of the wiki', () => {
     ])
   })
 
-  it('does not pass a time off as that of a row whose time cannot be read', () => {
+  it('has no time if the time that it inherits cannot be parsed', () => {
     const rows = ['|1st|12:00|A|t|||', '||~18:00|B|t|||', '|||C|t|||', '|2nd||D|t|||', '||19:00|E|t|||', '|||F|t|||']
     const { entries, notes } = read(rows.join('\n'))
     expect(entries.map(({ time }) => time)).toEqual(['12:00', '--:--', '--:--', '--:--', '19:00', '19:00'])
@@ -381,7 +381,7 @@ describe('a page of the wiki', () => {
     ])
   })
 
-  it('gives the rows below a wrong day no other one', () => {
+  it('passes no other day to the rows below a wrong one', () => {
     const { entries, reports } = read('|1st|12:00|A|t|||\n|33rd|13:00|B|t|||\n|||C|t|||\n|4th||D|t|||')
     expect(entries.map(({ artist, date, time }) => [artist, date, time])).toEqual([
       ['A', '2024-02-1', '12:00'],
@@ -390,7 +390,7 @@ describe('a page of the wiki', () => {
     expect(reports.map(({ line }) => line)).toEqual([6, 7])
   })
 
-  it('reads several tables, inherits nothing from one to the next, and leaves soundtracks out', () => {
+  it('reads several tables without inheritance between them, and leaves out soundtracks', () => {
     const page = [
       '#February 2024',
       'Rules are [here](/r/kpop/wiki/rules).',
@@ -454,7 +454,7 @@ describe('a page of the wiki', () => {
     expect([entries.length, reports.length, leftOut.length]).toEqual(soundtracks ? [0, 0, 1] : [1, 0, 0])
   })
 
-  it('reads a table right below another, whose header becomes no entry', () => {
+  it('reads a table directly below another, without an entry for its header', () => {
     expect(moments(`${head}|1st|18:00|A|a|||\n${head}|2nd||B|b|||\n|||C|c|||`)).toEqual([
       ['2024-02-1', '18:00', 'A'],
       ['2024-02-2', '--:--', 'B'],
@@ -515,7 +515,7 @@ describe('a page of the wiki', () => {
     expect(read('|31st||A|a|||', { year: 2017, month: 12 }).entries[0]?.date).toBe('2017-12-31')
   })
 
-  it('makes of any rows entries or reports, one each, and never throws', () => {
+  it('turns every row into one entry or report, and never throws', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         '1st',
@@ -578,7 +578,7 @@ describe('a page of the wiki', () => {
     )
   })
 
-  it('takes any text', () => {
+  it('accepts any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         readMonthPage(text, february)

@@ -8,7 +8,7 @@ import { noCounts } from '../../../../src/data/scripts/script.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../../../helpers/fake-reddit.ts'
 import { type FastClock, fastClock } from '../../../helpers/fast-clock.ts'
 
-/** The service has a February of 2024 that the wiki is at, too. */
+/** The clock is in February 2024, like the wiki. */
 const today = Date.UTC(2024, 1, 20, 12)
 
 const row = (day: string, artist: string, title: string) =>
@@ -73,7 +73,7 @@ const lastRun = () => JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8')
 const page = (name: string) => `upcoming-releases/${name}`
 
 describe('the update of the comebacks', () => {
-  it('writes the whole wiki, right to the byte', async () => {
+  it('writes the whole wiki, byte for byte', async () => {
     expect(await update()).toBe(0)
     const [head, ...lines] = readFileSync(path(), 'utf8').split('\n').slice(1)
     expect(head).toMatch(/^\{"last_update":"2024-02-20 12:\d\d:\d\d UTC"\},$/)
@@ -107,7 +107,7 @@ describe('the update of the comebacks', () => {
   it.each([
     ['by ETag', true],
     ['by revision', false],
-  ])('reads again only what may have changed, told %s', async (_how, etags) => {
+  ])('reads only possible changes again, detected %s', async (_how, etags) => {
     reddit.etags = etags
     await update()
     nextWeek()
@@ -125,7 +125,7 @@ describe('the update of the comebacks', () => {
     expect(reddit.requested.some((requested) => requested.endsWith('304'))).toBe(false)
   })
 
-  it('reads past months again only once a week, and all with --full', async () => {
+  it('reads past months again only once a week, or with --full', async () => {
     const daily = ['token', ...['archive', '2024/february', '2024/january'].map(page)]
     const all = [...daily, ...['2023/december', '2023/november'].map(page)]
     await update()
@@ -172,7 +172,7 @@ describe('the update of the comebacks', () => {
     }
   })
 
-  it('loses no rows to characters that other parsers take for line ends', async () => {
+  it('loses no rows to characters that other parsers treat as line ends', async () => {
     const rows = Array.from({ length: 200 }, (_, index) => row(`${1 + (index % 28)}th`, `artist ${index}`, 't'))
     for (const [index, character] of ['\u2028', '\u2029', '\u0085', '\u000b'].entries()) {
       rows[50 * index + 3] = row('5th', `art${character}ist`, 't')
@@ -182,7 +182,7 @@ describe('the update of the comebacks', () => {
     expect(entries().filter(({ date }) => date.startsWith('2024-01'))).toHaveLength(200)
   })
 
-  it('keeps the entries of a month that comes back with less than 80 % of them, and names what is missing', async () => {
+  it('keeps the entries of a month that has lost more than 20 % of them, and reports the missing ones', async () => {
     const rows = Array.from({ length: 20 }, (_, index) => row(`${index + 1}th`, 'E', `e${index}`))
     reddit.pages.set(page('2024/january'), tableOf(...rows))
     await update()
@@ -205,7 +205,7 @@ describe('the update of the comebacks', () => {
     expect(entries()).toHaveLength(7)
   })
 
-  it('reads everything again where another snapshot was put in place', async () => {
+  it('reads everything again if the snapshot was replaced', async () => {
     await update()
     const changed = readFileSync(path(), 'utf8').replace('"artist":"A"', '"artist":"Somebody else"')
     writeFileSync(path(), changed)
@@ -213,7 +213,7 @@ describe('the update of the comebacks', () => {
     expect(artists()).toBe('ABCDEFGH')
   })
 
-  it('reads everything again where the months were read by other rules', async () => {
+  it('reads everything again if the parsing rules have changed', async () => {
     await update()
     const file = join(folder, 'kcomebacks.months.json')
     const states = JSON.parse(readFileSync(file, 'utf8'))
@@ -223,7 +223,7 @@ describe('the update of the comebacks', () => {
     expect(reddit.requested.some((requested) => requested.endsWith('304'))).toBe(false)
   })
 
-  it('keeps the entries of a month that fails, and goes on', async () => {
+  it('keeps the entries of a month that fails, and continues', async () => {
     await update()
     reddit.pages.delete(page('2024/january'))
     reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g2'), row('TBA', 'H', 'h1'), row('TBA', 'I', 'i1')))
@@ -245,7 +245,7 @@ describe('the update of the comebacks', () => {
     expect(output.join('')).toContain('the page has 0 entries, but 2 are stored; missing: 2024-01-4 E - e1, 2024-01-5 F - f1')
   })
 
-  it('tells of every row that it leaves out, with page and line, and is done all the same', async () => {
+  it('reports every row that it leaves out, with page and line, and is still done', async () => {
     reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1'), '|31st|18:00|Z|z|||', '|7th|||t|||'))
     expect(await update()).toBe(0)
     expect(artists()).toBe('ABCDEFG')
@@ -257,7 +257,7 @@ describe('the update of the comebacks', () => {
     expect(output.join('')).toContain('line 6: "31st" is not a day of the month; the row is left out')
   })
 
-  it('tells of a time that cannot be read, and publishes the row without it', async () => {
+  it('reports a time that cannot be parsed, and publishes the row without it', async () => {
     reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1').replace('18:00', '18:00?')))
     expect(await update()).toBe(0)
     expect(entries().at(-1)).toMatchObject({ artist: 'G', time: '--:--' })
@@ -273,7 +273,7 @@ describe('the update of the comebacks', () => {
     ['a cut connection', (response) => response.destroy(), 2],
     ['a hang', () => clock.expire(), 1],
     ['an expired token', (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'), 1],
-  ])('gets over %s', async (_what, answer, times) => {
+  ])('recovers from %s', async (_what, answer, times) => {
     reddit.instead.set(
       page('2024/january'),
       Array(times).fill((_request: unknown, response: never) => answer(response)),
@@ -282,7 +282,7 @@ describe('the update of the comebacks', () => {
     expect(artists()).toBe('ABCDEFGH')
   })
 
-  it('keeps what it has where HTML comes instead of JSON', async () => {
+  it('keeps its entries if it receives HTML instead of JSON', async () => {
     await update()
     reddit.instead.set(page('2024/january'), [
       (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
@@ -292,7 +292,7 @@ describe('the update of the comebacks', () => {
     expect(lastRun().errors[0]).toContain('returned a reply that is not valid JSON')
   })
 
-  it('stops asking at a rate limit of an hour, publishes what it read, and says until when', async () => {
+  it('stops at a rate limit of an hour, publishes the months read so far, and reports the end of the limit', async () => {
     reddit.instead.set(page('2024/january'), [(_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end()])
     expect(await update()).toBe(1)
     expect(artists()).toBe('GH')
@@ -301,7 +301,7 @@ describe('the update of the comebacks', () => {
     expect(lastRun().retryAt).toMatch(/^2024-02-20T13:/)
   })
 
-  it('asks no further when Reddit is down', async () => {
+  it('sends no more requests when Reddit is down', async () => {
     await update()
     for (const name of ['2023/november', '2023/december', '2024/january', '2024/february']) {
       reddit.instead.set(
@@ -338,7 +338,7 @@ describe('the update of the comebacks', () => {
             (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
           ]),
       ],
-    ])('reads what is new though many old pages are %s', async (_what, spoil) => {
+    ])('reads new months even if many old pages are %s', async (_what, spoil) => {
       await update()
       for (const name of old.slice(0, 5)) spoil(page(name))
       reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1'), row('TBA', 'I', 'i1')))
@@ -349,13 +349,13 @@ describe('the update of the comebacks', () => {
       expect(lastRun().errors).toHaveLength(5)
     })
 
-    it('publishes the rest at first where the oldest pages are missing', async () => {
+    it('publishes the other months if the oldest pages are missing in the first run', async () => {
       for (const name of old.slice(0, 3)) reddit.pages.delete(page(name))
       expect(await update()).toBe(3)
       expect(artists()).toBe(`${old.slice(3).join('')}ABCDEFGH`)
     })
 
-    it('does not date the data anew where no new month could be read', async () => {
+    it('keeps the date of the data if no new month could be read', async () => {
       await update()
       const before = lastUpdate()
       for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
@@ -370,7 +370,7 @@ describe('the update of the comebacks', () => {
       expect(lastUpdate()).toMatch(/^2024-02-21/)
     })
 
-    it('keeps new months that the archive has lost, and does not date the data anew', async () => {
+    it('keeps new months that the archive has lost, and the date of the data', async () => {
       await update()
       const before = lastUpdate()
       reddit.pages.set('upcoming-releases/archive', archiveOf(['2023/december', '2023/november', ...old.toReversed()]))
@@ -384,7 +384,7 @@ describe('the update of the comebacks', () => {
       ])
     })
 
-    it('dates the first data by the months that it has', async () => {
+    it('dates the first data by its months', async () => {
       for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
       expect(await update()).toBe(3)
       expect(artists()).toMatch(/ABCD$/)
@@ -392,7 +392,7 @@ describe('the update of the comebacks', () => {
     })
   })
 
-  it('keeps the entries of a month that fails from the last good copy where the snapshot is broken', async () => {
+  it('keeps the entries of a failed month from the last valid copy if the snapshot is broken', async () => {
     await update()
     reddit.pages.set(page('2024/february'), tableOf(row('6th', 'G', 'g1'), row('TBA', 'H', 'h1'), row('TBA', 'I', 'i1')))
     await update()
@@ -419,14 +419,14 @@ describe('the update of the comebacks', () => {
     ['gets half of the credentials', { REDDIT_CLIENT_SECRET: undefined }, 4, 'not configured: set REDDIT_CLIENT_SECRET'],
     ['gets the other half of them', { REDDIT_CLIENT_ID: undefined }, 4, 'not configured: set REDDIT_CLIENT_ID'],
     ['has no folder to write to', { DATA_DIR: undefined }, 4, 'not configured: set DATA_DIR'],
-  ])('says what to do where Reddit %s', async (_what, env, code, message) => {
+  ])('reports what to do if Reddit %s', async (_what, env, code, message) => {
     expect(await update({}, env)).toBe(code)
     expect(output.join('')).toContain(message)
     expect(output.join('')).not.toMatch(/hunter/)
     expect(existsSync(path())).toBe(false)
   })
 
-  it('says what to do where Reddit redirects to its login page', async () => {
+  it('reports what to do if Reddit redirects to its login page', async () => {
     reddit.publicPages = 'login'
     expect(await update({}, { REDDIT_CLIENT_ID: undefined, REDDIT_CLIENT_SECRET: undefined })).toBe(1)
     expect(output.join('')).toContain('set REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET')
@@ -460,7 +460,7 @@ describe('the update of the comebacks', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('stops soon when told to, and publishes nothing', async () => {
+  it('stops soon after it is aborted, and publishes nothing', async () => {
     const stop = new AbortController()
     reddit.instead.set(page('2024/january'), [() => stop.abort()])
     expect(await update({}, {}, stop.signal)).toBe(1)
@@ -473,7 +473,7 @@ describe('the update of the comebacks', () => {
     expect(await update()).toBe(0)
   })
 
-  it('shows control characters from the wiki escaped, on the terminal and on record', async () => {
+  it('escapes control characters from the wiki on the terminal and in records', async () => {
     reddit.pages.set(
       page('2024/february'),
       tableOf(row('6th', 'G', 'g1'), row('\u202e31', 'A', 'a'), row('32\u009b2J', 'B', 'b')),
@@ -486,7 +486,7 @@ describe('the update of the comebacks', () => {
     expect(JSON.stringify(lastRun())).not.toMatch(/[\u202e\u009b]/)
   })
 
-  it('shows how it goes: lines and a table where there is no terminal', async () => {
+  it('shows its progress without a terminal: lines and a table', async () => {
     await update()
     const text = output.join('')
     expect(text).toMatch(/^4\/4 months, [\d.]+\/s, 0 s left: 2023-11$/m)
@@ -494,7 +494,7 @@ describe('the update of the comebacks', () => {
     expect(text).toMatch(/^kcomebacks {2}done {7}12 {6}8 {8}0 {10}0 {9}4 {2}\d+\.\d s$/m)
   })
 
-  it('puts no secret into a file', async () => {
+  it('writes no secret to a file', async () => {
     await update()
     await update({}, { REDDIT_CLIENT_SECRET: 'wrong-hunter3' })
     for (const name of readdirSync(folder)) {

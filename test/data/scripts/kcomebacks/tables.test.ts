@@ -6,7 +6,7 @@ import { readTables } from '../../../../src/data/scripts/kcomebacks/tables.ts'
 
 const head = '|Day|Time|Artist|Album Title|Album Type|Title Track|Streaming\n|--|--|--|--|--|--|--'
 
-/** What Reddit shows of the only row of a page, apart from asterisks at the ends of a cell. */
+/** The text that Reddit displays for the only row of a page, without asterisks at the ends of a cell. */
 const shownByReddit = (row: string): readonly string[] =>
   [...markdownWiki(`${head}\n${row}\n`).matchAll(/<td(?: colspan="\d")?\s*>([\s\S]*?)<\/td>/g)].map(([, html = '']) =>
     normalise(decode(html.replace(/<[^>]*>/g, ''))),
@@ -16,7 +16,7 @@ const shownByReddit = (row: string): readonly string[] =>
 const normalise = (text: string): string =>
   text.replace(/[\s\u0085]+/g, ' ').replace(/^[\s*\u200b\u00a0]+|[\s*\u200b\u00a0]+$/g, '')
 
-it('reads mutated rows as Reddit shows them', () => {
+it('reads mutated rows as Reddit displays them', () => {
   const rows = [
     '|1st|18:00|*IU*|*Love Poem*|5th Mini Album|[Blueming](/dxxxx1)|[Spotify](https://s.to/1) / [Apple Music](https://a.to/2)',
     '|||**(G)I-DLE**|<HELLO MONSTERS> IN JAPAN ~2025.04.13~|Digital Single|[You &amp; I](/d1)|',

@@ -5,7 +5,7 @@ import { systemClock } from '../../../../src/clock.ts'
 import { loadConfig } from '../../../../src/config.ts'
 import { openWiki } from '../../../../src/data/scripts/kcomebacks/wiki.ts'
 import { noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
-import type { UpstreamError } from '../../../../src/data/scripts/upstream.ts'
+import type { UpstreamError } from '../../../../src/data/scripts/upstream-error.ts'
 
 const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1600000000' }
 const later = { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': '3600' }
@@ -15,7 +15,7 @@ it.each([
   ['without credentials', {}, later],
   ['with credentials, its reset in the past', { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'secret' }, past],
   ['with credentials', { REDDIT_CLIENT_ID: 'id', REDDIT_CLIENT_SECRET: 'secret' }, later],
-])('reports a rate limit that Reddit sends with a 403 as one, %s', async (_what, credentials, headers) => {
+])('treats a 403 of Reddit as a rate limit, %s', async (_what, credentials, headers) => {
   const server = createServer((_request, response) =>
     response.writeHead(403, { 'content-type': 'application/json', ...headers }).end('{}'),
   )

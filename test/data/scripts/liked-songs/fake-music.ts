@@ -14,15 +14,15 @@ export const secrets = {
 const accessToken = 'secret-access-token'
 
 export interface FakeMusic {
-  /** What to set so that both services are this server. */
+  /** The settings that make this server both services. */
   readonly env: Readonly<Record<string, string>>
-  /** Items of the liked songs as Spotify gives them, newest first. */
+  /** Items of the liked songs in Spotify's format, newest first. */
   items: unknown[]
   /** "artist - title" of each love, in order. */
   readonly loved: string[]
   /** Requested paths, in order. */
   readonly requested: string[]
-  /** Answers in place of the usual one where it returns true. */
+  /** Replaces the usual answer if it returns true. */
   intercept: (path: string, response: ServerResponse, form: URLSearchParams) => boolean
   close(): Promise<void>
 }
@@ -47,7 +47,7 @@ async function formOf(request: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams(text)
 }
 
-/** Last.fm's rule, implemented again: md5 over sorted name and value, then the secret. */
+/** Last.fm's rule, implemented independently: MD5 of the sorted names and values, then the secret. */
 function signed(form: URLSearchParams): boolean {
   const pairs = [...form].filter(([name]) => name !== 'api_sig' && name !== 'format').sort(([a], [b]) => (a < b ? -1 : 1))
   const expected = createHash('md5')

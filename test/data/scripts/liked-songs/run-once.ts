@@ -4,7 +4,10 @@ import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs
 import { noCounts, noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../../src/log.ts'
 
-/** One run in a process of its own, so that it can be killed, bundled: node run-once.js DATA_DIR. Prints the result and the peak memory. */
+/**
+ * One run in a separate process, so that it can be killed; bundled: node run-once.js DATA_DIR. Prints the result and the peak
+ * memory.
+ */
 const [dataDir = ''] = process.argv.slice(2)
 const result = await createLikedSongsScript({ gap: 0, backOff: 1 }).run({
   values: scriptSettings(loadConfig()),

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { createRunDisplay } from '../../../../src/commands/run-display.ts'
@@ -17,13 +18,14 @@ let music: FakeMusic
 let dataDir: string
 let messages: string[]
 
-/** Numbers from `most` down to `least`: newest first. */
+/** Songs from `max` down to `least`: newest first. */
 const songs = (max: number, least = 1) => Array.from({ length: max - least + 1 }, (_, index) => song(max - index))
 const title = (number: number) => `Artist ${number % 7} - Song ${number} é`
 const titles = (least: number, max: number) => Array.from({ length: max - least + 1 }, (_, index) => title(least + index))
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}) {
-  const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts))
+  // Errors with their causes and other properties, which JSON leaves out.
+  const print = (...parts: unknown[]) => void messages.push(JSON.stringify(parts), inspect(parts, { depth: 10 }))
   const result = await script.run({
     values: scriptSettings(loadConfig({ env: { ...music.env, ...env } })),
     dataDir,
@@ -54,7 +56,7 @@ afterEach(async () => {
 })
 
 describe('the likedsongs script', () => {
-  it('names what is not set', () => {
+  it('names the missing settings', () => {
     expect(script.missingSettings(scriptSettings(loadConfig({ env: {} })))).toEqual([
       'spotifyClientId',
       'spotifyClientSecret',
@@ -66,7 +68,7 @@ describe('the likedsongs script', () => {
     expect(script.missingSettings(scriptSettings(loadConfig({ env: music.env })))).toEqual([])
   })
 
-  it('loves all songs, oldest first, leaving out local files and tracks that are gone', async () => {
+  it('loves all songs, oldest first, except local files and removed tracks', async () => {
     music.items = [
       ...songs(120, 61),
       { track: null },
@@ -82,7 +84,7 @@ describe('the likedsongs script', () => {
     expect(music.loved).toEqual(titles(1, 120))
   })
 
-  it('is idempotent, and of new songs reads only the pages it needs', async () => {
+  it('is idempotent, and reads only the pages with new songs', async () => {
     music.items = songs(200)
     await run()
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 0, unchanged: 50 } })
@@ -93,14 +95,14 @@ describe('the likedsongs script', () => {
     expect(music.requested.filter((path) => path.includes('/me/tracks'))).toHaveLength(2)
   })
 
-  it('asks, but changes nothing, in a dry run', async () => {
+  it('sends requests, but changes nothing, in a dry run', async () => {
     music.items = songs(3)
     expect(await run({ dryRun: true })).toMatchObject({ outcome: 'done', counts: { read: 3, added: 3 } })
     expect(music.loved).toEqual([])
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  describe('a song that Last.fm never takes', () => {
+  describe('a song that Last.fm always rejects', () => {
     const day = 86_400_000
     const bad = (number: number) => (path: string, response: import('node:http').ServerResponse, form: URLSearchParams) => {
       if (!path.startsWith('/lastfm') || !form.get('track')?.startsWith(`Song ${number} `)) return false
@@ -123,7 +125,7 @@ describe('the likedsongs script', () => {
       ['error 8', (response) => json(response, 200, { error: 8 }), /the operation failed \(error 8\)/],
       ['error 8 as HTTP 500', (response) => json(response, 500, { error: 8 }), /the operation failed \(error 8\)/],
       ['HTTP 500', (response) => void response.writeHead(500).end('oops'), /HTTP 500/],
-    ])('by %s, is set aside after three runs, tried again weekly, and holds up none', async (_what, given, reason) => {
+    ])('with %s is set aside after three runs, retried weekly, and does not delay others', async (_what, given, reason) => {
       answer = given
       for (const failures of [0, 1, 2]) {
         music.items = songs(3 + failures)
@@ -158,20 +160,20 @@ describe('the likedsongs script', () => {
       expect(await run(on(40))).toMatchObject({ outcome: 'done', counts: { added: 0 }, errors: [] })
     })
 
-    it('is tried again with --full', async () => {
+    it('is retried with --full', async () => {
       answer = (response) => json(response, 400, { error: 6 })
       for (const days of [0, 1, 2]) await run(on(days))
       music.intercept = () => false
       expect(await run({ ...on(2), full: true })).toMatchObject({ outcome: 'done', counts: { added: 1 } })
     })
 
-    it('of a journal of before is tried again', async () => {
+    it('in the journal of an earlier version is retried', async () => {
       await appendFile(join(dataDir, 'likedsongs.jsonl'), '{"id":"id2","title":"Song 2 é","artist":"Artist 2","error":6}\n')
       music.intercept = () => false
       expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 }, errors: [] })
     })
 
-    it('is not to blame where no song is taken: the run stops', async () => {
+    it('is not the cause if every song is rejected: the run ends', async () => {
       music.items = songs(200)
       let requests = 0
       music.intercept = (path, response) => {
@@ -211,7 +213,7 @@ describe('the likedsongs script', () => {
     ],
     ['no token', (response) => json(response, 200, {}), 'failed', /has no access token; try again later/],
     ['an outage', (response) => json(response, 503, {}), 'failed', /answered 503: Spotify is out of service; try again later/],
-  ])('says in words what to do about %s', async (_what, answer, outcome, message) => {
+  ])('has an error that explains %s', async (_what, answer, outcome, message) => {
     music.intercept = (path, response) => {
       if (path !== '/accounts/api/token') return false
       answer(response)
@@ -222,7 +224,31 @@ describe('the likedsongs script', () => {
     expect(result.errors).toEqual([expect.stringMatching(message)])
   })
 
-  it('says what to do where Spotify refuses every access token', async () => {
+  it.each([
+    ['a wrong signature', 403, 13, /the signature is not valid/],
+    ['an invalid session, as HTTP 200', 200, 9, /the session key is no longer valid/],
+    ['a song that it does not accept', 400, 6, /does not accept this artist and title/],
+    ['an error of its own', 500, undefined, /HTTP 500/],
+  ])('logs why Last.fm reported %s, without the secrets of the request that it quotes', async (_, status, error, reason) => {
+    music.items = songs(1)
+    let form = new URLSearchParams()
+    music.intercept = (path, response, given) => {
+      if (!path.startsWith('/lastfm')) return false
+      form = given
+      const values = [given.get('api_sig'), given.get('api_key'), decodeURIComponent(given.toString())]
+      json(response, status, { error, message: `You sent ${given}, that is ${values.join(' ')}. Please check.` })
+      return true
+    }
+    const result = await run({ clock: fastClock(Date.now(), 20) })
+    expect(result.errors).toEqual([expect.stringMatching(reason)])
+    const shown = messages.join('\n')
+    expect(form.get('api_sig')).toMatch(/^[0-9a-f]{32}$/)
+    expect(shown).not.toContain(form.get('api_sig'))
+    if (error !== undefined) expect(shown).toMatch(/\[cause\]: Error: Last\.fm replied: You sent .*method=track\.love/)
+    if (status !== 200) expect(shown).toContain(`UpstreamError: Last.fm: POST /2.0/ answered ${status}`)
+  })
+
+  it('explains what to do if Spotify rejects every access token', async () => {
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
       json(response, 401, { error: { status: 401, message: 'Invalid access token' } })
@@ -231,7 +257,7 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'reauthorise', errors: [expect.stringContaining('authorise spotify')] })
   })
 
-  describe('where Spotify gives another refresh token', () => {
+  describe('if Spotify issues another refresh token', () => {
     const rotated = ['secret-rotated-1', 'secret-rotated-2', 'secret-rotated-3']
     const store = () => join(dataDir, 'spotify-refresh-token.json')
     beforeEach(() => {
@@ -246,7 +272,7 @@ describe('the likedsongs script', () => {
     })
     afterEach(() => rm(store(), { force: true }))
 
-    it('stores it for its owner only, and uses it from then on, in a dry run too', async () => {
+    it('stores it, readable by its owner only, and uses it afterwards, in a dry run too', async () => {
       expect(await run()).toMatchObject({ outcome: 'done' })
       expect((await stat(store())).mode & 0o777).toBe(0o600)
       expect(await readFile(store(), 'utf8')).toContain(rotated[0])
@@ -256,18 +282,18 @@ describe('the likedsongs script', () => {
       for (const token of rotated) expect(messages.join('')).not.toContain(token)
     })
 
-    it('uses the one of the settings where that was replaced since', async () => {
+    it('uses the token in the settings if that has changed since', async () => {
       await run()
       expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'another' })).toMatchObject({ outcome: 'reauthorise' })
     })
 
-    it('uses the one of the settings where the stored one cannot be read', async () => {
+    it('uses the token in the settings if the stored one cannot be read', async () => {
       await writeFile(store(), '{"of": ')
       expect(await run()).toMatchObject({ outcome: 'done' })
     })
   })
 
-  it.each([8, 11, 16, 29])('backs off at error %i, and goes on', async (error) => {
+  it.each([8, 11, 16, 29])('backs off after error %i, and continues', async (error) => {
     music.items = songs(3)
     let times = 2
     music.intercept = (path, response) => {
@@ -301,7 +327,7 @@ describe('the likedsongs script', () => {
     expect(result.errors[0]).toMatch(message)
   })
 
-  it.each([200, 403, 429])('waits as long as the rate limit of Last.fm says, told with status %i', async (status) => {
+  it.each([200, 403, 429])('waits until the rate limit of Last.fm ends, with status %i', async (status) => {
     music.items = songs(3)
     let refused = 0
     let last = 0
@@ -324,10 +350,10 @@ describe('the likedsongs script', () => {
   it.each([
     ['for hours', 200, { 'retry-after': '7200' }, 1, 7_200_000],
     ['for hours', 429, { 'retry-after': '7200' }, 1, 7_200_000],
-    ['without end', 200, { 'retry-after': '2' }, 4, 2000],
-    ['without end', 429, { 'retry-after': '2' }, 4, 2000],
-    ['and does not say how long', 200, {}, 4, 0],
-  ])('ends as rate limited where Last.fm is so %s, told with status %i, and keeps what was loved', async (...given) => {
+    ['again and again', 200, { 'retry-after': '2' }, 4, 2000],
+    ['again and again', 429, { 'retry-after': '2' }, 4, 2000],
+    ['without a duration', 200, {}, 4, 0],
+  ])('ends as rate_limited if Last.fm limits requests %s, with status %i, and keeps what was loved', async (...given) => {
     const [, status, headers, requested, least] = given
     music.items = songs(3)
     let refused = 0
@@ -348,7 +374,7 @@ describe('the likedsongs script', () => {
     expect(music.loved).toEqual(titles(1, 3))
   })
 
-  it('asks to re-authorise when the refresh token does not allow to read liked songs', async () => {
+  it('requests authorisation if the refresh token does not allow reading liked songs', async () => {
     let message = 'Insufficient client scope'
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
@@ -364,14 +390,14 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'failed', errors: [expect.stringContaining('add it under User Management')] })
   })
 
-  it('asks to re-authorise when the refresh token is no longer valid', async () => {
+  it('requests authorisation if the refresh token is no longer valid', async () => {
     expect(await run({}, { SPOTIFY_REFRESH_TOKEN: 'old' })).toMatchObject({
       outcome: 'reauthorise',
       errors: [expect.stringContaining('tickwarden authorise spotify')],
     })
   })
 
-  it('renews an access token that has run out on the way', async () => {
+  it('renews an access token that expires during the run', async () => {
     music.items = songs(120)
     let once = true
     music.intercept = (path, response) => {
@@ -383,7 +409,7 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 120 } })
   })
 
-  it('does not wait for hours: it stops, remembers until when, and asks nothing before', async () => {
+  it('does not wait for hours: it ends, stores the time, and sends no request before', async () => {
     music.items = songs(3)
     music.intercept = (path, response) => {
       if (path !== '/spotify/v1/me/tracks') return false
@@ -415,7 +441,7 @@ describe('the likedsongs script', () => {
     })
   })
 
-  it('hands labels with control characters to the terminal, which shows them escaped', async () => {
+  it('has labels with control characters, which the terminal shows escaped', async () => {
     const written: string[] = []
     const stream = { write: (text: string) => written.push(text) > 0 }
     const display = createRunDisplay({ parts: 'songs' }, stream, stream, systemClock)
@@ -427,7 +453,7 @@ describe('the likedsongs script', () => {
     expect(written.join('').replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
-  it('goes on after a cut connection and after a torn last line of its journal', async () => {
+  it('continues after a closed connection and an incomplete last line of the journal', async () => {
     music.items = songs(2)
     let once = true
     music.intercept = (path, response) => {
@@ -443,7 +469,7 @@ describe('the likedsongs script', () => {
     expect(await run()).toMatchObject({ counts: { added: 0 } })
   })
 
-  it('ends soon when it is aborted', async () => {
+  it('ends quickly when aborted', async () => {
     music.items = songs(50)
     const stop = new AbortController()
     music.intercept = (path) => {
@@ -456,7 +482,7 @@ describe('the likedsongs script', () => {
     expect(counts).toEqual({ ...noCounts, read: 50, added: 5 })
   })
 
-  it('resumes 10,000 songs after kills, without loving one twice beyond the one in flight, in bounded memory', {
+  it('resumes 10,000 songs after kills, repeating at most the song in flight, in bounded memory', {
     timeout: 300_000,
   }, async () => {
     music.items = songs(10_000)

@@ -8,7 +8,7 @@ export interface FakeGithub {
   readonly url: string
   /** `METHOD path status` of every answer, in order. */
   readonly log: string[]
-  /** The authorization headers seen. */
+  /** The received Authorization headers. */
   readonly tokens: (string | undefined)[]
   /** Replies by path; a value is sent as JSON with an ETag, a function answers itself. */
   readonly replies: Map<string, unknown>

@@ -52,7 +52,7 @@ async function run(options: Partial<RunContext> = {}, env: Record<string, string
   })
 }
 const versions = async () => (JSON.parse(await published()) as { version: string }[]).slice(1).map(({ version }) => version)
-/** GitHub answers to a path that the rate limit is exceeded. */
+/** GitHub answers a path with an exceeded rate limit. */
 function limit(path: string): number {
   const reset = Math.floor(Date.now() / 1000) + 3000
   const headers = { 'content-type': 'application/json', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) }
@@ -84,7 +84,7 @@ const whole = `[
 `
 
 describe('the projects script', () => {
-  it('writes the snapshot to the byte, without a token', async () => {
+  it('writes the snapshot byte for byte, without a token', async () => {
     expect(await run()).toEqual({
       outcome: 'done',
       counts: { read: 3, added: 3, changed: 0, unchanged: 0, rejected: 0 },
@@ -95,7 +95,7 @@ describe('the projects script', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['projects.cache.json', 'projects.config.json', 'projects.json'])
   })
 
-  it('asks again with the ETags of the run before, and anew with full', async () => {
+  it('sends the ETags of the previous run, except with --full', async () => {
     await run()
     github.log.length = 0
     expect(await run()).toMatchObject({ outcome: 'done', counts: { read: 3, unchanged: 3 } })
@@ -107,7 +107,7 @@ describe('the projects script', () => {
     expect(github.log.filter((line) => line.endsWith(' 304'))).toEqual([])
   })
 
-  it('asks anew for what a damaged cache does not hold', async () => {
+  it('requests again what a damaged cache has lost', async () => {
     await run()
     const file = join(dataDir, 'projects.cache.json')
     const { origin, replies } = JSON.parse(await readFile(file, 'utf8')) as { origin: string; replies: Record<string, object> }
@@ -121,7 +121,7 @@ describe('the projects script', () => {
     expect(await published()).toBe(whole)
   })
 
-  it('sends the token and keeps it out of everything that is written', async () => {
+  it('sends the token, and never writes it', async () => {
     const token = 'ghp_averysecrettoken'
     github.replies.set('/repos/someone/new', (_: unknown, response: { writeHead: (s: number) => { end: () => void } }) =>
       response.writeHead(401).end(),
@@ -159,7 +159,7 @@ describe('the projects script', () => {
       (response) => response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
       'no such repository',
     ],
-  ])('keeps the previous values of one repository on %s, and goes on', async (name, answer, message) => {
+  ])('keeps the previous values of one repository on %s, and continues', async (name, answer, message) => {
     await run()
     github.replies.set('/repos/someone/old', (_request: unknown, response: import('node:http').ServerResponse) =>
       answer(response),
@@ -172,7 +172,7 @@ describe('the projects script', () => {
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
   })
 
-  it('stops asking at a used-up rate limit, and says until when', async () => {
+  it('stops at an exceeded rate limit, and reports its end', async () => {
     await run()
     const reset = limit('/repos/someone/old')
     limit('/repos/someone/new')
@@ -194,7 +194,7 @@ describe('the projects script', () => {
       ['does not answer', () => {}, 100],
       ['cuts each connection', (_, response) => response.destroy(), 12_000],
       ['has an outage', (_, response) => response.writeHead(503).end(), 12_000],
-    ])('tries two repositories where GitHub %s', async (_what, reply, timeout) => {
+    ])('tries two repositories if GitHub %s', async (_what, reply, timeout) => {
       all(reply)
       const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, timeout }))
       expect(result).toMatchObject({ outcome: 'failed', counts: { read: 40, rejected: 40 } })
@@ -207,7 +207,7 @@ describe('the projects script', () => {
       expect(await readdir(dataDir)).toEqual(['projects.config.json'])
     })
 
-    it('publishes what it read before GitHub went down', async () => {
+    it('publishes the repositories that were read before GitHub went down', async () => {
       all((_, response) => response.destroy())
       addRepository(github, 'someone/r0', { languages: {}, date: '2024-01-01T00:00:00Z' })
       expect(await run()).toMatchObject({ outcome: 'partly', counts: { added: 1, rejected: 39 } })
@@ -217,7 +217,7 @@ describe('the projects script', () => {
     it.each<[what: string, headers: Record<string, string>, seconds: number]>([
       ['and does not say how long', {}, 60],
       ['for longer than a run waits', { 'retry-after': '900' }, 900],
-    ])('ends at once at a secondary rate limit %s', async (_what, headers, seconds) => {
+    ])('ends immediately at a secondary rate limit %s', async (_what, headers, seconds) => {
       all((_, response) =>
         response
           .writeHead(403, { 'content-type': 'application/json', 'x-ratelimit-remaining': '4000', ...headers })
@@ -248,7 +248,7 @@ describe('the projects script', () => {
     expect(result.errors).toEqual(['someone/old: GitHub: GET /repos/someone/old answered 301; its previous values are kept'])
   })
 
-  it('says that GitHub blocked a repository, and not that the token is wrong', async () => {
+  it('reports that GitHub has blocked a repository, not a wrong token', async () => {
     github.replies.set('/repos/someone/old', (_request: unknown, response: import('node:http').ServerResponse) =>
       response
         .writeHead(403, { 'content-type': 'application/json' })
@@ -261,16 +261,17 @@ describe('the projects script', () => {
 
   it.each([
     ['v1.2', '1.2'],
+    ['vv1.2', 'v1.2'],
     ['version-1', 'version-1'],
     ['vNext', 'vNext'],
     ['1.0v', '1.0v'],
-  ])('makes of the tag %s the version %s', async (tag, version) => {
+  ])('converts the tag %s to the version %s', async (tag, version) => {
     addRepository(github, 'someone/old', { languages: {}, tag, date: '2024-05-01T10:00:00Z' })
     await run()
     expect(await versions()).toContain(version)
   })
 
-  it('leaves out language sizes that cannot be right, with a note', async () => {
+  it('leaves out invalid language sizes, with a note', async () => {
     const sizes = '{"Java":1200,"Huge":99999999999999999999,"Vast":1e300,"Less":-1,"Half":0.5,"Text":"7"}'
     github.replies.set('/repos/someone/old/languages', (_request: unknown, response: import('node:http').ServerResponse) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(sizes),
@@ -285,7 +286,7 @@ describe('the projects script', () => {
     expect(await published()).toContain('"languages":{"Java":1200},')
   })
 
-  it('takes a list that was made from a published file, with a blank template', async () => {
+  it('accepts a list made from a published file, with a blank template', async () => {
     const template = {
       ...{ title: '', description: '', status: '', statuscolor: '', categories: [''], languages: {}, gh_api: '', version: '' },
       ...{ backgroud: '', links: { GH: null }, visible: '', updated: null },
@@ -300,7 +301,7 @@ describe('the projects script', () => {
     expect(await published()).toBe(whole)
   })
 
-  it('keeps the ETags of the repositories that a rate limit left out, and names these', async () => {
+  it('keeps the ETags of repositories skipped by a rate limit, and lists them', async () => {
     await write([...listed, { title: 'C', gh_api: 'someone/c' }])
     addRepository(github, 'someone/c', { languages: {}, date: '2020-01-01T00:00:00Z' })
     await run()
@@ -321,7 +322,7 @@ describe('the projects script', () => {
     expect(github.log.filter((line) => line.endsWith(' 304'))).toHaveLength(10)
   })
 
-  it('keeps a version when its release is gone, unless the list has one', async () => {
+  it('keeps the version of a deleted release, unless the list has one', async () => {
     await run()
     await write([
       { title: 'Old', gh_api: 'someone/old', version: '---' },
@@ -358,7 +359,7 @@ describe('the projects script', () => {
     expect(await published()).toContain('"last_update":1700000000}')
   })
 
-  it('takes what a broken snapshot had from the last good copy, and tells of it', async () => {
+  it('uses the last valid copy of a broken snapshot, and reports that', async () => {
     await run()
     github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
     await run()
@@ -369,7 +370,7 @@ describe('the projects script', () => {
     expect(lines.join('')).toContain('projects: projects.json is not a valid snapshot; projects.json.1 is used instead')
   })
 
-  it('says that there is no copy of a broken snapshot', async () => {
+  it('reports that a broken snapshot has no copy', async () => {
     await writeFile(join(dataDir, 'projects.json'), whole.slice(0, 300))
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 3 } })
     expect(lines.join('')).toContain('projects.json is not a valid snapshot; none of the previous ones is valid either')
@@ -381,7 +382,7 @@ describe('the projects script', () => {
     ['learns something', () => github.replies.delete('/repos/someone/old')],
     ['is cut short', () => limit('/repos/someone/new')],
     ['has no list', () => write('[')],
-  ])('ends in a dry run as in one that %s', async (_what, prepare) => {
+  ])('ends in a dry run as in a run that %s', async (_what, prepare) => {
     await run()
     const before = await published()
     await prepare()
@@ -391,7 +392,7 @@ describe('the projects script', () => {
     expect(await run()).toEqual(dry)
   })
 
-  it('ends soon when it is aborted, leaving the snapshot alone', async () => {
+  it('ends soon after it is aborted, without changing the snapshot', async () => {
     await run()
     const stop = new AbortController()
     github.replies.set('/repos/someone/new', () => stop.abort())
@@ -406,7 +407,7 @@ describe('the projects script', () => {
     expect(await readdir(dataDir)).toEqual(['projects.config.json'])
   })
 
-  it('names every mistake of the list, and what to do where there is none', async () => {
+  it('lists every mistake of the list, and what to do if it does not exist', async () => {
     await write([
       { title: 1, categories: 'a', gh_api: 'a b', colour: 'red' },
       7,
@@ -416,11 +417,11 @@ describe('the projects script', () => {
     ])
     expect((await run()).errors).toEqual([
       expect.stringContaining('[0].colour: unknown field'),
-      'projects.config.json: [0].title is 1; expected a text',
-      'projects.config.json: [0].categories is "a"; expected a list of texts',
+      'projects.config.json: [0].title is 1; expected a string',
+      'projects.config.json: [0].categories is "a"; expected a list of strings',
       'projects.config.json: [0].gh_api is "a b"; expected <owner>/<repository>, or empty',
       'projects.config.json: [1] is 7; expected a project',
-      'projects.config.json: [2].title is missing; expected a text',
+      'projects.config.json: [2].title is missing; expected a string',
       expect.stringContaining('[4].gh_api is "x/Y", the same as [3]'),
     ])
     await write('[')

@@ -62,8 +62,8 @@ const log = (...messages: string[]) => {
   appendFileSync(join(folder, 'logs/latest.log'), messages.map(line).join(''))
 }
 const read = async () => (await source.poll(new AbortController().signal)).fields
-/** Root may read everything: then it is done as a user who may not. */
-async function asAnybody<T>(action: () => Promise<T>): Promise<T> {
+/** Root may read everything, so the test runs as a user who may not. */
+async function asOtherUser<T>(action: () => Promise<T>): Promise<T> {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) process.seteuid?.(65_534)
   try {
@@ -111,7 +111,7 @@ describe('the files', () => {
     ['Quilt', '0.20.0', 'libraries/org/quiltmc/quilt-loader/0.20.0/x.jar', 'libraries/net/fabricmc/fabric-loader/0.14.0/x.jar'],
     ['NeoForge', '21.1.77', 'libraries/net/neoforged/neoforge/21.1.77/x.jar'],
     ['Forge', '47.2.0', 'libraries/net/minecraftforge/forge/1.20.1-47.2.0/x.jar'],
-  ])('tell %s %s', async (loader, loaderVersion, ...paths) => {
+  ])('contain %s %s', async (loader, loaderVersion, ...paths) => {
     write('server.properties', 'motd=x')
     for (const path of paths) write(path, '')
     expect(await read()).toMatchObject({ loader, loaderVersion, software: loader })
@@ -121,7 +121,7 @@ describe('the files', () => {
     ['1.21.4-232-12d8fe0 (MC: 1.21.4)', 'Paper', '232'],
     ['git-Paper-196 (MC: 1.20.1)', 'Paper', '196'],
     ['git-Purpur-2062 (MC: 1.20.1)', 'Purpur', '2062'],
-  ])('tell of %s', async (currentVersion, loader, loaderVersion) => {
+  ])('show %s', async (currentVersion, loader, loaderVersion) => {
     write('version_history.json', JSON.stringify({ oldVersion: null, currentVersion }))
     expect(await read()).toMatchObject({ loader, loaderVersion })
   })
@@ -168,7 +168,7 @@ describe('the files', () => {
     chmodSync(base, 0o755)
     chmodSync(join(folder, 'server.properties'), 0)
     const message = 'server: server.properties is not readable by the user that runs this service'
-    await expect(asAnybody(read)).rejects.toMatchObject({ code: 'refused', message })
+    await expect(asOtherUser(read)).rejects.toMatchObject({ code: 'refused', message })
     // access() checks the real user of the process, which stays root.
     if (process.getuid?.() === 0) return
     chmodSync(folder, 0)
@@ -492,7 +492,7 @@ describe('the settings it completes', () => {
     })
   })
 
-  it('are those only that the server has switched on', async () => {
+  it('are only those of enabled protocols', async () => {
     write('server.properties', everything.replaceAll('=true', '=false').concat('\nserver-ip=192.0.2.7'))
     expect(await targets()).toEqual({ status: '192.0.2.7:25570', directory: 'server' })
   })

@@ -34,7 +34,7 @@ const write = (path: string, text: string | Buffer) => {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
   writeFileSync(join(folder, path), text)
 }
-/** From here on what was written so far was written long ago. */
+/** Makes all files appear to have been written long ago. */
 const later = () => {
   const now = Date.now() + 60_000
   vi.spyOn(Date, 'now').mockImplementation(() => now)
@@ -84,7 +84,7 @@ describe('a file', () => {
     expect((await reader.read()).icon).toEqual(Buffer.from('other'))
   })
 
-  it('that is gone, or that may not be read, is not remembered', async () => {
+  it('that is removed or not readable is not cached', async () => {
     write('server.properties', 'motd=a')
     write('server-icon.png', 'icon')
     later()
@@ -139,7 +139,7 @@ describe('the sources of a server', () => {
     expect(['server.properties', 'keystore.p12'].map(opened)).toEqual([1, 1])
   })
 
-  it('touch a disk that hangs once, however many polls come', async () => {
+  it('access a hanging disk only once, however many polls follow', async () => {
     write('server.properties', 'motd=Hi')
     const { set, source } = setOf()
     const real = await vi.importActual<typeof import('node:fs/promises')>('node:fs/promises')

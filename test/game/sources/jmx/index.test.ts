@@ -19,7 +19,7 @@ const read = async (settings: JmxSettings) => {
 }
 
 describe.skipIf(!hasTool('java') || !hasTool('mvn'))('the real agent in a JVM', () => {
-  it('gives the exact tick times of the last 100 ticks, and the state of the JVM', async () => {
+  it('provides the exact tick times of the last 100 ticks, and the state of the JVM', async () => {
     await using server = await startJavaServer('full')
     const fields = await read({ url: server.url })
     expect(fields.tickDurationMean).toBeCloseTo(0.0505, 9)
@@ -75,7 +75,7 @@ const answering = async (listener: RequestListener) => {
 }
 const ok = (value: unknown) => ({ status: 200, value })
 
-describe('a server that is not as it should be', () => {
+describe('a misconfigured or hostile server', () => {
   it.each<[string, string, RequestListener]>([
     ['another web server', 'unsupported', (_, reply) => void reply.writeHead(404).end('no')],
     ['a redirect', 'unsupported', (_, reply) => void reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],

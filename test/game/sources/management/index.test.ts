@@ -119,7 +119,7 @@ describe('a poll', () => {
     expect(fields.defaultGameMode).toBeUndefined()
   })
 
-  it('writes the ids of players in one way, whichever the server has', async () => {
+  it('normalises the ids of players', async () => {
     server.results['minecraft:players'] = [{ ...bob, id: bob.id.replaceAll('-', '').toUpperCase() }]
     expect((await source().poll(never())).fields.players?.players).toEqual([bob])
   })
@@ -129,7 +129,7 @@ describe('a poll', () => {
     const deadline = new AbortController()
     const poll = source().poll(deadline.signal)
     await until(() => server.called.length === readingMethods.length)
-    // It comes after the answers on the same connection.
+    // It arrives after the replies on the same connection.
     server.notify('minecraft:notification/server/saved')
     await until(() => pushed.length === 1)
     deadline.abort(new Error('late'))
@@ -142,7 +142,7 @@ describe('events', () => {
     ['in an array', 'minecraft:notification/players/joined', [bob], [bob]],
     ['in an object', 'minecraft:notification/players/joined', { player: bob }, { player: bob }],
     ['of the first form of the name', 'notification:players/joined', [{ player: bob }], bob],
-  ])('take players in and out at once: %s', async (_, joined, came, went) => {
+  ])('add and remove players immediately: %s', async (_, joined, came, went) => {
     await source().poll(never())
     server.notify(joined, came)
     await until(() => lists().length === 1)
@@ -152,7 +152,7 @@ describe('events', () => {
     expect(pushed[0]?.fields.playersOnline).toBe(2)
   })
 
-  it('survive those that make no sense', async () => {
+  it('are ignored if they are invalid', async () => {
     const management = source()
     await management.poll(never())
     for (const params of [null, [], [null], {}, 'Bob', [5], [{ name: '' }]])
@@ -192,7 +192,7 @@ describe('events', () => {
     const clock = manualClock()
     await source({}, clock).poll(never())
     server.called.length = 0
-    // In small steps: the answers come in real time, and a call has ten seconds of the clock's.
+    // In small steps: replies arrive in real time, and a call has ten seconds on the clock.
     const readings = async (count: number) =>
       until(async () => {
         await clock.advance(10)
@@ -235,7 +235,7 @@ describe('events', () => {
 })
 
 describe('a connection that is lost', () => {
-  it('is made again by the watcher between two polls, so that events go on', async () => {
+  it('is reopened by the watcher between two polls, so that events continue', async () => {
     const fleet = createFleet({
       servers: [{ name: 'Server', sources: { management: { url: server.url, secret: server.secret } } }],
       poll: { interval: 3_600_000, timeout: 3_000, staleAfter: 3_600_000 },
@@ -260,7 +260,7 @@ describe('a connection that is lost', () => {
     fleet.close()
   })
 
-  it.each([1000, 1011])('is renewed after a pause, also after close code %s, and everything is read', async (code) => {
+  it.each([1000, 1011])('is reopened after a pause, also after close code %s, and all values are read', async (code) => {
     const clock = manualClock()
     const management = source({}, clock)
     await management.poll(never())
@@ -283,7 +283,7 @@ describe('a connection that is lost', () => {
     await expect(poll).rejects.toMatchObject({ code: 'closed' })
   })
 
-  it('is tried for again with growing pauses while the server is down, and found when it is back', async () => {
+  it('is retried with growing pauses while the server is down, and restored when it is back', async () => {
     const clock = manualClock()
     const management = source({}, clock)
     const { port } = server
@@ -371,7 +371,7 @@ describe.skipIf(!hasTool('openssl'))('over TLS', () => {
     ['with another fingerprint', () => ({ fingerprint: other.fingerprint })],
     ['with another CA file', () => ({ caFile: other.certFile })],
     ['with a CA file that is gone', () => ({ caFile: '/nonexistent.pem' })],
-  ])('refuses it %s, and never shows it the secret', async (_, trust) => {
+  ])('refuses it %s, and never sends it the secret', async (_, trust) => {
     const before = secure.authorizations.length
     await expect(source({ url: secure.url, ...trust() }).poll(never())).rejects.toMatchObject({ code: 'tls' })
     expect(secure.authorizations).toHaveLength(before)
@@ -380,7 +380,7 @@ describe.skipIf(!hasTool('openssl'))('over TLS', () => {
 
 describe('of the demo server', () => {
   it.skipIf(!hasTool('openssl')).each(['array', 'object'] as const)(
-    'a join and a leave are in the fleet at once, told in an %s over TLS',
+    'a join and a leave reach the fleet immediately, sent in an %s over TLS',
     async (notificationParams) => {
       const certificate = selfSigned()
       rmSync(certificate.folder, { recursive: true })
@@ -417,7 +417,7 @@ describe('of the demo server', () => {
     },
   )
 
-  it.each(['1.21.10', '1.21.11', '26.1'])('is understood as of %s', async (era) => {
+  it.each(['1.21.10', '1.21.11', '26.1'])('is read for %s', async (era) => {
     const demo = await startDemoServer({ era })
     const { fields } = await source({ ...demo.management }).poll(never())
     expect(fields).toMatchObject({ version: era, playersOnline: 5, playersMax: 20, motd: 'Tickwarden demo server' })

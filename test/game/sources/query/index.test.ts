@@ -52,12 +52,12 @@ it.each([
   ['a version without a number', 'custom', Buffer.from('☃'), '☃'],
   ['a NUL in it', '1.21.11', Buffer.from('one\0two\0three'), 'one two three'],
   ['nothing in it', '1.21.11', Buffer.from(''), ''],
-])('reads a MOTD with %s, and the rest beside it', async (_, version, hostname, motd) => {
+])('reads a MOTD with %s, and the other values', async (_, version, hostname, motd) => {
   const { source } = await serve({ version, hostname })
   expect((await source.poll(never())).fields).toMatchObject({ motd, map: 'world', playersOnline: 2, players: { complete: true } })
 })
 
-it('calls a list that hides players incomplete', async () => {
+it('marks a list with hidden players as incomplete', async () => {
   const { source } = await serve({ names: ['Alice'], online: 3 })
   expect((await source.poll(never())).fields).toMatchObject({ playersOnline: 3, players: { complete: false } })
 })
@@ -90,7 +90,7 @@ it('sends lost datagrams again', async () => {
 it.each([
   ['without padding', (stat: Buffer) => stat.subarray(0, 8)],
   ['without values', (stat: Buffer) => stat.subarray(0, 16)],
-])('names a reply %s malformed', async (_, reply) => {
+])('reports a reply %s as malformed', async (_, reply) => {
   const { server, source } = await serve()
   server.reply = reply
   await expect(source.poll(never())).rejects.toMatchObject({

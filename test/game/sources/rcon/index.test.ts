@@ -65,7 +65,7 @@ async function pollAll(source: ReturnType<typeof sourceOf>): Promise<Partial<Fie
   return fields
 }
 
-/** A server with these replies, the rest of the commands unknown. */
+/** A server with these replies; all other commands are unknown. */
 const replying =
   (replies: Readonly<Record<string, string>>, type = 0) =>
   ({ socket, id, type: requested, body }: Request) => {
@@ -197,7 +197,7 @@ describe('the replies of each era', () => {
     expect(fields).toEqual(expected)
   })
 
-  it('through the demo server: every era and software, with every command from the list', async () => {
+  it('are read from the demo server: every era and software, with every command from the list', async () => {
     for (const [era, software] of [
       ['1.12.2', 'vanilla'],
       ['1.13.2', 'vanilla'],
@@ -332,7 +332,7 @@ describe('a command that is never answered', () => {
       if (!stuck.has(request.socket)) reply(request)
     })
     const source = sourceOf(peer.address, 'secret', clock, log)
-    /** The deadline comes when the poll waits for what is not answered. */
+    /** The deadline passes while the poll waits for the unanswered command. */
     const pollOnce = async () => {
       const before = peer.commands.length
       const requested = () => peer.commands.slice(before)
@@ -352,12 +352,12 @@ describe('a command that is never answered', () => {
 
   const timesSent = (peer: RconPeer, command: string) => peer.commands.filter((sent) => sent === command).length
 
-  it('takes nothing along that was answered before it, and rests for a minute at most', async () => {
+  it('does not affect earlier replies, and is suspended for at most a minute', async () => {
     const { peer, silent, warnings, clock, pollOnce, source } = await withSilent('tps')
     const first = await pollOnce()
     expect(first.late).toBe(true)
     expect(first.reading.fields).toMatchObject(read)
-    // Once may be the line, which stalled in the middle of the poll.
+    // A single timeout may be caused by the network, which stalled during the poll.
     expect(source.resting?.()).toEqual([])
     await clock.advance(2_500)
     expect((await pollOnce()).reading.fields).toMatchObject(read)
@@ -369,7 +369,7 @@ describe('a command that is never answered', () => {
       longestRest = Math.max(longestRest, ...source.resting!().map(({ until }) => until - clock.now()))
     }
     expect(longestRest).toBe(60_000)
-    // At once, after 5, 10, 20, 40 s and then every minute, in five minutes.
+    // Immediately, after 5, 10, 20 and 40 s, then every minute, within five minutes.
     expect(timesSent(peer, 'tps')).toBeLessThanOrEqual(10)
     expect(warnings).toEqual([expect.stringContaining(`127.0.0.1:${peer.port}: "tps"`)])
     silent.clear()
@@ -378,7 +378,7 @@ describe('a command that is never answered', () => {
     expect(source.resting?.()).toEqual([])
   })
 
-  it('gives way to another form of it', async () => {
+  it('is replaced by its other form', async () => {
     const { clock, pollOnce } = await withSilent('list uuids')
     for (let poll = 0; poll < 2; poll++) {
       expect((await pollOnce()).reading.fields).toMatchObject({ tickCount: { ticks: 5 } })
@@ -444,7 +444,7 @@ describe('a command that is never answered', () => {
     }
   })
 
-  it('is not one that a closed connection has cut off: it never rests', async () => {
+  it('is not one that a closed connection has interrupted: it is never suspended', async () => {
     const reply = replying(answers)
     const peer = await peerWith((request) => (request.body === 'tps' ? request.socket.destroy() : reply(request)))
     const source = sourceOf(peer.address, 'secret')
@@ -454,7 +454,7 @@ describe('a command that is never answered', () => {
     }
   })
 
-  it('is back within two polls of the reconnect after a cut of seconds, with everything else', async () => {
+  it('is sent again within two polls of the reconnect after a short outage, with all others', async () => {
     const clock = manualClock()
     let cut = false
     const peer = await peerWith((request) => (cut ? request.socket.destroy() : replying(answers)(request)))
@@ -477,14 +477,14 @@ describe('a command that is never answered', () => {
 })
 
 describe('a long reply', () => {
-  it('with 300 players is joined from its pieces', async () => {
+  it('with 300 players is assembled from its pieces', async () => {
     const server = await demo({ players: 300, scenario: 'steady' })
     const { fields } = await poll(sourceOf(server.rcon.address, server.rcon.password))
     expect(fields.playersOnline).toBe(300)
     expect(fields.players?.players).toHaveLength(300)
   })
 
-  it.each([4095, 4096, 4097, 8191, 8192, 8193, 12_288])('of %i units is whole', async (length) => {
+  it.each([4095, 4096, 4097, 8191, 8192, 8193, 12_288])('of %i units is complete', async (length) => {
     // The last name fills up to the length.
     const names = Array.from({ length: Math.floor(length / 60) }, (_, index) => `Player${index}`)
     const text = listOf([...names, ''])
@@ -562,7 +562,7 @@ describe('the tick rate', () => {
 it.each([
   ['frozen', { tickFrozen: true, tickSprinting: false, tickPaused: false }],
   ['sprinting', { tickFrozen: false, tickSprinting: true, tickPaused: false }],
-] as const)('a %s game is told as such', async (scenario, expected) => {
+] as const)('a %s game is reported as such', async (scenario, expected) => {
   const server = await demo({ scenario })
   const source = sourceOf(server.rcon.address, server.rcon.password)
   await poll(source)
@@ -719,7 +719,7 @@ it('releases all resources after 1,000 connections', async () => {
   expect(process.memoryUsage().heapUsed - heap).toBeLessThan(60_000_000)
 })
 
-it('dying takes only its own fields along, after staleAfter, and they come back by themselves', async () => {
+it('that dies loses only its own fields, after staleAfter, and they are restored automatically', async () => {
   const clock = manualClock()
   const server = await demo({ scenario: 'steady', clock })
   const watcher = createWatcher({

@@ -7,7 +7,7 @@ import { type Log, silentLog } from '../../../../src/log.ts'
 import { listenRconPeer, packet, type Request } from '../../../helpers/rcon-peer.ts'
 import { until } from '../../../helpers/until.ts'
 
-/** The source, and what it has logged. */
+/** The source and its log lines. */
 function createSource(address: { readonly host: string; readonly port: number }, clock: Clock = systemClock) {
   const lines: string[] = []
   const note = (_: unknown, text?: string) => void lines.push(text ?? '')
@@ -38,7 +38,7 @@ function listOf4096(): { readonly text: string; readonly count: number } {
     const head = `There are ${count} of a max of 9999 players online: `
     const text = head + names.slice(0, count).join(', ')
     const missing = 4096 - text.length
-    // The last name takes up what is missing.
+    // The last name fills up the remaining length.
     if (missing >= 0 && missing <= 40) return { text: text + 'x'.repeat(missing), count }
   }
   throw new RangeError('no such list')
@@ -60,7 +60,7 @@ describe('Cuberite', () => {
     for (let poll = 0; poll < 4; poll++) {
       const { fields } = await pollFor(source, 5_000)
       expect(fields).toMatchObject({ playersOnline: 2, players: { players: [{ name: 'Bot0' }, { name: 'Bot1' }] } })
-      // Rates of another making: unknown rather than wrong.
+      // Rates that are computed differently: unknown rather than wrong.
       expect(fields).not.toHaveProperty('paperTickRates')
     }
     expect(peer.logins).toBe(1)
@@ -126,7 +126,7 @@ it('a server that closes the connection after each reply is read in full, a conn
     expect.stringContaining('closes the connection after each reply'),
   ]
   expect(lines).toEqual(learned)
-  // Tried again later: it still does, and it no longer does.
+  // Checked again later: first it still does, then it no longer does.
   now += 600_001
   expect(await poll()).toMatchObject(all)
   expect(lines).toEqual(learned)

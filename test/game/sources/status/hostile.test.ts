@@ -8,10 +8,10 @@ import type { Log } from '../../../../src/log.ts'
 import { hostile, hostileServer } from '../../../helpers/hostile-servers.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
 
-/** Milliseconds, where it is the deadline that ends the poll. */
+/** Milliseconds, if the poll ends at its deadline. */
 const timeout = 400
 
-/** @param deadline by default one that does not come within the test */
+/** @param deadline default: one that does not pass within the test */
 function watch(address: ServerAddress, { network = systemNetwork, deadline = 60_000 } = {}) {
   const warnings: string[] = []
   const log: Log = { debug() {}, info() {}, error() {}, warn: (...args: unknown[]) => void warnings.push(String(args.at(-1))) }
@@ -63,7 +63,7 @@ describe('a server that', () => {
     ['has a favicon that is no PNG', '{"description":"x","favicon":"data:image/png;base64,bm90IGEgUE5H"}', { motd: 'x' }],
     ['has a favicon that is no base64', '{"description":"x","favicon":"data:image/png;base64,????"}', { motd: 'x' }],
     ['has a favicon of 1 MB', `{"description":"x","favicon":"data:image/png;base64,${'A'.repeat(1_000_000)}"}`, { motd: 'x' }],
-  ])('%s is read as far as it goes', async (_, json, expected) => {
+  ])('%s is read as far as possible', async (_, json, expected) => {
     await using server = await hostileServer((socket) => void socket.once('data', () => socket.write(encodeStatus(json))))
     using watched = watch({ edition: 'java', host: '127.0.0.1', port: server.port })
     const { fields, up } = await watched.watcher.poll()
@@ -72,7 +72,7 @@ describe('a server that', () => {
     await expect.poll(server.open).toBe(0)
   })
 
-  it('sends no pong three times in a row is not pinged again for a while', async () => {
+  it('sends no pong three consecutive times is not pinged again for a while', async () => {
     let requests = 0
     await using server = await hostileServer((socket) => {
       socket.on('data', (chunk) => {
@@ -99,7 +99,7 @@ describe('a server that', () => {
     await using server = await hostileServer((socket) => {
       socket.on('data', (chunk) => {
         if (chunk[1] === 0) socket.write(encodeStatus('{"description":"x"}'))
-        // Every third ping is answered: never are three in a row missed.
+        // Every third ping is answered, so three consecutive ones are never missed.
         else if (++pings % 3 === 0) socket.write(chunk)
       })
     })

@@ -80,7 +80,7 @@ describe('SRV records', () => {
   const record = (port: number, priority = 0, name = `node${port}.example.org`) => ({ name, port, priority, weight: 0 })
   const dnsError = (code: string) => Object.assign(new Error(code), { code })
 
-  /** Every name is this machine; the plain address, whose port is taken for real servers, leads to `plain`. */
+  /** Every name is this machine; the plain address, whose port may be in use by a real server, leads to `plain`. */
   function fakeNetwork(plain: number, resolveSrv: (name: string) => Promise<ReturnType<typeof record>[]>, clock = systemClock) {
     const requested: string[] = []
     const resolver: Resolver = {
@@ -157,7 +157,7 @@ describe('SRV records', () => {
     { host: '127.0.0.1', port: 25565 },
     { host: 'mc.example.org', port: 25566 },
     { host: 'localhost', port: 25565 },
-  ])('are not looked for at $host:$port', async ({ host, port }) => {
+  ])('are not looked up at $host:$port', async ({ host, port }) => {
     const served = await serve('{}')
     const { network, requested } = fakeNetwork(served.port, async () => [])
     const all = { ...network, connect: (addresses: Parameters<Network['connect']>[0]) => network.connect(addresses, 25565) }

@@ -12,7 +12,7 @@ import { encodeStatus } from '../../../helpers/status-packets.ts'
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const poll = (port: number) => createStatusSource({ edition: 'java', host: '127.0.0.1', port }, context).poll(never())
 
-/** FF, the length in UTF-16 units, UTF-16BE: how servers to 1.6 end a connection, also to answer a ping. */
+/** FF, the length in UTF-16 units, UTF-16BE: how servers up to 1.6 close a connection, also as the answer to a ping. */
 function kick(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf16le').swap16()
   return Buffer.concat([Buffer.from([0xff, text.length >> 8, text.length & 0xff]), bytes])
@@ -146,7 +146,7 @@ describe('a legacy server', () => {
     ['half an answer', answer.subarray(0, 20), 'closed'],
     ['one count only', kick('§1\u000074\u00001.6.4\u0000Hi\u00003\u0000many'), 'closed'],
     ['nothing', Buffer.alloc(0), 'closed'],
-  ])('that answers with %s fails as it did in the modern way', async (_, bytes, code) => {
+  ])('that answers with %s fails with the error of the modern request', async (_, bytes, code) => {
     await using server = await legacyServer(bytes)
     await expect(poll(server.port)).rejects.toMatchObject({ name: 'SourceError', code })
     await expect.poll(server.open).toBe(0)

@@ -35,7 +35,7 @@ const read = (port: number, signal = never()) => createNetherNetReader({ host: '
 const reply = { name: '§aNether', level: 'World', version: '1.26.60', protocol: '1001', players: 3, maxPlayers: 30, gameType: 1 }
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 
-describe('a Bedrock server that speaks NetherNet', () => {
+describe('a Bedrock server with NetherNet', () => {
   it('is read', async () => {
     const requests: string[] = []
     await using server = await answering((request, response) => {
@@ -66,7 +66,7 @@ describe('a Bedrock server that speaks NetherNet', () => {
     ['a word in quotes', 200, '"OK"'],
     ['a list', 200, '[1]'],
     ['null', 200, 'null'],
-  ])('is there with %s, the values unknown', async (_, status, body) => {
+  ])('is up with %s, with unknown values', async (_, status, body) => {
     await using server = await answering((_, response) => void response.writeHead(status).end(body))
     expect(await read(server.port)).toEqual({
       edition: 'bedrock',
@@ -176,7 +176,7 @@ describe('bedrock://', () => {
 
   it('reports the errors of both transports in one message', async () => {
     const port = await freePort()
-    // Nothing listens, by UDP or TCP.
+    // The port is closed for UDP and TCP.
     await expect(source(port).poll(never())).rejects.toMatchObject({
       code: 'refused',
       message: expect.stringMatching(

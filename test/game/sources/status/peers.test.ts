@@ -42,7 +42,7 @@ describe('minecraft-protocol as', () => {
   it.each(versions)('%s is read, and as minecraft-server-util reads it', async (version) => {
     const { port, fields, library } = await read(version)
     const { favicon, latency, rawStatus, formattedMotd, ...rest } = fields
-    // Of the versions with one protocol the peer names the one before the last.
+    // Of several versions with the same protocol, the peer sends the last but one.
     const named = version === '1.8.9' ? '1.8.8' : version
     expect(rest).toEqual({
       edition: 'java',
@@ -100,7 +100,7 @@ it('bedrock-protocol is read by RakNet, and as minecraft-server-util reads it', 
     protocol: expect.any(Number),
     motd: 'Bedrock peer\nPeer level',
     formattedMotd: '§6Bedrock§r peer\nPeer level',
-    // It counts the connections itself, and there is none.
+    // It counts the players itself, and none are connected.
     playersOnline: 0,
     playersMax: 12,
     players: { players: [], complete: true },

@@ -139,7 +139,7 @@ describe('a Bedrock server', () => {
     await expect.poll(sockets).toBe(1)
   })
 
-  it('that is not there is refused', async () => {
+  it('that does not exist is refused', async () => {
     const server = await bedrockServer(() => {})
     await server[Symbol.asyncDispose]()
     await expect(poll(server.port)).rejects.toMatchObject({ code: 'refused' })

@@ -1,7 +1,7 @@
-/**
- * Metrics that the data service provides to the exporter, without I/O. The two do not import each other;
- * this file defines names and units for both.
- */
+// Metrics that the parts of the service provide to the exporter, without I/O. The parts and the exporter do not import each other;
+// this file defines names and units for both.
+
+/** The data service. */
 export interface DataMetrics {
   readonly snapshots: () => readonly SnapshotMetrics[]
   readonly scripts?: () => readonly ScriptMetrics[]
@@ -35,4 +35,23 @@ export interface ScriptMetrics {
   readonly duration?: number
   /** When the user's authorisation of the script expires, Unix seconds; absent if unknown. */
   readonly authorisationExpires?: number
+}
+
+/** The event streams and the history. */
+export interface LiveMetrics {
+  readonly events: () => { readonly clients: number; readonly dropped: number }
+  /** Memory in use, bytes. */
+  readonly historyBytes: () => number
+}
+
+/** A replica. */
+export interface ReplicaMetrics {
+  /** Servers that this replica polls. */
+  readonly servers: number
+  /** Number of live replicas; absent while the shared state is unavailable. */
+  readonly members?: number
+  /** Servers of this replica that other replicas list with other settings, or not at all; absent like `members`. */
+  readonly differences?: { readonly settings: number; readonly missing: number }
+  /** Whether the shared state is available. */
+  readonly isStateUp: boolean
 }

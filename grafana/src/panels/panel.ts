@@ -1,0 +1,60 @@
+import {
+  MappingType,
+  SpecialValueMatch,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
+  type ValueMapping,
+} from '@grafana/grafana-foundation-sdk/dashboard'
+import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus'
+
+/** The datasource that the dashboard's variable `datasource` names. */
+export const datasource = { type: 'prometheus', uid: '$' + '{datasource}' }
+
+export interface Query {
+  readonly expr: string
+  /** Grafana's legend template: `{{server}}`. */
+  readonly legend: string
+}
+
+/** The colour of values from `from` on; the first step has no `from`. */
+export interface Threshold {
+  readonly from?: number
+  readonly colour: 'green' | 'yellow' | 'orange' | 'red' | 'blue' | 'purple' | 'text' | 'transparent'
+}
+
+export interface PanelOptions {
+  readonly title: string
+  readonly description: string
+  /** A unit id of Grafana: `s`, `short`, `percentunit`, `hertz` ... */
+  readonly unit: string
+  readonly queries: readonly Query[]
+  readonly thresholds?: readonly Threshold[]
+  readonly width?: number
+  readonly height?: number
+  readonly decimals?: number
+}
+
+/** Makes a missing value grey instead of the colour of the lowest threshold. */
+export const noData: ValueMapping = {
+  type: MappingType.SpecialValue,
+  options: { match: SpecialValueMatch.NullAndNan, result: { text: 'no data', color: 'text', index: 99 } },
+}
+
+/** Threshold steps; default: everything green. */
+export const steps = (thresholds: readonly Threshold[] = [{ colour: 'green' }]) =>
+  new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(thresholds.map(({ from, colour }) => ({ value: from ?? null, color: colour })))
+
+export const target = ({ expr, legend }: Query, index: number) =>
+  new DataqueryBuilder()
+    .datasource(datasource)
+    .refId(String.fromCharCode(65 + index))
+    .expr(expr)
+    .legendFormat(legend)
+
+/** Maps numbers to texts and colours. */
+export const valueMap = (texts: Readonly<Record<string, readonly [text: string, colour: string]>>): ValueMapping => ({
+  type: MappingType.ValueToText,
+  options: Object.fromEntries(Object.entries(texts).map(([value, [text, color]], index) => [value, { text, color, index }])),
+})

@@ -1,0 +1,42 @@
+import type { Clock } from '../clock.ts'
+import type { FleetOptions } from '../game/fleet.ts'
+import type { PollSettings } from '../game/server.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Log } from '../log.ts'
+import { createSharedWatcher, type SharedWatcher } from './shared-watcher.ts'
+
+/** The watchers of a fleet whose servers are polled by one of several processes. */
+export interface SharedWatchers {
+  /** Creates the watcher of a server, for the fleet. */
+  readonly share: NonNullable<FleetOptions['share']>
+  get(server: string): SharedWatcher | undefined
+  all(): Iterable<SharedWatcher>
+}
+
+export interface SharedWatchersOptions {
+  readonly settings: PollSettings
+  readonly clock: Clock
+  readonly log: Log
+  /** Called with each snapshot from polls of this process; absent in a process that polls nothing. */
+  readonly onPolled?: (snapshot: ServerSnapshot) => void
+}
+
+export function createSharedWatchers({ onPolled = () => {}, ...options }: SharedWatchersOptions): SharedWatchers {
+  const watchers = new Map<string, SharedWatcher>()
+  return {
+    share(server, createWatcher) {
+      const watcher = createSharedWatcher({
+        ...options,
+        ...{ server, createWatcher, onPolled },
+        onClose() {
+          // A server whose settings have changed already has another watcher.
+          if (watchers.get(server.name) === watcher) watchers.delete(server.name)
+        },
+      })
+      watchers.set(server.name, watcher)
+      return watcher
+    },
+    get: (server) => watchers.get(server),
+    all: () => watchers.values(),
+  }
+}

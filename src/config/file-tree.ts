@@ -1,0 +1,74 @@
+import { closestName } from './closest-name.ts'
+import { entryKeys, exampleOf, type KeyInfo, type Keys, within } from './file-keys.ts'
+import type { Given } from './read.ts'
+import { lineOf, type Tree } from './yaml.ts'
+
+export const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
+export const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)
+
+/** Location of a mapping in the file. */
+export interface Place {
+  readonly path: string
+  /** The entry that it belongs to, with a trailing dot: `servers[0].`; empty for the file itself. */
+  readonly entry: string
+  readonly keys: Keys
+  /** Other keys, for messages: `servers`. */
+  readonly others: readonly string[]
+}
+
+/** The message for an unknown key: the most likely mistake and the valid keys. */
+function adviseOn(name: string, section: string, open: string | undefined, { keys, others, entry }: Place): string {
+  const names = [...keys.keys(), ...others]
+  // After `poll:` without a value: its settings are probably not indented.
+  if (open !== undefined && names.includes(`${open}.${name}`))
+    return `wrong indentation; it belongs to "${open}:", indent it further than that line`
+  if (section !== '' && names.some((other) => other === name || other.startsWith(`${name}.`)))
+    return `wrong indentation; it does not belong to "${section.slice(0, -1)}:", indent it like that line`
+  if (entry === '' && section === '' && entryKeys.has(name))
+    return 'it is a setting of a server; move it to an entry of servers, indented further than the "-"'
+  const here = within(section, names)
+  const last = new Map(here.map((key) => [key.slice(section.length), key]))
+  const elsewhere = section === '' ? names.filter((key) => key.endsWith(`.${name}`)) : []
+  const sections = here.flatMap((key) =>
+    key.slice(section.length).includes('.') ? [key.slice(section.length).split('.', 1)[0] ?? ''] : [],
+  )
+  const closest = closestName(name, [...last.keys(), ...sections], 2)
+  const meant = closest === undefined ? elsewhere[0] : section + closest
+  return `unknown setting; ${meant === undefined ? '' : `did you mean ${meant}? `}expected one of ${here.join(', ')}`
+}
+
+/** Flattens nested mappings to dotted keys, and lists of strings to comma-separated strings. */
+export function readTree(tree: ReadonlyMap<string, Tree>, place: Place, problems: string[]): Map<string, Given> {
+  const { path, entry, keys, others } = place
+  const names = [...keys.keys()]
+  const values = new Map<string, Given>()
+  const readValue = (value: Tree, key: string, info: KeyInfo): void => {
+    const from = `${path}: ${entry}${key}`
+    if (typeof value === 'string') values.set(key, { from, inFile: true, text: value })
+    else if (info.many && isList(value) && value.every((item) => typeof item === 'string')) {
+      values.set(key, { from, inFile: true, text: value.join(',') })
+    } else if (value !== null) {
+      problems.push(`${from}: expected a single value${info.many ? ' or a list of values' : ''}, such as ${info.example}`)
+      values.set(key, { from, inFile: true, text: undefined })
+    }
+  }
+  const readAll = (tree: ReadonlyMap<string, Tree>, section: string): void => {
+    let open: string | undefined
+    for (const [name, value] of tree) {
+      const key = section + name
+      const info = keys.get(key)
+      const isSection = within(`${key}.`, names).length > 0
+      const line = lineOf(tree, name)
+      const at = `${path}${line === undefined ? '' : `, line ${line}`}: ${entry}${key}`
+      if (isSection && isMap(value)) readAll(value, `${key}.`)
+      else if (info !== undefined) readValue(value, key, info)
+      else if (section === '' && others.includes(name)) open = undefined
+      else if (!isSection) problems.push(`${at}: ${adviseOn(name, section, open, place)}`)
+      else if (value !== null)
+        problems.push(`${at}: expected nested settings instead of a value, such as ${name}: ${exampleOf(`${key}.`, keys)}`)
+      if (isSection) open = value === null ? key : undefined
+    }
+  }
+  readAll(tree, '')
+  return values
+}

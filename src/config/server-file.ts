@@ -1,0 +1,49 @@
+import { entryKeys } from './file-keys.ts'
+import { isList, isMap, readTree } from './file-tree.ts'
+import type { Given } from './read.ts'
+import { parseTree, type Tree } from './yaml.ts'
+
+export interface ServerEntry {
+  /** For messages. */
+  readonly place: string
+  /** By the setting's key in the entry: `rcon.address`. */
+  readonly settings: ReadonlyMap<string, Given>
+}
+
+const exampleEntry = '{ name: survival, address: mc.example.org }'
+
+/** @param at location in the file: `servers[0]`; empty for the file itself */
+function readEntry(entry: Tree, path: string, at: string, problems: string[]): ServerEntry | undefined {
+  const place = at === '' ? path : `${path}: ${at}`
+  if (isMap(entry)) {
+    const where = { path, entry: at === '' ? '' : `${at}.`, keys: entryKeys, others: [] }
+    return { place, settings: readTree(entry, where, problems) }
+  }
+  problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
+  return undefined
+}
+
+/** Reads the value of `servers`; undefined for an entry that could not be read. */
+export function readServers(entries: Tree, path: string, problems: string[]): readonly (ServerEntry | undefined)[] {
+  if (entries === null) return []
+  if (!isList(entries)) {
+    problems.push(`${path}: servers: expected a list, such as servers: [${exampleEntry}]`)
+    return [undefined]
+  }
+  return entries.map((entry, index) => readEntry(entry, path, `servers[${index}]`, problems))
+}
+
+/**
+ * Parses a file with a list of servers or the settings of one server; mistakes are added to `problems`.
+ * @returns undefined for an entry that could not be read
+ */
+export function readServerFile(source: string, path: string, problems: string[]): readonly (ServerEntry | undefined)[] {
+  const tree = parseTree(source, path, problems)
+  if (tree === undefined) return [undefined]
+  // An error, because a file that is being written is empty for a moment.
+  if (tree === null) problems.push(`${path}: is empty; expected a server, such as ${exampleEntry}, or [] for none`)
+  if (tree === null) return [undefined]
+  return isList(tree)
+    ? tree.map((entry, index) => readEntry(entry, path, `[${index}]`, problems))
+    : [readEntry(tree, path, '', problems)]
+}

@@ -1,0 +1,88 @@
+import type { LiveEvent } from './event.ts'
+import { encodeMessage } from './event.ts'
+import type { EventLog } from './event-log.ts'
+import type { PublishedState, PublishedStates } from './published-states.ts'
+import type { LiveState } from './state.ts'
+
+/** The messages that a client is sent before new events: snapshots, or the events that it missed. */
+export interface Backlog {
+  /** The messages, each made when it is taken. */
+  readonly messages: Generator<Buffer>
+  /** Whether a new event must be sent at once, because the rest of the backlog has neither this event nor a state after it. */
+  isAhead(event: LiveEvent): boolean
+}
+
+/** The JSON of a state, which is sent to many clients when they connect. */
+const jsonOf = new WeakMap<LiveState, string>()
+
+function snapshotJson(server: string, { state, at }: PublishedState): string {
+  const json = jsonOf.get(state) ?? JSON.stringify({ server, at, ...state })
+  jsonOf.set(state, json)
+  return json
+}
+
+export interface SnapshotBacklogOptions {
+  readonly servers: ReadonlySet<string>
+  readonly log: EventLog
+  readonly states: PublishedStates
+  /** The JSON of a message `servers` that is sent first. */
+  readonly list?: string
+}
+
+/** The state of each server. A client may resume from the last message, not from those before. */
+export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogOptions): Backlog {
+  const sent = new Set<string>()
+
+  function* messages(): Generator<Buffer> {
+    let id: number | undefined
+    if (list !== undefined) {
+      id = log.nextId()
+      yield encodeMessage(id, 'servers', list)
+    }
+    for (const server of servers) {
+      const current = states.read(server)
+      // Removed while the others were being sent.
+      if (current === undefined) continue
+      id = log.nextId()
+      sent.add(server)
+      yield encodeMessage(id, 'snapshot', snapshotJson(server, current))
+    }
+    if (id !== undefined) log.mark(id)
+  }
+
+  return {
+    messages: messages(),
+    // A server that has been added since is not among `servers`, and one that has been removed has no state.
+    isAhead: ({ server }) => sent.has(server) || !servers.has(server) || !states.has(server),
+  }
+}
+
+export interface MissedBacklogOptions {
+  readonly log: EventLog
+  /** The last event that the client received, which `log` must have. */
+  readonly lastId: number
+  /** Whether the client is sent this event. */
+  readonly isWanted: (event: LiveEvent) => boolean
+  /** Sent instead if the client reads so slowly that `log` drops events before they have been sent. */
+  readonly createSnapshots: () => Backlog
+}
+
+/** The events after `lastId`. New events are among them. */
+export function missedBacklog({ log, lastId, isWanted, createSnapshots }: MissedBacklogOptions): Backlog {
+  let snapshots: Backlog | undefined
+
+  function* messages(): Generator<Buffer> {
+    let id = lastId
+    for (let event = log.next(id); event !== undefined; event = log.next(id)) {
+      if (!log.has(id)) {
+        snapshots = createSnapshots()
+        yield* snapshots.messages
+        return
+      }
+      id = event.id
+      if (isWanted(event)) yield event.bytes
+    }
+  }
+
+  return { messages: messages(), isAhead: (event) => snapshots?.isAhead(event) ?? false }
+}

@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts'
+import type { LiveEvent } from './event.ts'
+
+/** Events within `windowMs` that are sent one by one. Further ones are collected and sent to each client in one write. */
+const maxSingle = 20
+const windowMs = 50
+/** Bytes of collected events after which they are sent early. */
+const maxBytes = 64 * 1024
+
+/** @param joined returns the bytes of all events */
+export type SendEvents = (events: readonly LiveEvent[], joined: () => Buffer) => void
+
+/** Sends a few events at once and collects many: a write to each of 1,000 clients takes milliseconds. */
+export interface EventBatch {
+  add(event: LiveEvent): void
+  /** Sends the collected events now. */
+  flush(): void
+}
+
+export function createEventBatch(clock: Clock, send: SendEvents): EventBatch {
+  let events: LiveEvent[] = []
+  let bytes = 0
+  let cancelFlush = () => {}
+  /** End of the time window in which events are counted, and their number. */
+  let windowEnd = Number.NEGATIVE_INFINITY
+  let inWindow = 0
+
+  /** @param count events in the previous window: after many of them the next ones are collected too */
+  function openWindow(now: number, count: number): void {
+    windowEnd = now + windowMs
+    inWindow = count
+  }
+
+  function flush(): void {
+    if (events.length === 0) return
+    const collected = events
+    events = []
+    bytes = 0
+    cancelFlush()
+    openWindow(clock.now(), collected.length)
+    let joined: Buffer | undefined
+    send(collected, () => {
+      joined ??= Buffer.concat(collected.map((event) => event.bytes))
+      return joined
+    })
+  }
+
+  return {
+    flush,
+    add(event) {
+      const now = clock.now()
+      if (now >= windowEnd) openWindow(now, 0)
+      if (events.length === 0 && ++inWindow <= maxSingle) {
+        send([event], () => event.bytes)
+        return
+      }
+      events.push(event)
+      bytes += event.bytes.length
+      if (bytes >= maxBytes) flush()
+      else if (events.length === 1) cancelFlush = clock.after(windowEnd - now, flush)
+    },
+  }
+}

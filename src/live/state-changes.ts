@@ -1,0 +1,21 @@
+import type { ServerSnapshot } from '../game/snapshot.ts'
+import { playerChanges } from './player-changes.ts'
+import type { PublishedState } from './published-states.ts'
+import { difference, downReason } from './state.ts'
+
+/** The name of an event, and the members of its data after `server`. */
+export type StateChange = readonly [name: string, data: object]
+
+/** The events to send after a state has changed, in their order. */
+export function* stateChanges(before: PublishedState, next: PublishedState, snapshot: ServerSnapshot): Generator<StateChange> {
+  const { state, at } = next
+  const changed = difference(before.state, state)
+  if (changed === undefined) return
+  yield ['change', { at, ...changed }]
+  if (changed.up === true) yield ['up', { at }]
+  if (changed.up === false) yield ['down', { at, error: downReason(snapshot) }]
+  if (before.players === null || state.players === null) return
+  const { joined, left } = playerChanges(before.players, state.players)
+  for (const player of left) yield ['leave', { at, player }]
+  for (const player of joined) yield ['join', { at, player }]
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import type { LiveEvent } from '../../src/live/event.ts'
+import { createEventLog, firstEventId } from '../../src/live/event-log.ts'
+
+const eventOf = (id: number): LiveEvent => ({ id, server: 'a', bytes: Buffer.from(''), earlyBytes: Buffer.from('') })
+
+function logOf(capacity: number, events: number) {
+  const log = createEventLog(capacity, 10_000)
+  const ids = Array.from({ length: events }, () => {
+    const id = log.nextId()
+    log.add(eventOf(id))
+    return id
+  })
+  return { log, ids }
+}
+
+describe('createEventLog', () => {
+  it('finds the events after an id', () => {
+    const { log, ids } = logOf(10, 3)
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+    expect(log.next(ids[0]!)?.id).toBe(ids[1])
+    expect(log.next(ids[2]!)).toBeUndefined()
+  })
+
+  it('has only the newest events, and no id of another log', () => {
+    const { log, ids } = logOf(10, 500)
+    expect(ids.map(log.has)).toEqual(ids.map((_, index) => index >= 489))
+    expect(log.has(ids[499]! + 1)).toBe(false)
+    expect(log.has(17)).toBe(false)
+  })
+
+  it('has a marked id until the events after it have been dropped', () => {
+    const { log } = logOf(10, 1)
+    const id = log.nextId()
+    expect(log.has(id)).toBe(false)
+    log.mark(id)
+    for (let count = 0; count < 10; count++) log.add(eventOf(log.nextId()))
+    expect(log.has(id)).toBe(true)
+    log.add(eventOf(log.nextId()))
+    expect(log.has(id)).toBe(false)
+  })
+
+  it('has nothing after clear(), and its ids still increase', () => {
+    const { log, ids } = logOf(10, 5)
+    log.clear()
+    expect(ids.map(log.has)).toEqual(ids.map(() => false))
+    expect(log.next(0)).toBeUndefined()
+    expect(log.nextId()).toBeGreaterThan(ids[4]!)
+  })
+})
+
+describe('firstEventId', () => {
+  it('is an even safe integer that increases with time', () => {
+    const now = Date.now()
+    for (let day = 0; day < 36_500; day += 365) {
+      const id = firstEventId(now + day * 86_400_000)
+      expect(Number.isSafeInteger(id)).toBe(true)
+      expect(id % 2).toBe(0)
+    }
+    expect(firstEventId(now + 10)).toBeGreaterThan(firstEventId(now))
+  })
+})

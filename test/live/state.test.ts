@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { difference, stateOf } from '../../src/live/state.ts'
+
+const up: ServerSnapshot = {
+  server: 'survival',
+  at: 1_000,
+  up: true,
+  lastContact: { at: 1_000, wall: 1_700_000_000_000 },
+  fields: {},
+  polls: {},
+  sources: [],
+}
+const hung: ServerSnapshot = { ...up, mainThread: { responsive: false, delay: 20 } }
+
+it('of a hung server shows that its main thread does not answer, which is a change', () => {
+  expect(stateOf(hung, 15_000)).toMatchObject({ up: true, responsive: false })
+  const running = stateOf({ ...up, mainThread: { responsive: true, delay: 0.02 } }, 15_000)
+  expect(difference(running, stateOf(hung, 15_000))).toEqual({ responsive: false })
+})
+
+it('has no main thread where it is not known, or the server is not up', () => {
+  expect(stateOf(up, 15_000).responsive).toBeNull()
+  expect(stateOf({ ...hung, up: false }, 15_000).responsive).toBeNull()
+  expect(stateOf({ ...hung, at: 100_000 }, 15_000)).toMatchObject({ up: null, responsive: null })
+})
