@@ -380,10 +380,8 @@ describe('/probe', () => {
   it('meets its deadline with a directory on a disk that hangs and a server that is silent', async () => {
     const { port } = await startSilent()
     const { poll } = loadConfig({ env: {} })
-    const createHungSources: typeof createSources = (server, context) => ({
-      ...createSources(server, context),
-      refresh: () => new Promise<never>(() => {}),
-    })
+    const createHungSources: typeof createSources = (server, context) =>
+      Object.assign(createSources(server, context), { refresh: () => new Promise<never>(() => {}) })
     const servers = [silentSettings('silent', port)]
     const fleet = createFleet({ servers, poll, clock: systemClock, log: silentLog, createSources: createHungSources })
     const service = await startMetricsService(fleet)

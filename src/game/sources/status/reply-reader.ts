@@ -11,9 +11,8 @@ const icons = createIconPool()
 const probed = new LRUCache<string, StatusReply>({ maxSize: 1_048_576, maxEntrySize: 32_768 })
 
 /**
- * Parses the status replies of one server. An idle server sends the same bytes again, which are not parsed again
- * (`npm run bench -- status probe`). Only a digest is kept, to save memory for thousands of servers. Icons are shared by all servers,
- * and stay the same Buffer as long as the bytes are the same.
+ * Parses the status replies of one server. Equal replies are parsed once (`npm run bench -- status probe`); only a digest is kept.
+ * Equal icons are the same Buffer, shared by all servers.
  * @param isProbe whether replies are shared with the readers of other probes
  * @returns a function that throws ProtocolError
  */
