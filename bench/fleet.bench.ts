@@ -150,13 +150,18 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
     load.send({
       url,
       eventClients,
+      servers: size,
       scrapeEveryMs,
       scrapes: Math.max(2, Math.floor((seconds * 1_000) / scrapeEveryMs)),
     } satisfies LoadOrder)
     await nextMessage(load)
     printStage(`${eventClients} event clients have connected`)
+    await nextMessage(load, 120_000)
+    printStage('the event clients have the states of all servers')
+    printMeasured('connect', await read())
     await setTimeout(Math.min(3_000, seconds * 500))
     await read()
+    load.send('scrape')
     const finished = once(load, 'message')
     const replies = await measureReplies(url, size, seconds)
     const loaded = await read()

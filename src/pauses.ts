@@ -1,7 +1,11 @@
 import { performance } from 'node:perf_hooks'
 
-/** Maximum time for which long work may block the event loop, milliseconds: polls and requests run between its slices. */
-const maxSliceMs = 8
+/** Time for which long work blocks the event loop, milliseconds: polls and requests run between its slices. */
+const sliceMs = 8
+/** The same while the event loop is busy: otherwise a turn of 100 ms would leave long work 8 % of the time. */
+const maxSliceMs = 20
+/** The part of the time that long work gets while the event loop is busy. */
+const share = 0.25
 
 /** Splits long work into slices: `if (pauses.isDue()) await pauses.take()` after each small part of it. */
 export interface Pauses {
@@ -14,13 +18,15 @@ export interface Pauses {
  * Starts the first slice. Awaiting a promise is not enough: timers and sockets run only in the next turn of the event loop.
  * @param now monotonic milliseconds
  */
-export function createPauses(now: () => number = () => performance.now(), sliceMs = maxSliceMs): Pauses {
+export function createPauses(now: () => number = () => performance.now()): Pauses {
   let end = now() + sliceMs
   return {
     isDue: () => now() >= end,
     async take() {
+      const begun = now()
       await new Promise((resolve) => setImmediate(resolve))
-      end = now() + sliceMs
+      const ended = now()
+      end = ended + Math.min(maxSliceMs, Math.max(sliceMs, (ended - begun) * share))
     },
   }
 }

@@ -22,7 +22,8 @@ function snapshotJson(server: string, { state, at }: PublishedState): string {
 }
 
 export interface SnapshotBacklogOptions {
-  readonly servers: ReadonlySet<string>
+  /** The servers and their positions, in order. */
+  readonly servers: ReadonlyMap<string, number>
   readonly log: EventLog
   readonly states: PublishedStates
   /** The JSON of a message `servers` that is sent first. */
@@ -31,7 +32,8 @@ export interface SnapshotBacklogOptions {
 
 /** The state of each server. A client may resume from the last message, not from those before. */
 export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogOptions): Backlog {
-  const sent = new Set<string>()
+  /** Number of servers whose states have been sent. */
+  let done = 0
 
   function* messages(): Generator<Buffer> {
     let id: number | undefined
@@ -39,12 +41,12 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
       id = log.nextId()
       yield encodeMessage(id, 'servers', list)
     }
-    for (const server of servers) {
+    for (const [server, position] of servers) {
+      done = position + 1
       const current = states.read(server)
       // Removed while the others were being sent.
       if (current === undefined) continue
       id = log.nextId()
-      sent.add(server)
       yield encodeMessage(id, 'snapshot', snapshotJson(server, current))
     }
     if (id !== undefined) log.mark(id)
@@ -53,7 +55,7 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   return {
     messages: messages(),
     // A server that has been added since is not among `servers`, and one that has been removed has no state.
-    isAhead: ({ server }) => sent.has(server) || !servers.has(server) || !states.has(server),
+    isAhead: ({ server }) => (servers.get(server) ?? -1) < done || !states.has(server),
   }
 }
 

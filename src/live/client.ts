@@ -35,9 +35,10 @@ export interface EventClientOptions {
   onLeave(reason: 'closed' | 'dropped'): void
 }
 
-export function createEventClient({ sink, backlog, servers, turns, onLeave }: EventClientOptions): EventClient {
+export function createEventClient({ sink, servers, turns, onLeave, ...options }: EventClientOptions): EventClient {
   let isConnected = true
-  let hasBacklog = true
+  /** Undefined once it has been sent. */
+  let backlog: Backlog | undefined = options.backlog
   let bytesAtBeat = -1
 
   function leave(reason: 'closed' | 'dropped'): void {
@@ -59,7 +60,7 @@ export function createEventClient({ sink, backlog, servers, turns, onLeave }: Ev
   }
 
   function sendPiece(): number {
-    if (!isConnected || !hasBacklog) return 0
+    if (!isConnected || backlog === undefined) return 0
     if (sink.writableLength > maxBurst) {
       sink.once('drain', () => turns.addLater(sendPiece))
       return 0
@@ -69,19 +70,19 @@ export function createEventClient({ sink, backlog, servers, turns, onLeave }: Ev
     while (bytes < pieceBytes) {
       const { value, done } = backlog.messages.next()
       if (done) {
-        hasBacklog = false
+        backlog = undefined
         break
       }
       piece.push(value)
       bytes += value.length
     }
     if (bytes > 0) write(Buffer.concat(piece))
-    if (hasBacklog && isConnected) turns.addLater(sendPiece)
+    if (backlog !== undefined && isConnected) turns.addLater(sendPiece)
     return bytes
   }
 
   const accepts = (event: LiveEvent): boolean =>
-    (servers === undefined || servers.has(event.server)) && (!hasBacklog || backlog.isAhead(event))
+    (servers === undefined || servers.has(event.server)) && (backlog === undefined || backlog.isAhead(event))
 
   return {
     start() {
@@ -90,7 +91,7 @@ export function createEventClient({ sink, backlog, servers, turns, onLeave }: Ev
       turns.add(sendPiece)
     },
     send(events, joined) {
-      if (servers === undefined && !hasBacklog) {
+      if (servers === undefined && backlog === undefined) {
         write(joined())
         return
       }

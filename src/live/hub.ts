@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Fleet } from '../game/fleet.ts'
+import { type Fleet, perServers } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
 import { createEventBatch } from './batch.ts'
@@ -49,6 +49,9 @@ export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): Eve
     dropped: all.reduce((sum, { dropped }) => sum + dropped, 0),
   }
 }
+
+const positionsOf = (servers: Iterable<string>): ReadonlyMap<string, number> =>
+  new Map([...servers].map((server, position) => [server, position]))
 
 const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} }, 0)
 
@@ -132,8 +135,11 @@ export function createEventHub(
     log.clear()
   }
 
-  function allSnapshots(servers: ReadonlySet<string>) {
-    const list = listsServers ? JSON.stringify({ at: Math.round(clock.wall()), servers: [...servers] }) : undefined
+  /** Shared by all clients: a map of thousands of servers for each of them would take megabytes. */
+  const allPositions = perServers(fleet, (servers) => positionsOf(servers.map(({ name }) => name)))
+
+  function allSnapshots(servers: ReadonlyMap<string, number>) {
+    const list = listsServers ? JSON.stringify({ at: Math.round(clock.wall()), servers: [...servers.keys()] }) : undefined
     return snapshotBacklog({ servers, log, states, ...(list !== undefined && { list }) })
   }
 
@@ -142,7 +148,7 @@ export function createEventHub(
     // The collected events are older than what the client receives first.
     batch.flush()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
-    const createSnapshots = () => allSnapshots(servers ?? new Set(fleet.watchers.map(({ server }) => server)))
+    const createSnapshots = () => allSnapshots(servers === undefined ? allPositions() : positionsOf(servers))
     const client = createEventClient({
       sink,
       turns,

@@ -34,12 +34,14 @@ interface SourceReadings {
   pushed: Reading | undefined
 }
 
+const noReadings: readonly SourceReadings[] = []
+
 /** A class to save memory, as in `reachability.ts`. */
 class FreshReadings implements Freshness {
   readonly #staleAfter: number
   readonly #isKept: (source: SourceName) => boolean
   /** Few: a search takes less time than a Map, and less memory. */
-  #sources: SourceReadings[] = []
+  #sources: readonly SourceReadings[] = noReadings
   #droppedUntil = Number.NEGATIVE_INFINITY
 
   constructor(staleAfter: number, isKept: (source: SourceName) => boolean) {
@@ -49,7 +51,7 @@ class FreshReadings implements Freshness {
 
   addPolled(reading: Reading): void {
     const own = this.#of(reading)
-    if (own === undefined) this.#sources.push({ polled: reading, pushed: undefined })
+    if (own === undefined) this.#sources = [...this.#sources, { polled: reading, pushed: undefined }]
     else {
       own.polled = reading
       own.pushed = undefined
@@ -58,7 +60,7 @@ class FreshReadings implements Freshness {
 
   addPushed(reading: Reading): void {
     const own = this.#of(reading)
-    if (own === undefined) this.#sources.push({ polled: { ...reading, fields: {} }, pushed: reading })
+    if (own === undefined) this.#sources = [...this.#sources, { polled: { ...reading, fields: {} }, pushed: reading }]
     else own.pushed = own.pushed === undefined ? reading : combine(own.pushed, reading)
   }
 

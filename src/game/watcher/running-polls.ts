@@ -23,11 +23,18 @@ export interface RunningPolls {
 
 export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePolls(clock)
 
+interface RunningPoll {
+  readonly source: Source
+  readonly cancel: (reason: SourceError) => void
+}
+
+const noPolls: readonly RunningPoll[] = []
+
 /** A class to save memory, as in `reachability.ts`. */
 class SourcePolls implements RunningPolls {
   readonly #clock: Clock
   /** Few: a search takes less time than a Map, and less memory. */
-  readonly #running: { readonly source: Source; readonly cancel: (reason: SourceError) => void }[] = []
+  #running: readonly RunningPoll[] = noPolls
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -49,7 +56,7 @@ class SourcePolls implements RunningPolls {
         controller.abort(reason)
         reject(reason)
       }
-      this.#running.push({ source, cancel })
+      this.#running = [...this.#running, { source, cancel }]
       cancelTimer = this.#clock.after(deadline.remainingMs(), () => {
         const late = new SourceError('timeout', `${source.target}: no complete reply within ${deadline.timeoutMs} ms`)
         cancelTimer = this.#clock.after(graceMs, () => reject(late))
@@ -57,10 +64,7 @@ class SourcePolls implements RunningPolls {
       })
       source.poll(controller.signal, deadline.at).then(resolve, reject)
     }).finally(() => {
-      this.#running.splice(
-        this.#running.findIndex((running) => running.source === source),
-        1,
-      )
+      this.#running = this.size === 1 ? noPolls : this.#running.filter((running) => running.source !== source)
       cancelTimer()
     })
   }
@@ -74,7 +78,7 @@ class SourcePolls implements RunningPolls {
   }
 
   #cancel(isUnwanted: (source: Source) => boolean): void {
-    for (const { source, cancel } of [...this.#running]) {
+    for (const { source, cancel } of this.#running) {
       if (isUnwanted(source)) cancel(new SourceError('aborted', `${source.target}: no longer watched`))
     }
   }

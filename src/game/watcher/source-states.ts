@@ -34,11 +34,13 @@ export interface SourceStatesOptions {
 
 export const createSourceStates = (options: SourceStatesOptions): SourceStates => new LoggedStates(options)
 
+const noStates: readonly SourceState[] = []
+
 /** A class to save memory, as in `reachability.ts`. */
 class LoggedStates implements SourceStates {
   readonly #options: SourceStatesOptions
   /** Few: a search takes less time than a Map, and less memory. */
-  #states: SourceState[] = []
+  #states: readonly SourceState[] = noStates
   /**
    * The error of each source's last poll, if it failed. A source that waits for its next attempt throws the same object again.
    */
@@ -113,9 +115,10 @@ class LoggedStates implements SourceStates {
   }
 
   #set(state: SourceState): void {
-    const index = this.#states.findIndex(({ source }) => source === state.source)
-    if (index === -1) this.#states.push(state)
-    else this.#states[index] = state
+    this.#states =
+      this.#find(state.source) === undefined
+        ? [...this.#states, state]
+        : this.#states.map((before) => (before.source === state.source ? state : before))
   }
 
   /** If the same parts fail again in the next poll, it is the same failure. */
