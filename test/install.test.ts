@@ -62,7 +62,7 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
     tarball = join(folder, readdirSync(folder)[0]!)
   })
 
-  it.each(versions)('installs with --engine-strict and without a warning on %s', async (version) => {
+  it.concurrent.each(versions)('installs with --engine-strict and without a warning on %s', async (version) => {
     const folder = mkdtempSync(join(tmpdir(), `${version}-`))
     const node = binaryOf(version)
     const npm = join(execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim(), 'npm', 'bin', 'npm-cli.js')

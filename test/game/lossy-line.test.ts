@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, type TestContext } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { startDemoServer } from '../../src/game/demo/server.ts'
 import { SourceError } from '../../src/game/errors.ts'
@@ -13,16 +13,20 @@ import { until } from '../helpers/until.ts'
 
 const protocols = ['status', 'rcon', 'management'] as const
 type Protocol = (typeof protocols)[number]
+type Test = Pick<TestContext, 'onTestFinished'>
 
 /** A demo server behind a line, and the one source that reads it. */
-async function startBehindLine(protocol: Protocol): Promise<{ readonly line: LossyLine; readonly sources: GivenSources }> {
+async function startBehindLine(
+  protocol: Protocol,
+  test: Test,
+): Promise<{ readonly line: LossyLine; readonly sources: GivenSources }> {
   // Without players the reply is the same in every run; the icon makes the status longer than 1 KB.
   const demo = await startDemoServer({ players: 0, scenario: 'steady' })
-  onTestFinished(demo.close)
+  test.onTestFinished(demo.close)
   const { address, rcon, management } = demo
   if (management === undefined) throw new Error('the demo server has no management protocol')
   const ports = { status: address.port, rcon: rcon.address.port, management: Number(new URL(management.url).port) }
-  const line = await createLossyLine(ports[protocol])
+  const line = await createLossyLine(ports[protocol], test)
   const { port } = line
   const sources: Readonly<Record<Protocol, GivenSources>> = {
     status: { status: { address: { ...address, port } } },
@@ -33,14 +37,14 @@ async function startBehindLine(protocol: Protocol): Promise<{ readonly line: Los
 }
 
 /** Watches a demo server by one protocol over a line, polling every 300 ms. */
-async function watchOver(protocol: Protocol, timeout: number) {
-  const { line, sources } = await startBehindLine(protocol)
+async function watchOver(protocol: Protocol, timeout: number, test: Test) {
+  const { line, sources } = await startBehindLine(protocol, test)
   const lines: string[] = []
   const note = (_: unknown, text?: string) => void lines.push(text ?? '')
   const log: Log = { ...silentLog, info: note, warn: note }
   const poll = { interval: 300, timeout, staleAfter: 30_000 }
   const fleet = createFleet({ servers: [{ name: 'a', sources }], poll, clock: systemClock, log, createSources })
-  onTestFinished(() => fleet.close())
+  test.onTestFinished(() => fleet.close())
   const watcher = fleet.watchers[0]!
   return { line, lines, watcher, up: () => watcher.snapshot().up }
 }
@@ -48,7 +52,8 @@ async function watchOver(protocol: Protocol, timeout: number) {
 const slow: Fault = { sliceBytes: 100, everyMs: 100 }
 const late: Fault = { latencyMs: 2_000 }
 
-describe.each(protocols)('%s over a line with', (protocol) => {
+// Concurrent, because these tests mostly wait.
+describe.concurrent.each(protocols)('%s over a line with', (protocol) => {
   const faults: readonly (readonly [name: string, fault: Fault, code: string])[] = [
     ['silence', 'silent', 'timeout'],
     ['resets', 'reset', 'closed'],
@@ -58,12 +63,16 @@ describe.each(protocols)('%s over a line with', (protocol) => {
     ...(protocol === 'status' ? ([['1 KB a second', slow, 'timeout']] as const) : []),
   ]
 
-  it.each(faults)(
+  it.for(faults)(
     '%s: the server is down and recovers within two attempts, with one log line for each',
     { timeout: 60_000 },
-    async (_, fault, code) => {
+    async ([, fault, code], test) => {
       // Long enough that a busy machine causes no further timeout.
-      const { line, lines, watcher, up } = await watchOver(protocol, code !== 'timeout' ? 10_000 : fault === slow ? 400 : 1_000)
+      const { line, lines, watcher, up } = await watchOver(
+        protocol,
+        code !== 'timeout' ? 10_000 : fault === slow ? 400 : 1_000,
+        test,
+      )
       watcher.start()
       await expect.poll(up, { timeout: 10_000 }).toBe(true)
       line.fault = fault
@@ -82,12 +91,12 @@ describe.each(protocols)('%s over a line with', (protocol) => {
     },
   )
 
-  it.each<[string, Fault]>([
+  it.for<[string, Fault]>([
     ['slices of 8 bytes', { sliceBytes: 8, everyMs: 1 }],
     ['a latency of 2 s', late],
     ['1 KB a second', slow],
-  ])('%s: the server is up if the timeout allows it', { timeout: 60_000 }, async (_, fault) => {
-    const { line, lines, watcher } = await watchOver(protocol, 45_000)
+  ])('%s: the server is up if the timeout allows it', { timeout: 60_000 }, async ([, fault], test) => {
+    const { line, lines, watcher } = await watchOver(protocol, 45_000, test)
     line.fault = fault
     const snapshot = await watcher.poll()
     expect(snapshot).toMatchObject({ up: true, fields: { playersOnline: { value: 0 } } })
@@ -103,8 +112,8 @@ const constantOf = (fields: Partial<Fields>) =>
 type Outcome = { readonly fields: Partial<Fields> } | { readonly code: string }
 
 describe.each(protocols)('%s that stops at any byte', (protocol) => {
-  async function start() {
-    const { line, sources } = await startBehindLine(protocol)
+  async function start(test: Test) {
+    const { line, sources } = await startBehindLine(protocol, test)
     const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
     const createSource = () => createSources({ name: 'a', sources }, context).list()[0]!
     const first = createSource()
@@ -132,8 +141,8 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
 
   it('because the connection was closed provides no wrong values, and all values once the line recovers', {
     timeout: 120_000,
-  }, async () => {
-    const { line, createSource, whole, stops } = await start()
+  }, async (test) => {
+    const { line, createSource, whole, stops } = await start(test)
     for (const stop of stops) {
       line.fault = { cutAfter: stop }
       const source = createSource()
@@ -147,8 +156,8 @@ describe.each(protocols)('%s that stops at any byte', (protocol) => {
 
   it('because the line stalls provides no wrong values, and all values once the line recovers', {
     timeout: 120_000,
-  }, async () => {
-    const { line, createSource, whole, stops } = await start()
+  }, async (test) => {
+    const { line, createSource, whole, stops } = await start(test)
     for (const stop of stops) {
       line.fault = { stallAfter: stop }
       const source = createSource()

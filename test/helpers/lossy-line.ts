@@ -1,5 +1,5 @@
 import net from 'node:net'
-import { onTestFinished } from 'vitest'
+import type { TestContext } from 'vitest'
 
 /** The fault of a line in the direction from the server; counts are per connection. */
 export type Fault =
@@ -36,7 +36,7 @@ interface Connection {
 }
 
 /** A TCP proxy to a local port with a configurable fault, like toxiproxy. It ends with the test. */
-export async function createLossyLine(port: number): Promise<LossyLine> {
+export async function createLossyLine(port: number, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<LossyLine> {
   const connections = new Set<Connection>()
   const timers = new Set<NodeJS.Timeout>()
   let fault: Fault = 'none'
