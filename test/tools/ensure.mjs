@@ -1,7 +1,8 @@
 // Installs a folder of the project that has a package.json and a lock file of its own, unless it is installed already as the lock file says.
 // Kept apart from the project's own dependencies so that a user's install stays small.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,4 +24,14 @@ export function ensure(name) {
   writeFileSync(mark, wanted)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) for (const name of process.argv.slice(2)) ensure(name)
+/** Installs one folder in this process, several at the same time in processes of their own. */
+async function main(names) {
+  if (names.length === 1) return ensure(names[0])
+  const codes = await Promise.all(
+    names.map(async (name) => (await once(spawn(process.execPath, [script, name], { stdio: 'inherit' }), 'exit'))[0]),
+  )
+  if (codes.some((code) => code !== 0)) process.exitCode = 1
+}
+
+const script = fileURLToPath(import.meta.url)
+if (process.argv[1] === script) await main(process.argv.slice(2))
