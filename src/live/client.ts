@@ -96,7 +96,7 @@ export function createEventClient({ sink, servers, turns, onLeave, ...options }:
         return
       }
       const own = events.filter(accepts)
-      if (own.length > 0) write(Buffer.concat(own.map((event) => (hasBacklog ? event.earlyBytes : event.bytes))))
+      if (own.length > 0) write(Buffer.concat(own.map((event) => (backlog === undefined ? event.bytes : event.earlyBytes))))
     },
     beat() {
       const written = sink.socket?.bytesWritten ?? 0

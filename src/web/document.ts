@@ -1,23 +1,33 @@
+import { createPauses } from '../pauses.ts'
 import type { AssetNames } from './assets.ts'
 import type { ViewContext } from './view/context.ts'
-import { h, toHtml, type ViewElement } from './view/node.ts'
-import type { PageData } from './view/types.ts'
+import { h, htmlParts, toHtml, type ViewElement } from './view/node.ts'
 
 export interface PageDocument {
   readonly title: string
   /** Servers that are down, for the icon. */
   readonly down: number
   readonly body: readonly ViewElement[]
-  readonly data: PageData
+  /** JSON of a `PageData`. */
+  readonly data: string
   readonly assets: AssetNames
   readonly entry: 'page' | 'server'
 }
 
 /** JSON for a script element: it must not end the element or start a comment. */
-const dataText = (data: PageData): string => JSON.stringify(data).replaceAll('<', '\\u003c')
+export const dataText = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c')
 
-/** A whole page, without inline scripts and styles, which the content security policy does not allow. */
-export function renderDocument({ title, down, body, data, assets, entry }: PageDocument, { root, texts }: ViewContext): string {
+/** Levels of elements from the body to a row of the table of all servers. */
+const rowDepth = 6
+
+/**
+ * A whole page, without inline scripts and styles, which the content security policy does not allow. A page of thousands of servers
+ * is rendered in slices.
+ */
+export async function renderDocument(
+  { title, down, body, data, assets, entry }: PageDocument,
+  { root, texts }: ViewContext,
+): Promise<string> {
   const asset = (name: string) => `${root}page/assets/${name}`
   const style = (href: string) => h('link', { rel: 'stylesheet', href })
   const head = [
@@ -34,9 +44,16 @@ export function renderDocument({ title, down, body, data, assets, entry }: PageD
     h('noscript', {}, style(asset(assets['plain.css']))),
   ]
   // Not a view: the text of a script is not escaped like other text.
-  const script = `<script type="application/json" id="data">${dataText(data)}</script>`
-  const html = `<html lang="${texts.language}"><head>${head.map(toHtml).join('')}</head><body>${body.map(toHtml).join('')}${script}</body></html>`
-  return `<!doctype html>${html}`
+  const script = `<script type="application/json" id="data">${data}</script>`
+  let html = `<!doctype html><html lang="${texts.language}"><head>${head.map(toHtml).join('')}</head><body>`
+  const pauses = createPauses()
+  for (const element of body) {
+    for (const part of htmlParts(element, rowDepth)) {
+      html += part
+      if (pauses.isDue()) await pauses.take()
+    }
+  }
+  return `${html}${script}</body></html>`
 }
 
 /** The page may load only resources of the service itself. */

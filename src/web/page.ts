@@ -11,8 +11,9 @@ import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
+import { createPauses } from '../pauses.ts'
 import { type AssetNames, registerAssets } from './assets.ts'
-import { renderDocument, securityHeaders } from './document.ts'
+import { dataText, renderDocument, securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
 import { toPageServer } from './page-server.ts'
@@ -26,9 +27,9 @@ import { viewControls, viewDemoNotice, viewHeader } from './view/layout.ts'
 import { h, type ViewElement } from './view/node.ts'
 import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
 import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
-import { viewTable } from './view/table.ts'
+import { viewRow, viewTable } from './view/table.ts'
 import { english } from './view/texts.ts'
-import type { FleetPage, PageServer, ServerDetails } from './view/types.ts'
+import type { FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
 
 export interface PageOptions {
   readonly fleet: Fleet
@@ -47,8 +48,8 @@ export interface PageOptions {
 
 /** Number of cards in the HTML itself, for the first paint. */
 const firstCards = 12
-/** Milliseconds for which the rendered page of the fleet is cached: it may have thousands of servers. */
-const keepFor = 500
+/** Milliseconds for which the rendered page of the fleet is reused, as a multiple of the time that rendering it takes. */
+const [minKeepFor, maxKeepFor] = [500, 10_000]
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
@@ -73,12 +74,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const pageServer = (watcher: Watcher): PageServer =>
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
 
-  const fleetPage = (): FleetPage => ({
-    kind: 'fleet',
-    at: Math.round(clock.wall()),
-    servers: fleet.watchers.map(pageServer),
-    peak: past.peakToday() ?? null,
-  })
+  async function fleetPage(): Promise<FleetPage> {
+    const servers = await mapInSlices(fleet.watchers, pageServer)
+    return { kind: 'fleet', at: Math.round(clock.wall()), servers, peak: past.peakToday() ?? null }
+  }
 
   const details = (watcher: Watcher): ServerDetails => ({
     server: pageServer(watcher),
@@ -99,9 +98,10 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
         readonly at: number
         readonly servers: Fleet['servers']
         readonly html: Map<string, Promise<Buffer>>
-        readonly page: FleetPage
+        readonly page: Promise<FleetPage>
       }
     | undefined
+  let keepFor = minKeepFor
 
   const entryPointsOf = perBasePath((basePath) => prepareJson(entryPoints(options, basePath), { vary: 'Accept' }))
 
@@ -113,9 +113,25 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       last = { at: clock.now(), servers, html: new Map(), page: fleetPage() }
     const { html, page } = last
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const context = contextOf(request)
-    const body = html.get(coding) ?? compress(renderFleet(page, assets, past, context), coding)
+    const render = async () => {
+      const text = await renderFleet(await page, assets, past, contextOf(request))
+      return compress(text, coding)
+    }
+    const begun = clock.now()
+    const isFirst = html.size === 0
+    const body = html.get(coding) ?? render()
     html.set(coding, body)
+    if (isFirst) {
+      const made = last
+      body.then(
+        () => {
+          keepFor = Math.min(maxKeepFor, Math.max(minKeepFor, 10 * (clock.now() - begun)))
+        },
+        () => {
+          if (last === made) last = undefined
+        },
+      )
+    }
     return sendHtml(reply, await body, coding)
   })
 
@@ -124,7 +140,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const context = contextOf(request)
     const watcher = requireWatcher(request)
     const base = `${request.protocol}://${request.host}${request.basePath}/`
-    const html = renderServer(details(watcher), base, assets, context)
+    const html = await renderServer(details(watcher), base, assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
 
@@ -181,7 +197,22 @@ function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyRep
   return reply.send(body)
 }
 
-function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): string {
+/** Like `map`, without blocking the event loop. */
+async function mapInSlices<T, R>(items: readonly T[], convert: (item: T) => R): Promise<readonly R[]> {
+  const results: R[] = []
+  const pauses = createPauses()
+  for (const item of items) {
+    results.push(convert(item))
+    if (pauses.isDue()) await pauses.take()
+  }
+  return results
+}
+
+async function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): Promise<string> {
+  const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
+  const { servers, ...rest } = page
+  const serverTexts = await mapInSlices(servers, dataText)
+  const data = `${dataText(rest).slice(0, -1)},"servers":[${serverTexts.join(',')}]}`
   const totals = totalsOf(page.servers, context)
   const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
   const cards = page.servers
@@ -199,16 +230,17 @@ function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, contex
       h('h1', { class: 'hidden' }, context.texts.servers),
       h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
       viewControls(groups, context),
+      h('p', { id: 'empty', class: 'empty', hidden: page.servers.length > 0 }, context.texts.noServers),
       h('div', { id: 'cards' }, h('div', { role: 'list' }, h('div', { class: 'cards', role: 'none' }, cards))),
-      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(page.servers, context)),
+      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(rows, context)),
     ),
     h('div', { id: 'tip', role: 'tooltip', hidden: true }),
   ]
   const title = pageTitle(totals, context.title)
-  return renderDocument({ title, down: totals.down, body, data: page, assets, entry: 'page' }, context)
+  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page' }, context)
 }
 
-function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): string {
+function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): Promise<string> {
   const { server } = details
   const totals = totalsOf([server], context)
   const body: ViewElement[] = [
@@ -227,6 +259,6 @@ function renderServer(details: ServerDetails, base: string, assets: AssetNames, 
     h('div', { id: 'tip', role: 'tooltip', hidden: true }),
   ]
   const title = pageTitle(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
-  const data = { kind: 'server', at: context.now, details } as const
+  const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
   return renderDocument({ title, down: totals.down, body, data, assets, entry: 'server' }, context)
 }

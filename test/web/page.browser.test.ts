@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
 import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
 import { hasTool } from '../helpers/require-tool.ts'
+import { buildTestApp } from '../helpers/test-app.ts'
 import { until } from '../helpers/until.ts'
 
 const screenshots = join(import.meta.dirname, '..', 'screenshots')
@@ -96,6 +97,24 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     isAway = false
     fleet.servers.lobby.world.join('Returner')
     await card(page, 'lobby').getByLabel('3 of 20 players').waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('is live for a server of any name, and shows that it is no longer watched, and that it is again', async () => {
+    const name = 'A "b", c & d/é'
+    const service = await buildTestApp({ scripts: { [name]: { status: { motd: 'first' } } } })
+    const { page, problems } = await openPage(browser, { mayFail: () => service.fleet.servers.length === 0 })
+    await page.goto(`${service.url}/servers/${encodeURIComponent(name)}`)
+    await page.locator('#connection[data-state=live]').waitFor()
+    service.fleet.scripts[name] = { status: { motd: 'second' } }
+    await service.fleet.pollAll()
+    await page.locator('#head').getByText('second', { exact: true }).waitFor()
+    const { servers } = service.fleet
+    service.fleet.update([])
+    await page.getByRole('alert').getByText('This server is no longer watched.').waitFor()
+    service.fleet.update(servers)
+    await service.fleet.pollAll()
+    await page.getByRole('alert').waitFor({ state: 'hidden' })
     expect(problems).toEqual([])
   })
 

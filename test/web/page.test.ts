@@ -102,9 +102,27 @@ describe('/', () => {
     }
   })
 
+  it('does not show all as well while states are unknown', async () => {
+    const { get } = await buildTestApp({ scripts: { Server: exampleServer, other: exampleServer }, polled: false })
+    const html = await text(get('/', browser))
+    expect(html).not.toContain('All is well')
+    expect(html).toMatch(/<div class="tile plain"><dt>Need attention<\/dt><dd><b>0<\/b> <span>2 unknown<\/span>/)
+    expect(html).toContain('not polled yet')
+  })
+
+  it('does not show a server as never polled once its values are stale', async () => {
+    const { get, clock } = await buildTestApp({ scripts: { Server: exampleServer } })
+    await clock.advance(60_000)
+    const html = await text(get('/', browser))
+    expect(html).toContain('no recent poll')
+    expect(html).not.toContain('not polled yet')
+  })
+
   it('has no server', async () => {
     const { get } = await buildTestApp({ scripts: {} })
-    expect((await get('/', browser)).status).toBe(200)
+    const html = await text(get('/', browser))
+    expect(html).toMatch(/<p id="empty" class="empty">No server is watched\./)
+    expect(html).not.toContain('All is well')
     expect((await get('/servers/none', browser)).status).toBe(404)
   })
 })

@@ -43,17 +43,21 @@ export function setUpTheme(): void {
   })
 }
 
-/** Shows whether the values are live; if they are not, the whole page is marked. */
-export function showConnection(isConnected: boolean, lastMessage: number): void {
+/**
+ * Shows whether the values are live; if they are not, the whole page is marked.
+ * @param reason why they are not although the service answers
+ */
+export function showConnection(isConnected: boolean, lastMessage: number, reason?: string): void {
   const { connection, stale } = english
   const place = required('connection')
   const text = isConnected ? connection.live : connection.reconnecting
   place.dataset.state = isConnected ? 'live' : 'reconnecting'
   if (place.textContent !== text) place.textContent = text
   const notice = required('stale')
-  notice.hidden = isConnected
-  if (!isConnected) notice.textContent = stale(format.time(lastMessage))
-  document.documentElement.classList.toggle('offline', !isConnected)
+  const isLive = isConnected && reason === undefined
+  notice.hidden = isLive
+  if (!isLive) notice.textContent = reason ?? stale(format.time(lastMessage))
+  document.documentElement.classList.toggle('offline', !isLive)
 }
 
 /** Title and icon of the tab. */

@@ -114,7 +114,9 @@ export function createControls(onChange: () => void) {
     const sorted = matching.toSorted(orders[sort.value] ?? (() => 0))
     const label =
       sorted.length === 0
-        ? texts.controls.none
+        ? servers.length === 0
+          ? texts.controls.empty
+          : texts.controls.none
         : texts.controls.shown(format.integer(sorted.length), format.integer(servers.length))
     if (count.textContent !== label) count.textContent = label
     const titles = [...new Set(servers.map(({ group }) => group))]

@@ -41,6 +41,7 @@ function start(data: FleetPage): void {
     drawSummary(viewSummary(totals, peak, context))
     showTab(pageTitle(totals, context.title), totals.down)
     cards.draw()
+    required('empty').hidden = servers.length > 0
     const moved = controls.followsState() && rankText(servers) !== ranks
     const isDue = isIncomplete || (moved && Date.now() - arrangedAt > rearrangeAfter)
     if (isDue && !isUsed(cards.element)) arrange()

@@ -18,6 +18,9 @@ function start(first: ServerDetails, at: number): void {
   let details = first
   let lastMessage = at
   let timer: ReturnType<typeof setTimeout> | undefined
+  let isConnected = false
+  /** True while the service no longer watches the server. */
+  let isRemoved = false
   const { name } = first.server
   const [drawHead, drawBody] = [createSlot(required('head')), createSlot(required('body'))]
 
@@ -29,11 +32,19 @@ function start(first: ServerDetails, at: number): void {
     showTab(pageTitle(totals, `${cleanName(name)} – ${context.title}`), totals.down)
   }
 
+  function showState(): void {
+    showConnection(isConnected, lastMessage, isRemoved ? contextNow().texts.server.removed : undefined)
+  }
+
   async function reload(): Promise<void> {
     clearTimeout(timer)
     timer = setTimeout(reload, reloadAfter)
     try {
       const response = await fetch(`${contextNow().root}page/servers/${encodeURIComponent(name)}`)
+      if (isRemoved !== (response.status === 404)) {
+        isRemoved = !isRemoved
+        showState()
+      }
       if (!response.ok) return
       details = (await response.json()) as ServerDetails
       draw()
@@ -49,7 +60,7 @@ function start(first: ServerDetails, at: number): void {
   createCharts(required('charts'), name, firstRange(first))
   timer = setTimeout(reload, reloadAfter)
   followEvents({
-    url: `${contextNow().root}page/events?servers=${encodeURIComponent(encodeURIComponent(name))}`,
+    url: `${contextNow().root}page/events?servers=${encodeURIComponent(name)}`,
     onEvent(event) {
       lastMessage = Date.now()
       const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
@@ -57,11 +68,14 @@ function start(first: ServerDetails, at: number): void {
         details = { ...details, server }
         draw()
       }
-      if (event.event === 'change' || event.event === 'snapshot') return
+      if (event.event === 'change' || (event.event === 'snapshot' && !isRemoved)) return
       clearTimeout(timer)
       timer = setTimeout(reload, soon)
     },
-    onConnected: (isConnected) => showConnection(isConnected, lastMessage),
+    onConnected(isNowConnected) {
+      isConnected = isNowConnected
+      showState()
+    },
   })
 }
 

@@ -73,7 +73,7 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
       texts.reason.upgrading(state.worldUpgradeProgress === null ? '' : format.percent(state.worldUpgradeProgress)),
     ]
   if (state.asleep === true) return ['asleep', texts.reason.asleep]
-  if (state.up === null) return ['unknown', texts.reason.unknown]
+  if (state.up === null) return ['unknown', server.lastContact === null ? texts.reason.unknown : texts.reason.stale]
   if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]
   if (state.responsive === false) return ['hung', texts.reason.hung]
   // Stopped ticks are not slow ticks.

@@ -52,11 +52,26 @@ export function attributesOf({ attributes }: ViewElement): readonly (readonly [s
   return found
 }
 
-export function toHtml(node: ViewNode): string {
-  if (typeof node === 'string') return escapeHtml(node)
+function openTag(node: ViewElement): string {
   let html = `<${node.tag}`
   for (const [name, value] of attributesOf(node)) html += ` ${name}="${escapeHtml(value)}"`
-  html += '>'
+  return `${html}>`
+}
+
+/** The HTML of a node in parts, each of one element at most `depth` levels below it. */
+export function* htmlParts(node: ViewNode, depth: number): Generator<string> {
+  if (typeof node === 'string' || depth === 0 || voidTags.has(node.tag)) {
+    yield toHtml(node)
+    return
+  }
+  yield openTag(node)
+  for (const child of node.children) yield* htmlParts(child, depth - 1)
+  yield `</${node.tag}>`
+}
+
+export function toHtml(node: ViewNode): string {
+  if (typeof node === 'string') return escapeHtml(node)
+  let html = openTag(node)
   if (voidTags.has(node.tag)) return html
   for (const child of node.children) html += toHtml(child)
   return `${html}</${node.tag}>`

@@ -53,7 +53,13 @@ export function viewServerHead({ server, record }: ServerDetails, context: ViewC
         texts.server.lastContact,
         server.lastContact === null ? texts.server.never : viewRelative(server.lastContact, context),
       ),
-      record !== null && fact(texts.server.record, h('b', {}, format.integer(record.players)), ` ${format.dateTime(record.at)}`),
+      record !== null &&
+        fact(
+          texts.server.record,
+          h('b', {}, format.integer(record.players)),
+          ' ',
+          h('span', { class: 'when' }, format.dateTime(record.at)),
+        ),
     ),
     h('p', { class: `light ${ticks.light}` }, h('span', { class: 'lamp', 'aria-hidden': 'true' }), ticks.reason),
   )

@@ -14,13 +14,15 @@ export interface Totals {
   readonly down: number
   /** Null if no server has a known count. */
   readonly players: number | null
+  /** Servers whose state is unknown. */
+  readonly unknown: number
   readonly slots: number
   /** Worst first. */
   readonly attention: readonly { readonly server: PageServer; readonly health: Health }[]
 }
 
 export function totalsOf(servers: readonly PageServer[], { texts, format }: ViewContext): Totals {
-  let [up, down, slots] = [0, 0, 0]
+  let [up, down, unknown, slots] = [0, 0, 0, 0]
   let players: number | null = null
   const attention: { readonly server: PageServer; readonly health: Health }[] = []
   // A single pass, because this runs for every change of one of a thousand servers.
@@ -33,10 +35,11 @@ export function totalsOf(servers: readonly PageServer[], { texts, format }: View
     }
     const health = healthOf(server, texts, format)
     if (health.name === 'down') down++
+    if (health.name === 'unknown') unknown++
     if (health.needsAttention) attention.push({ server, health })
   }
   attention.sort((a, b) => a.health.rank - b.health.rank)
-  return { all: servers.length, up, down, players, slots, attention }
+  return { all: servers.length, up, down, players, unknown, slots, attention }
 }
 
 const tile = (name: string, label: string, big: string, small: string): ViewElement =>
@@ -46,15 +49,22 @@ const tile = (name: string, label: string, big: string, small: string): ViewElem
 export function viewSummary(totals: Totals, peak: FleetPage['peak'], context: ViewContext): ViewElement {
   const { texts, format } = context
   const { summary } = texts
-  const { all, up, players, slots, attention } = totals
-  const tone = totals.down > 0 ? 'down' : attention.length > 0 ? 'lagging' : 'up'
+  const { all, up, players, unknown, slots, attention } = totals
+  const isWell = all > 0 && unknown === 0
+  const tone = totals.down > 0 ? 'down' : attention.length > 0 ? 'lagging' : isWell ? 'up' : 'plain'
+  const others = unknown > 0 ? summary.unknown(format.integer(unknown)) : isWell && attention.length === 0 ? summary.none : ''
   return h(
     'section',
     { class: 'summary', 'aria-label': summary.label },
     h(
       'dl',
       { class: 'tiles' },
-      tile(totals.down > 0 ? 'down' : up === all ? 'up' : 'plain', summary.up, format.integer(up), `/ ${format.integer(all)}`),
+      tile(
+        totals.down > 0 ? 'down' : all > 0 && up === all ? 'up' : 'plain',
+        summary.up,
+        format.integer(up),
+        `/ ${format.integer(all)}`,
+      ),
       tile(
         'plain',
         summary.players,
@@ -67,7 +77,7 @@ export function viewSummary(totals: Totals, peak: FleetPage['peak'], context: Vi
         peak === null ? '–' : format.integer(peak.players),
         peak === null ? summary.noPeak : summary.at(format.time(peak.at)),
       ),
-      tile(tone, summary.attention, format.integer(attention.length), attention.length === 0 ? summary.none : ''),
+      tile(tone, summary.attention, format.integer(attention.length), others),
     ),
     attention.length > 0 &&
       h(

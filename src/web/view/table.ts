@@ -5,8 +5,8 @@ import { healthOf } from './health.ts'
 import { h, type ViewElement } from './node.ts'
 import type { PageServer } from './types.ts'
 
-/** All servers in rows, for readers without JavaScript. */
-export function viewTable(servers: readonly PageServer[], context: ViewContext): ViewElement {
+/** @param rows one for each server; for readers without JavaScript */
+export function viewTable(rows: readonly ViewElement[], context: ViewContext): ViewElement {
   const { table } = context.texts
   return h(
     'div',
@@ -24,16 +24,12 @@ export function viewTable(servers: readonly PageServer[], context: ViewContext):
           Object.values(table.columns).map((name) => h('th', { scope: 'col' }, name)),
         ),
       ),
-      h(
-        'tbody',
-        {},
-        servers.map((server) => viewRow(server, context)),
-      ),
+      h('tbody', {}, rows),
     ),
   )
 }
 
-function viewRow(server: PageServer, context: ViewContext): ViewElement {
+export function viewRow(server: PageServer, context: ViewContext): ViewElement {
   const { texts, format, root } = context
   const { online, max, tickRate, tickTimeMean, latency } = server.state
   const health = healthOf(server, texts, format)

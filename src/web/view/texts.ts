@@ -5,6 +5,7 @@ export const english = {
   skip: 'Skip to the servers',
   docs: 'API',
   servers: 'Servers',
+  noServers: 'No server is watched. Set MC_SERVER=host:port, or list servers in the configuration file.',
   backToServers: 'All servers',
   theme: 'Theme',
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
@@ -29,6 +30,7 @@ export const english = {
     attention: 'Need attention',
     attentionList: 'Servers that need attention',
     none: 'All is well',
+    unknown: (count: string) => `${count} unknown`,
     more: (count: string) => `and ${count} more`,
   },
 
@@ -69,6 +71,7 @@ export const english = {
     longTicks: (mean: string, budget: string) => `${mean} ms per tick; more than ${budget} ms is lag`,
     limited: (source: string, why: string) => `${source}: ${why}`,
     unknown: 'not polled yet',
+    stale: 'no recent poll',
     frozen: 'ticking is stopped by /tick freeze',
     paused: 'no player is online, so ticking is paused',
     up: 'answers',
@@ -125,6 +128,7 @@ export const english = {
     noGroup: 'Other servers',
     shown: (count: string, all: string) => `${count} of ${all} servers`,
     none: 'No server matches.',
+    empty: 'No servers',
     clear: 'Show all servers',
   },
 
@@ -143,11 +147,12 @@ export const english = {
   },
 
   server: {
+    removed: 'This server is no longer watched.',
     address: 'Address',
     software: 'Software',
     latency: 'Latency',
     lastContact: 'Last contact',
-    record: 'Record number of players',
+    record: 'Most players',
     never: 'never',
     playersOnline: 'Players online',
     noPlayers: 'No players online.',
