@@ -39,7 +39,7 @@ export function watch({ signal, ...options }: WatchOptions): ServerWatcher {
   const fleet = createFleet({ servers: [server], poll, clock, log: silentLog, network, createSources })
   const [watcher] = fleet.watchers
   if (watcher === undefined) throw new Error('a fleet of one server has no watcher')
-  const newest = watcher.snapshot
+  const newest = () => watcher.snapshot()
   const first = newest()
   const waiting = new Set<() => void>()
   let isClosed = false

@@ -92,7 +92,10 @@ export function createFeeds({ fleet, icons, clock, staleAfter }: FeedsOptions): 
   return {
     open(send) {
       const { forgetIcon, ...queue } = createFeed(send, icons)
-      const addNewest = ({ snapshot }: Pick<Watcher, 'snapshot'>) => queue.add(snapshot(), codec.encode(snapshot(), clock.now()))
+      function addNewest(watcher: Pick<Watcher, 'snapshot'>): void {
+        const snapshot = watcher.snapshot()
+        queue.add(snapshot, codec.encode(snapshot, clock.now()))
+      }
       const feed: Feed = {
         ...queue,
         repeat(server) {

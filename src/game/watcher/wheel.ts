@@ -4,8 +4,8 @@ import { createPauses, type Pauses } from '../../pauses.ts'
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */
 const tickMs = 5
 /**
- * Actions that run together. The next ones follow in a microtask: what an action starts, such as a connection, runs in microtasks
- * too, so that a slice measures it.
+ * Number of actions in one batch. The next batch follows in a microtask: what an action starts, such as a connection, runs in
+ * microtasks too, so that a slice measures it.
  */
 const batchSize = 4
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */

@@ -124,8 +124,9 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       mistake: 'Parameter "width" is "2000"; expected an integer from 300 to 1200.',
     })
     routes.get(`${place.path}/banner.png`, { schema }, async (request, reply) => {
-      const { settings, snapshot: newest } = place.watcher(request)
-      const snapshot = newest()
+      const watcher = place.watcher(request)
+      const { settings } = watcher
+      const snapshot = watcher.snapshot()
       const { width, theme: name } = request.query
       const summary = summarise(snapshot, settings.staleAfter)
       const picture: Picture = {
@@ -151,8 +152,9 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       mistake: `Parameter "show" is "ping"; expected ${badgeKinds.join(', ')}.`,
     })
     routes.get(`${place.path}/badge.svg`, { schema }, async (request, reply) => {
-      const { server, settings, snapshot } = place.watcher(request)
-      const summary = summarise(snapshot(), settings.staleAfter)
+      const watcher = place.watcher(request)
+      const { server, settings } = watcher
+      const summary = summarise(watcher.snapshot(), settings.staleAfter)
       const content = badgeContent(request.query.show, summary, () => history.uptime(server, 90))
       const picture: Picture = {
         type: 'image/svg+xml',
@@ -175,7 +177,8 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       mistake: 'Parameter "height" is "10"; expected an integer from 100 to 800.',
     })
     routes.get(`${place.path}/chart.png`, { schema }, async (request, reply) => {
-      const { server, snapshot } = place.watcher(request)
+      const watcher = place.watcher(request)
+      const { server } = watcher
       const { series: names, range: period, width, height, theme: name } = request.query
       const [first, ...others] = names.map((name) => seriesOf[name].unit)
       if (others.some((unit) => unit !== first)) {
@@ -190,7 +193,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         key: JSON.stringify([
           'chart',
           server,
-          numberOf(snapshot()),
+          numberOf(watcher.snapshot()),
           Math.floor(clock.wall() / 30_000),
           names,
           period,

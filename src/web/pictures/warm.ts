@@ -21,8 +21,8 @@ async function warm(): Promise<void> {
 let warmed: Promise<void> | undefined
 
 /**
- * Loads in small steps, once per process, what the first picture needs: fonts, compiled functions and the renderer. Together they
- * would block the event loop for some 80 ms.
+ * Loads everything that the first picture needs in small steps, once per process: fonts, compiled functions and the renderer. In
+ * one step it would block the event loop for some 80 ms.
  */
 export function warmPictures(): Promise<void> {
   warmed ??= warm()
