@@ -13,8 +13,9 @@ export interface Tapped {
 export function tapNetwork(network: Network): { readonly network: Network; readonly connections: readonly Tapped[] } {
   const connections: Tapped[] = []
 
-  function connect(...target: Parameters<Network['connect']>): Socket {
-    const socket = network.connect(...target)
+  function connect(...[addresses, port]: Parameters<Network['connect']>): Socket {
+    // Without options: all chunks must go through push().
+    const socket = network.connect(addresses, port)
     const tapped: Tapped = { sent: [], received: [] }
     connections.push(tapped)
     socket.once('connect', () => {

@@ -45,7 +45,7 @@ function source(more: Record<string, unknown> = {}, clock: Parameters<typeof cre
     log: silentLog,
     random: () => 0.5,
     push: (reading) => pushed.push(reading),
-    requestPoll: requests.request,
+    requestPoll: (name, at) => requests.request(name, at),
     connectBackoff: createConnectBackoffs(clock, () => 0.5).acquire,
   }
   const made = createManagementSource({ url: server.url, secret: server.secret, ...more }, context)
