@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks'
 
 /** Time for which long work blocks the event loop, milliseconds: polls and requests run between its slices. */
 const sliceMs = 8
-/** The same while the event loop is busy: otherwise a turn of 100 ms would leave long work 8 % of the time. */
-const maxSliceMs = 20
-/** The part of the time that long work gets while the event loop is busy. */
-const share = 0.25
+/** The same while the event loop is busy: otherwise long work would get little of the time. */
+const maxSliceMs = 16
+/** Length of a slice, as a part of the turn before it. */
+const share = 0.5
 
 /** Splits long work into slices: `if (pauses.isDue()) await pauses.take()` after each small part of it. */
 export interface Pauses {
