@@ -30,3 +30,14 @@ export function createPauses(now: () => number = () => performance.now()): Pause
     },
   }
 }
+
+/** Like `map`, with pauses. */
+export async function mapInSlices<T, R>(items: readonly T[], convert: (item: T) => R): Promise<readonly R[]> {
+  const results: R[] = []
+  const pauses = createPauses()
+  for (const item of items) {
+    results.push(convert(item))
+    if (pauses.isDue()) await pauses.take()
+  }
+  return results
+}

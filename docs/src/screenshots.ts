@@ -1,16 +1,18 @@
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import sharp from 'sharp'
 import { createPreviewServer } from '../../grafana/src/preview/server.ts'
 import { startPrometheus } from '../../test/grafana/prometheus-server.ts'
 import { startDemoFleet } from '../../test/helpers/demo-fleet.ts'
+import { writeSimulatedPast } from './simulated-past.ts'
 
-// Makes the pictures of docs/images from demo servers: npx tsx docs/src/screenshots.ts [MINUTES] Needs Chromium and Prometheus;
-// it waits for MINUTES, which the charts then show.
+// Makes the pictures of docs/images from demo servers with a simulated past: npx tsx docs/src/screenshots.ts [MINUTES]
+// Needs Chromium and Prometheus; it waits for MINUTES, which the dashboards then show.
 
 const minutes = Number(process.argv[2] ?? 4)
 const images = join(import.meta.dirname, '..', 'images')
@@ -27,7 +29,18 @@ interface Shot {
 }
 
 mkdirSync(images, { recursive: true })
-const fleet = await startDemoFleet()
+const history = mkdtempSync(join(tmpdir(), 'tickwarden-screenshots-'))
+const usual = { tickTimeMs: 13, tickRate: 20 }
+const past = [
+  { name: 'survival', players: 14, ...usual, outages: [31 * 24, 73 * 24] },
+  { name: 'creative', players: 17, tickTimeMs: 60, tickRate: 14, outages: [] },
+  { name: 'lobby', players: 3, ...usual, outages: [9 * 24] },
+  { name: 'minigames', players: 9, tickTimeMs: 24, tickRate: 20, outages: [5, 52 * 24] },
+  { name: 'archive', players: 2, ...usual, outages: [20 * 24, 21 * 24] },
+  { name: 'skyblock', players: 6, ...usual, outages: [] },
+]
+await writeSimulatedPast(history, past, Date.now())
+const fleet = await startDemoFleet({ HISTORY_DIR: history })
 const prometheus = await startPrometheus({
   global: { scrape_interval: '1s', scrape_timeout: '1s' },
   scrape_configs: [{ job_name: 'tickwarden', static_configs: [{ targets: [new URL(fleet.url).host] }] }],
@@ -72,4 +85,5 @@ try {
   preview.close()
   await prometheus.stop()
   await fleet.close()
+  rmSync(history, { recursive: true })
 }

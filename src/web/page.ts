@@ -11,25 +11,19 @@ import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
-import { createPauses } from '../pauses.ts'
-import { type AssetNames, registerAssets } from './assets.ts'
-import { dataText, renderDocument, securityHeaders } from './document.ts'
+import { mapInSlices } from '../pauses.ts'
+import { registerAssets } from './assets.ts'
+import { securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
 import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
-import { viewCard, viewPast } from './view/card.ts'
-import { cleanName } from './view/clean-text.ts'
+import { renderFleet, renderServer } from './render-page.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
-import { viewControls, viewDemoNotice, viewHeader } from './view/layout.ts'
-import { h, type ViewElement } from './view/node.ts'
-import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
-import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
-import { viewRow, viewTable } from './view/table.ts'
 import { english } from './view/texts.ts'
-import type { FleetPage, PageData, PageServer, ServerDetails } from './view/types.ts'
+import type { FleetPage, PageServer, ServerDetails } from './view/types.ts'
 
 export interface PageOptions {
   readonly fleet: Fleet
@@ -46,8 +40,6 @@ export interface PageOptions {
   readonly metricsPath?: string
 }
 
-/** Number of cards in the HTML itself, for the first paint. */
-const firstCards = 12
 /** Milliseconds for which the rendered page of the fleet is reused, as a multiple of the time that rendering it takes. */
 const [minKeepFor, maxKeepFor] = [500, 10_000]
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
@@ -195,70 +187,4 @@ function sendHtml(reply: FastifyReply, body: Buffer, coding: string): FastifyRep
   })
   if (coding !== 'identity') reply.header('content-encoding', coding)
   return reply.send(body)
-}
-
-/** Like `map`, without blocking the event loop. */
-async function mapInSlices<T, R>(items: readonly T[], convert: (item: T) => R): Promise<readonly R[]> {
-  const results: R[] = []
-  const pauses = createPauses()
-  for (const item of items) {
-    results.push(convert(item))
-    if (pauses.isDue()) await pauses.take()
-  }
-  return results
-}
-
-async function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): Promise<string> {
-  const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
-  const { servers, ...rest } = page
-  const serverTexts = await mapInSlices(servers, dataText)
-  const data = `${dataText(rest).slice(0, -1)},"servers":[${serverTexts.join(',')}]}`
-  const totals = totalsOf(page.servers, context)
-  const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
-  const cards = page.servers
-    .slice(0, firstCards)
-    .map((server) =>
-      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past.card(server.name), context), context)),
-    )
-  const body: ViewElement[] = [
-    viewHeader(context),
-    ...viewDemoNotice(context),
-    h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
-    h(
-      'main',
-      { id: 'main' },
-      h('h1', { class: 'hidden' }, context.texts.servers),
-      h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
-      viewControls(groups, context),
-      h('p', { id: 'empty', class: 'empty', hidden: page.servers.length > 0 }, context.texts.noServers),
-      h('div', { id: 'cards' }, h('div', { role: 'list' }, h('div', { class: 'cards', role: 'none' }, cards))),
-      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(rows, context)),
-    ),
-    h('div', { id: 'tip', role: 'tooltip', hidden: true }),
-  ]
-  const title = pageTitle(totals, context.title)
-  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page' }, context)
-}
-
-function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): Promise<string> {
-  const { server } = details
-  const totals = totalsOf([server], context)
-  const body: ViewElement[] = [
-    viewHeader(context),
-    ...viewDemoNotice(context),
-    h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
-    h(
-      'main',
-      { id: 'main' },
-      h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${context.texts.backToServers}`)),
-      h('div', { id: 'head' }, viewServerHead(details, context)),
-      h('div', { id: 'charts' }),
-      h('div', { id: 'body' }, viewServerBody(details, context)),
-      h('div', { id: 'share' }, viewShare(base, server.name, context)),
-    ),
-    h('div', { id: 'tip', role: 'tooltip', hidden: true }),
-  ]
-  const title = pageTitle(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
-  const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
-  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'server' }, context)
 }

@@ -19,6 +19,7 @@ function start(data: FleetPage): void {
   let arrangedAt = 0
   /** True if servers have been added or removed since the cards were arranged. */
   let isIncomplete = false
+  const empty = required('empty')
   const drawSummary = createSlot(required('summary'))
   const cards = createCards(data.servers, (next) => {
     peak = next
@@ -41,7 +42,7 @@ function start(data: FleetPage): void {
     drawSummary(viewSummary(totals, peak, context))
     showTab(pageTitle(totals, context.title), totals.down)
     cards.draw()
-    required('empty').hidden = servers.length > 0
+    if (empty.hidden !== servers.length > 0) empty.hidden = !empty.hidden
     const moved = controls.followsState() && rankText(servers) !== ranks
     const isDue = isIncomplete || (moved && Date.now() - arrangedAt > rearrangeAfter)
     if (isDue && !isUsed(cards.element)) arrange()

@@ -1,0 +1,75 @@
+import { mapInSlices } from '../pauses.ts'
+import type { AssetNames } from './assets.ts'
+import { dataText, renderDocument } from './document.ts'
+import type { PagePast } from './past.ts'
+import { viewCard, viewPast } from './view/card.ts'
+import { cleanName } from './view/clean-text.ts'
+import type { ViewContext } from './view/context.ts'
+import { viewControls, viewDemoNotice, viewHeader } from './view/layout.ts'
+import { h, type ViewElement } from './view/node.ts'
+import { viewServerBody, viewServerHead, viewShare } from './view/server.ts'
+import { pageTitle, totalsOf, viewSummary } from './view/summary.ts'
+import { viewRow, viewTable } from './view/table.ts'
+import type { FleetPage, PageData, ServerDetails } from './view/types.ts'
+
+/** Number of cards in the HTML itself, for the first paint. */
+const firstCards = 12
+
+/** What both pages have around their content. */
+const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly ViewElement[] => [
+  viewHeader(context),
+  ...viewDemoNotice(context),
+  h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
+  h('main', { id: 'main' }, content),
+  h('div', { id: 'tip', role: 'tooltip', hidden: true }),
+]
+
+/** The HTML of the page of all servers. */
+export async function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): Promise<string> {
+  const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
+  const { servers, ...rest } = page
+  const serverTexts = await mapInSlices(servers, dataText)
+  const data = `${dataText(rest).slice(0, -1)},"servers":[${serverTexts.join(',')}]}`
+  const totals = totalsOf(page.servers, context)
+  const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
+  const cards = page.servers
+    .slice(0, firstCards)
+    .map((server) =>
+      h('div', { role: 'listitem' }, viewCard(server, viewPast(server.name, past.card(server.name), context), context)),
+    )
+  const body = bodyOf(
+    [
+      h('h1', { class: 'hidden' }, context.texts.servers),
+      h('div', { id: 'summary' }, viewSummary(totals, page.peak, context)),
+      viewControls(groups, context),
+      h('p', { id: 'empty', class: 'empty', hidden: page.servers.length > 0 }, context.texts.noServers),
+      h('div', { id: 'cards' }, h('div', { role: 'list' }, h('div', { class: 'cards', role: 'none' }, cards))),
+      h('noscript', {}, h('p', { class: 'note' }, context.texts.connection.noScript), viewTable(rows, context)),
+    ],
+    context,
+  )
+  const title = pageTitle(totals, context.title)
+  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'page' }, context)
+}
+
+/**
+ * The HTML of the page of one server.
+ * @param base URL of the service, with a trailing slash
+ */
+export function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): Promise<string> {
+  const { server } = details
+  const totals = totalsOf([server], context)
+  const body = bodyOf(
+    [
+      h('p', { class: 'crumb' }, h('a', { href: context.root || './' }, `← ${context.texts.backToServers}`)),
+      h('div', { id: 'head' }, viewServerHead(details, context)),
+      h('div', { id: 'charts' }),
+      h('div', { id: 'body' }, viewServerBody(details, context)),
+      h('div', { id: 'share' }, viewShare(base, server.name, context)),
+    ],
+    context,
+  )
+  const title = pageTitle(totals, `${cleanName(server.name)} – ${cleanName(context.title)}`)
+  const data = dataText({ kind: 'server', at: context.now, details } satisfies PageData)
+  return renderDocument({ title, down: totals.down, body, data, assets, entry: 'server' }, context)
+}
