@@ -79,10 +79,12 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
-  // Loaded only if it is needed, as it takes long: the client of Redis is large.
-  const { createReplica } = stateUrl === undefined ? {} : await import('../cluster/replica.ts')
+  // Loaded only if it is needed: the client of Redis is large.
   const replica =
-    stateUrl && createReplica?.({ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger })
+    stateUrl &&
+    (await import('../cluster/replica.ts')).createReplica({
+      ...{ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger },
+    })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     onPollStart: pollDelays.observe,

@@ -24,7 +24,7 @@ export function ensure(name) {
   writeFileSync(mark, wanted)
 }
 
-/** Installs one folder in this process, several at the same time in processes of their own. */
+/** Installs one folder in this process, several at the same time in separate processes. */
 async function main(names) {
   if (names.length === 1) return ensure(names[0])
   const codes = await Promise.all(
