@@ -59,7 +59,7 @@ export function createSources(server: ServerSettings, context: SourceContext): S
   const address = addressOf(server)
   const { via, viaCredentials } = server
   const proxied = via && createProxyNetwork(via, viaCredentials, context.network ?? systemNetwork)
-  // Not by a spread: V8 gives each object that begins with one a hidden class of its own, which takes 500 bytes.
+  // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
   const own: SourceContext = Object.assign({}, context, address && { address }, proxied && { network: proxied })
   const hasDirectory = descriptors.some((source) => source.completesOthers && hasAll(source, givenTo(source, server.sources)))
   return hasDirectory ? createDiscoveringSources(server, own) : new FixedSources(server, own)
