@@ -50,7 +50,7 @@ export interface ExporterOptions {
   readonly network?: Network
 }
 
-/** The app that has the routes. */
+/** The paths of the exporter, which only one of the apps serves. */
 export const exporterPaths: readonly string[] = ['/metrics', '/probe', '/sd']
 
 /** Measures the requests to `app` and serves /metrics, /probe and /sd. */

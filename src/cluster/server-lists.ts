@@ -186,7 +186,11 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
       const wasConfirmed = addedAt.size === 0
       for (const { name } of next) if (!before.delete(name)) addedAt.set(name, clock.now())
       for (const name of before) addedAt.delete(name)
-      if (wasConfirmed && addedAt.size > 0) cancelConfirm = clock.after(heartbeatMs, confirmAdded)
+      if (wasConfirmed && addedAt.size > 0) {
+        // If the servers added before were removed, their timer is still set.
+        cancelConfirm()
+        cancelConfirm = clock.after(heartbeatMs, confirmAdded)
+      }
       cancelAnnounce()
       cancelAnnounce = clock.after(announceDelayMs, () => void announce())
     },

@@ -11,6 +11,7 @@ export interface RunLock {
 
 /** Interval at which a holder updates the mtime of its lock file, milliseconds. */
 const heartbeatMs = 10_000
+
 /** Creates the lock file atomically; undefined if it exists. */
 async function create(path: string, text: string): Promise<FileHandle | undefined> {
   const draft = `${path}.${process.pid}.new`
