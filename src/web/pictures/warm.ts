@@ -15,7 +15,8 @@ async function warm(): Promise<void> {
   const values = { from: 0, to: 7_200_000, step: 3_600_000, series: { players } }
   const chart = drawChart({ server: '', values, width: 200, height: 100, theme: themes.dark })
   await nextTurn()
-  await toPng(chart)
+  // If it fails here, the first picture reports it; an unhandled rejection would end the process.
+  await toPng(chart).catch(() => undefined)
 }
 
 let warmed: Promise<void> | undefined
