@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -14,14 +14,39 @@ export function ensure(name) {
     .update(readFileSync(join(folder, 'package-lock.json')))
     .digest('hex')
   const mark = join(folder, 'node_modules', '.installed')
-  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return
+  const isInstalled = () => existsSync(mark) && readFileSync(mark, 'utf8') === wanted
+  if (isInstalled()) return
+  const lock = join(folder, '.installing')
+  takeLock(lock)
+  try {
+    if (!isInstalled()) install(name, folder)
+    writeFileSync(mark, wanted)
+  } finally {
+    rmSync(lock, { recursive: true, force: true })
+  }
+}
+
+/** Waits while another process installs the folder: test files run at the same time. A lock older than any installation is stale. */
+function takeLock(lock) {
+  for (;;) {
+    try {
+      return mkdirSync(lock)
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+    }
+    const { mtimeMs = Date.now() } = statSync(lock, { throwIfNoEntry: false }) ?? {}
+    if (Date.now() - mtimeMs > 300_000) rmSync(lock, { recursive: true, force: true })
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+  }
+}
+
+function install(name, folder) {
   console.error(`installing ${name} (only when its lock file changes) ...`)
   const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (status !== 0) throw new Error(`npm ci in ${name} failed with exit code ${status}`)
-  writeFileSync(mark, wanted)
 }
 
 /** Installs one folder in this process, several at the same time in separate processes. */
