@@ -96,12 +96,12 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
     }
 
     let isPartly = false
-    let failuresInARow = 0
+    let consecutiveFailures = 0
     /** Loves a song and records the result. @throws as love() */
     async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
       const rejection = await love(song)
       if (rejection === undefined) {
-        failuresInARow = 0
+        consecutiveFailures = 0
         await journal.addLoved(song)
         counts.added++
         return
@@ -114,10 +114,10 @@ export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongs
       isPartly = true
       errors.push(`${nameOf(song)}: ${reason}`)
       log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
-      if (before === undefined && ++failuresInARow >= maxConsecutiveFailures) {
+      if (before === undefined && ++consecutiveFailures >= maxConsecutiveFailures) {
         throw new UpstreamError(
           'status',
-          `Last.fm rejected ${failuresInARow} songs in a row; the next run continues with the others`,
+          `Last.fm rejected ${consecutiveFailures} songs in a row; the next run continues with the others`,
         )
       }
     }
