@@ -47,7 +47,7 @@ describe('WORKERS', () => {
   it('serve the servers that one process polls, and are replaced when they exit', async () => {
     const servers = await startCountedServers(3)
     const list = servers.addresses.map((address, index) => `  - { name: s${index}, address: "${address}" }\n`).join('')
-    const env = { WORKERS: '2', POLL_INTERVAL: '500ms', STALE_AFTER: '10s' }
+    const env = { WORKERS: '2', POLL_INTERVAL: '500ms', STALE_AFTER: '10s', TRUST_PROXY: 'loopback' }
     const service = await startService('workers', `servers:\n${list}`, env)
     const { url } = service
     await until(() => servers.pollersSince(0).size === 3)
@@ -95,22 +95,18 @@ describe('WORKERS', () => {
     expect(await (await getOnce(`${url}/probe?target=s1`)).text()).toMatch(/^probe_success 1$/m)
     expect(await (await getOnce(`${url}/sd`)).json()).toHaveLength(3)
 
-    const after = workersOf(service)
-    service.child.kill('SIGTERM')
-    expect(await service.exit).toBe(0)
-    await until(() => !after.some(isRunning))
-  })
-
-  it('forwards X-Forwarded-Prefix from a trusted proxy only', async () => {
-    const service = await startService('workers', undefined, { WORKERS: '2', TRUST_PROXY: 'loopback' })
+    // The prefix of a trusted proxy, and no other path.
     const instance = async (prefix: string) => {
-      const reply = await fetch(`${service.url}/v1/run/nothing`, { headers: { 'x-forwarded-prefix': prefix } })
+      const reply = await fetch(`${url}/v1/run/nothing`, { headers: { 'x-forwarded-prefix': prefix } })
       return ((await reply.json()) as { instance: string }).instance
     }
     expect(await instance('/mc')).toBe('/mc/v1/run/nothing')
     expect(await instance('//mc')).toBe('/v1/run/nothing')
+
+    const after = workersOf(service)
     service.child.kill('SIGTERM')
     expect(await service.exit).toBe(0)
+    await until(() => !after.some(isRunning))
   })
 
   it('update the servers in every process', async () => {
