@@ -172,6 +172,8 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
           onSubscribed()
         } catch (error) {
           fail('messages', error)
+          // Nothing else would try again: the connection itself may still be open.
+          if (!isClosed) clock.after(maxRetryMs, () => !isClosed && !isSubscribed && messages.disconnect(true))
         }
       }
       messages.on('ready', subscribe)

@@ -152,4 +152,28 @@ describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
     await until(() => log.lines.length > 1)
     expect(log.lines).toEqual([expect.stringContaining('read-only replica'), expect.stringContaining('is available again')])
   })
+
+  it('subscribes again if the first attempt timed out', async () => {
+    const redis = await startRedis()
+    const address = parseStateAddress(redis.url)!
+    const log = collectLog()
+    const connection = createStateConnection({ address, clock: systemClock, log, timeoutMs: 300, maxRetryMs: 200 })
+    onTestFinished(() => connection.close())
+    await until(() => redis.cli('client', 'list').match(/name=tickwarden/g)?.length === 2)
+    await new Promise<void>((resolve) => connection.onReady(resolve))
+    // The reply to SUBSCRIBE is late.
+    redis.process.kill('SIGSTOP')
+    let isSubscribed = false
+    connection.subscribe(
+      'x',
+      () => {},
+      () => {
+        isSubscribed = true
+      },
+    )
+    await until(() => log.lines.length > 0)
+    expect(isSubscribed).toBe(false)
+    redis.process.kill('SIGCONT')
+    await until(() => isSubscribed && connection.isSubscribed)
+  })
 })
