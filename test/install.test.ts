@@ -55,8 +55,8 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
   const folders = new Map<Version, string>()
   const folderOf = (version: Version) => folders.get(version) ?? ''
 
-  beforeAll(() => {
-    ensure('test/nodes')
+  beforeAll(async () => {
+    await ensure('test/nodes')
     const folder = mkdtempSync(join(tmpdir(), 'packed-'))
     execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
     tarball = join(folder, readdirSync(folder)[0]!)

