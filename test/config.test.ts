@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allSettings, settings } from '../src/config/settings.ts'
-import { ConfigError, type ConfigInput, loadConfig } from '../src/config.ts'
+import { type ConfigInput, loadConfig } from '../src/config.ts'
 import { addressOf, serverSettings } from '../src/game/server.ts'
+import { configProblems } from './helpers/config-problems.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-config-'))
 let files = 0
@@ -15,15 +16,7 @@ function file(text: string): string {
 }
 // Most tests are about single settings, so that no server is needed.
 const load = (input: ConfigInput = {}) => loadConfig({ env: {}, watches: false, ...input })
-function problems(input: ConfigInput): readonly string[] {
-  try {
-    load(input)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
-}
+const problems = (input: ConfigInput) => configProblems({ env: {}, watches: false, ...input })
 
 describe('defaults', () => {
   it('are the documented ones', () => {

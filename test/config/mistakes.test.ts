@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ConfigError, type ConfigInput, loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config.ts'
+import { configProblems } from '../helpers/config-problems.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-mistakes-'))
 let files = 0
@@ -12,18 +13,9 @@ function file(content: string | Buffer): string {
   return path
 }
 
-function problems(input: ConfigInput): readonly string[] {
-  try {
-    loadConfig(input)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
-}
 const inFile = (content: string | Buffer) => {
   const path = file(content)
-  return problems({ env: {}, file: path }).map((problem) => problem.replaceAll(path, 'f'))
+  return configProblems({ env: {}, file: path }).map((problem) => problem.replaceAll(path, 'f'))
 }
 
 const valid = 'servers: [{ name: a, address: mc.example.org }]\n'
@@ -47,7 +39,7 @@ describe('the encoding of a config file', () => {
 
   it('is checked for the file of a secret too', () => {
     const env = { MC_SERVER: 'x', MC_RCON: 'x', MC_RCON_PASSWORD_FILE: file(utf16('secret')) }
-    expect(problems({ env })).toEqual([
+    expect(configProblems({ env })).toEqual([
       expect.stringMatching(/^MC_RCON_PASSWORD_FILE is ".*", which cannot be read \(not UTF-8 text; save it as UTF-8\)/),
     ])
   })
@@ -65,7 +57,7 @@ describe('the encoding of .env', () => {
 
   it('may not be UTF-16, in which no setting would be found', () => {
     writeFileSync('.env', utf16('MC_SERVER=mc.example.org\r\n'))
-    expect(problems({})).toEqual(['.env: cannot be read (not UTF-8 text; save it as UTF-8)'])
+    expect(configProblems({})).toEqual(['.env: cannot be read (not UTF-8 text; save it as UTF-8)'])
   })
 })
 
@@ -87,7 +79,7 @@ describe('another name for the address of the server', () => {
   it.each(['MC_HOST', 'MC_ADDRESS', 'MC_SERVER_IP', 'MC_URL', 'TICKWARDEN_SERVER'])(
     'such as %s does not start the demo',
     (name) => {
-      expect(problems({ env: { [name]: 'mc.example.org', MC_PORT: '25565' } })).toEqual([
+      expect(configProblems({ env: { [name]: 'mc.example.org', MC_PORT: '25565' } })).toEqual([
         `${name}: unknown setting; did you mean MC_SERVER?`,
       ])
     },

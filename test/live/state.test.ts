@@ -1,16 +1,8 @@
 import { expect, it } from 'vitest'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { difference, stateOf } from '../../src/live/state.ts'
+import { runningServer as up } from '../helpers/running-server.ts'
 
-const up: ServerSnapshot = {
-  server: 'survival',
-  at: 1_000,
-  up: true,
-  lastContact: { at: 1_000, wall: 1_700_000_000_000 },
-  fields: {},
-  polls: {},
-  sources: [],
-}
 const hung: ServerSnapshot = { ...up, mainThread: { responsive: false, delay: 20 } }
 
 it('of a hung server shows that its main thread does not answer, which is a change', () => {

@@ -7,16 +7,8 @@ import { summarise } from '../../src/web/pictures/summary.ts'
 import { createFormat } from '../../src/web/view/format.ts'
 import { healthOf } from '../../src/web/view/health.ts'
 import { english } from '../../src/web/view/texts.ts'
+import { runningServer as up } from '../helpers/running-server.ts'
 
-const up: ServerSnapshot = {
-  server: 'survival',
-  at: 1_000,
-  up: true,
-  lastContact: { at: 1_000, wall: 1_700_000_000_000 },
-  fields: {},
-  polls: {},
-  sources: [],
-}
 const health = (snapshot: ServerSnapshot) =>
   healthOf(
     toPageServer({ name: 'survival', sources: {} }, snapshot, { staleAfter: 15_000, isPublic: true }),

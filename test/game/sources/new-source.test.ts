@@ -6,11 +6,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fieldTable, serverSettingTable, sourceTable } from '../../../docs/src/tables.ts'
 import { buildApp } from '../../../src/app.ts'
 import { settingsHelp } from '../../../src/commands/settings-help.ts'
-import { type Config, ConfigError, loadConfig } from '../../../src/config.ts'
+import { type Config, loadConfig } from '../../../src/config.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import { precedence } from '../../../src/game/snapshot.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../../src/log.ts'
+import { configProblems } from '../../helpers/config-problems.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 // The toy is only added to the list, like any source.
@@ -24,15 +25,6 @@ const folder = mkdtempSync(join(tmpdir(), 'tickwarden-new-source-'))
 function file(name: string, content: string): string {
   writeFileSync(join(folder, name), content)
   return join(folder, name)
-}
-function problems(env: Record<string, string>): readonly string[] {
-  try {
-    loadConfig({ env })
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
 }
 
 interface Described {
@@ -75,9 +67,13 @@ describe('a source that is added to the list', () => {
   })
 
   it('has its settings checked', () => {
-    expect(problems({ MC_SERVER: 'x', MC_TOY: 'h' })).toEqual(['MC_TOY is set without MC_TOY_TOKEN (or MC_TOY_TOKEN_FILE)'])
-    expect(problems({ MC_SERVER: 'x', MC_TOY_TOKEN: 't' })).toEqual(['MC_TOY_TOKEN is set without MC_TOY'])
-    expect(problems({ MC_TOY: 'h', MC_TOY_TOKEN: 't' })).toEqual(['MC_TOY is set without MC_SERVER or MC_DIRECTORY'])
+    expect(configProblems({ env: { MC_SERVER: 'x', MC_TOY: 'h' } })).toEqual([
+      'MC_TOY is set without MC_TOY_TOKEN (or MC_TOY_TOKEN_FILE)',
+    ])
+    expect(configProblems({ env: { MC_SERVER: 'x', MC_TOY_TOKEN: 't' } })).toEqual(['MC_TOY_TOKEN is set without MC_TOY'])
+    expect(configProblems({ env: { MC_TOY: 'h', MC_TOY_TOKEN: 't' } })).toEqual([
+      'MC_TOY is set without MC_SERVER or MC_DIRECTORY',
+    ])
     const path = file('b.yaml', 'servers:\n  - { address: x, toy: { adress: y } }\n')
     expect(() => loadConfig({ env: {}, file: path })).toThrow(/toy\.adress: unknown setting; .*toy\.address, toy\.token/)
   })
