@@ -175,7 +175,8 @@ it('writes the history of a removed server, and continues it when the server ret
   expect(before).toBeGreaterThan(10)
   fleet.update([server('b')])
   await until(() => files() >= 1)
-  // It returns before its history is written, and changes while that is loaded.
+  // It returns before its history is written, while all histories are due to be written, and changes while that is loaded.
+  await clock.advance(20_000)
   for (const port of [1, 2, 3]) fleet.update([server('b'), server('a', port)])
   fleet.update([server('b')])
   fleet.update([server('b'), server('a')])

@@ -88,8 +88,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     servers.delete(server)
     const write = async () => {
       await loading.get(recorded)
-      // It may be the history that is being written.
-      await saving
+      // It may be the history that is being written. A later round does not contain it.
+      await round
       await recorded.save()
       await recorded.tidy()
     }
@@ -101,7 +101,6 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
 
   /** One after the other: thousands of servers must not use all file descriptors or block the event loop. */
   async function save(): Promise<void> {
-    await Promise.all(loading.values())
     const pauses = createPauses()
     for (const recorded of servers.values()) {
       if (!loading.has(recorded)) await recorded.save()
@@ -121,6 +120,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     }
   }
 
+  /** Must not wait for what is loading: that may wait for a removed history, which waits for the round. */
+  let round: Promise<void> | undefined
   let saving: Promise<void> | undefined
   let isDue = false
   let cancel = () => {}
@@ -128,8 +129,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
   async function saveWhileDue(): Promise<void> {
     while (isDue) {
       isDue = false
-      await save()
-      await tidySome()
+      round = save().then(tidySome)
+      await round
     }
     saving = undefined
   }
