@@ -16,6 +16,7 @@ import { registerAssets } from './assets.ts'
 import { securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
+import { createPageCache } from './page-cache.ts'
 import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
@@ -40,8 +41,6 @@ export interface PageOptions {
   readonly metricsPath?: string
 }
 
-/** Milliseconds for which the rendered page of the fleet is reused, as a multiple of the time that rendering it takes. */
-const [minKeepFor, maxKeepFor] = [500, 10_000]
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
@@ -85,46 +84,15 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     return requireServer(fleet, name, request)
   }
 
-  let last:
-    | {
-        readonly at: number
-        readonly servers: Fleet['servers']
-        readonly html: Map<string, Promise<Buffer>>
-        readonly page: Promise<FleetPage>
-      }
-    | undefined
-  let keepFor = minKeepFor
-
+  const cache = createPageCache<Fleet['servers']>(clock)
   const entryPointsOf = perBasePath((basePath) => prepareJson(entryPoints(options, basePath), { vary: 'Accept' }))
 
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
       return sendPrepared(request, reply, entryPointsOf(request.basePath))
-    const { servers } = fleet
-    if (last === undefined || last.servers !== servers || clock.now() - last.at >= keepFor)
-      last = { at: clock.now(), servers, html: new Map(), page: fleetPage() }
-    const { html, page } = last
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const render = async () => {
-      const text = await renderFleet(await page, assets, past, contextOf(request))
-      return compress(text, coding)
-    }
-    const begun = clock.now()
-    const isFirst = html.size === 0
-    const body = html.get(coding) ?? render()
-    html.set(coding, body)
-    if (isFirst) {
-      const made = last
-      body.then(
-        () => {
-          keepFor = Math.min(maxKeepFor, Math.max(minKeepFor, 10 * (clock.now() - begun)))
-        },
-        () => {
-          if (last === made) last = undefined
-        },
-      )
-    }
-    return sendHtml(reply, await body, coding)
+    const render = async () => renderFleet(await fleetPage(), assets, past, contextOf(request))
+    return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
   })
 
   app.get('/servers/:name', hidden, async (request, reply) => {
