@@ -16,7 +16,7 @@ logger.child = () => logger
 
 const config = loadConfig({ env: { POLL_INTERVAL: `${interval}ms` } })
 const network = createNetwork({ clock: systemClock, servers: servers.length })
-// Without jitter a poll is due exactly one interval after the start of the previous one.
+// Without jitter a poll is due exactly one interval after the previous one.
 const fleet = createFleet({
   servers,
   poll: config.poll,
@@ -32,6 +32,7 @@ let failed = 0
 let polls = 0
 const first = new Set()
 const startedAt = new Map()
+const dueAt = new Map()
 let begun = 0
 const app = await buildApp({ config, fleet, logger })
 fleet.subscribe(({ server, at, pollDuration, lastPollAt, up }) => {
@@ -43,7 +44,10 @@ fleet.subscribe(({ server, at, pollDuration, lastPollAt, up }) => {
   startedAt.set(server, started)
   polls++
   if (!up) failed++
-  if (before !== undefined) late.push(at - before - interval)
+  // The earliest start shows when the polls of a server are due.
+  const due = Math.min(dueAt.get(server) ?? started, started)
+  if (before !== undefined) late.push(at - due)
+  dueAt.set(server, due + interval)
   if (!first.has(server)) {
     first.add(server)
     if (first.size === servers.length) process.send({ allPolledMs: at - begun })

@@ -6,6 +6,8 @@ import { type BackoffOptions, backoffMs, withJitter } from './backoff.ts'
 const backoff: BackoffOptions = { firstMs: 1, maxMs: 8, steadyFailures: 3 }
 /** Milliseconds between two polls, however often an early one is requested; no more than the interval. */
 const minSpacingMs = 1_000
+/** A poll that starts later than this part of the interval does not bring the next one forward. */
+const maxCatchUp = 0.5
 
 export interface Schedule {
   /** @param delayMs before the first poll */
@@ -16,7 +18,7 @@ export interface Schedule {
 }
 
 export interface ScheduleOptions {
-  /** Milliseconds from the start of one poll to that of the next. */
+  /** Milliseconds from when one poll is due to when the next one is. */
   readonly interval: number
   readonly clock: Clock
   /** 0 <= n < 1, for jitter. */
@@ -55,7 +57,7 @@ class IntervalSchedule implements Schedule {
 
   start(delayMs: number): void {
     this.#isStarted = true
-    this.#pollAfter(delayMs)
+    this.#pollAt(this.#options.clock.now() + delayMs)
   }
 
   pollSoon(): void {
@@ -63,7 +65,7 @@ class IntervalSchedule implements Schedule {
     const { interval, clock } = this.#options
     this.#turn++
     const spacing = Math.min(minSpacingMs, interval)
-    this.#pollAfter(this.#startedAt === undefined ? 0 : this.#startedAt + spacing - clock.now())
+    this.#pollAt(this.#startedAt === undefined ? clock.now() : this.#startedAt + spacing)
   }
 
   close(): void {
@@ -71,12 +73,14 @@ class IntervalSchedule implements Schedule {
     this.#cancel?.()
   }
 
-  #pollAfter(delayMs: number): void {
+  /** @param at monotonic milliseconds; a time that has passed means now */
+  #pollAt(at: number): void {
     if (this.#closed) return
     this.#cancel?.()
     const { clock } = this.#options
-    const dueAt = clock.now() + Math.max(0, delayMs)
-    this.#cancel = clock.after(Math.max(0, delayMs), () => void this.#onDue(dueAt))
+    const now = clock.now()
+    const dueAt = Math.max(now, at)
+    this.#cancel = clock.after(dueAt - now, () => void this.#onDue(dueAt))
   }
 
   async #onDue(dueAt: number): Promise<void> {
@@ -85,11 +89,13 @@ class IntervalSchedule implements Schedule {
     this.#startedAt = started
     const mine = ++this.#turn
     const pause = withJitter(interval, 0.1, random)
-    this.#pollAfter(pause)
+    // Polls that were delayed together, for example by a garbage collection, must not stay together in all later intervals.
+    const from = started - dueAt > interval * maxCatchUp ? started : dueAt
+    this.#pollAt(from + pause)
     await this.#run(dueAt)
     // Only now is it known whether the server is down. The next poll may have begun since. Without a backoff the timer is right.
     const backedOff = pause * backoffMs(failures(), backoff)
-    if (mine === this.#turn && backedOff !== pause) this.#pollAfter(backedOff - (clock.now() - started))
+    if (mine === this.#turn && backedOff !== pause) this.#pollAt(from + backedOff)
   }
 
   /** Starts a poll when fewer than the maximum run. */

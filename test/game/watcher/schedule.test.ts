@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createLimiter } from '../../../src/game/names/limiter.ts'
 import { createSchedule } from '../../../src/game/watcher/schedule.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
@@ -61,4 +61,41 @@ it('does not start a poll that was waiting when it is closed', async () => {
   await clock.advance(10)
   expect(started).toEqual(['a'])
   expect(clock.pending).toBe(0)
+})
+
+/** A schedule of 1 s whose timers fire late by as many milliseconds as the test sets, and the times at which it polled. */
+function lateSchedule() {
+  const clock = manualClock(0)
+  const started: number[] = []
+  let lateness = 0
+  const schedule = createSchedule({
+    ...{ interval: 1_000, random: () => 0, failures: () => 0 },
+    clock: { ...clock, after: (delay, action) => clock.after(delay + lateness, action) },
+    async poll() {
+      started.push(clock.now())
+    },
+  })
+  const setLateness = (ms: number) => {
+    lateness = ms
+  }
+  onTestFinished(() => schedule.close())
+  return { clock, schedule, started, setLateness }
+}
+
+it('polls at its usual time again after a poll that started late', async () => {
+  const { clock, schedule, started, setLateness } = lateSchedule()
+  setLateness(300)
+  schedule.start(100)
+  setLateness(0)
+  await clock.advance(2_500)
+  expect(started).toEqual([400, 1_100, 2_100])
+})
+
+it('does not poll twice at short notice after a poll that started very late', async () => {
+  const { clock, schedule, started, setLateness } = lateSchedule()
+  setLateness(700)
+  schedule.start(100)
+  setLateness(0)
+  await clock.advance(2_500)
+  expect(started).toEqual([800, 1_800])
 })
