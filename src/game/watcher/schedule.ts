@@ -89,8 +89,7 @@ class IntervalSchedule implements Schedule {
     this.#startedAt = started
     const mine = ++this.#turn
     const pause = withJitter(interval, 0.1, random)
-    // Polls that were delayed together, for example by a garbage collection, must not stay together in all later intervals.
-    const from = started - dueAt > interval * maxCatchUp ? started : dueAt
+    // Otherwise polls that one pause of the event loop has delayed would start at the same time in all later intervals.
     this.#pollAt(from + pause)
     await this.#run(dueAt)
     // Only now is it known whether the server is down. The next poll may have begun since. Without a backoff the timer is right.
