@@ -90,6 +90,7 @@ class IntervalSchedule implements Schedule {
     const mine = ++this.#turn
     const pause = withJitter(interval, 0.1, random)
     // Otherwise polls that one pause of the event loop has delayed would start at the same time in all later intervals.
+    const from = started - dueAt > interval * maxCatchUp ? started : dueAt
     this.#pollAt(from + pause)
     await this.#run(dueAt)
     // Only now is it known whether the server is down. The next poll may have begun since. Without a backoff the timer is right.
