@@ -74,6 +74,10 @@ class SnapshotPublisher implements Publisher {
   #lastReachedAt = Number.NEGATIVE_INFINITY
   /** Monotonic milliseconds of the last contact before the last outage. Earlier values belong to a previous run of the server. */
   #lastOutageAt = Number.NEGATIVE_INFINITY
+  /** Monotonic milliseconds at which the next field becomes stale; Infinity if there is none. */
+  #expiresAt = Number.POSITIVE_INFINITY
+  /** Monotonic milliseconds at which the timer that checks for stale fields fires. */
+  #expiryTimerAt = Number.POSITIVE_INFINITY
   #cancelExpiry: (() => void) | undefined
   #cancelPublish: (() => void) | undefined
   #current: ServerSnapshot
@@ -212,11 +216,21 @@ class SnapshotPublisher implements Publisher {
    */
   #expireReadings(list: readonly Source[]): void {
     const { clock, settings } = this.#options
-    this.#cancelExpiry?.()
     const keepUntil = this.#reachability.up === false ? this.#lastReachedAt + settings.staleAfter : undefined
-    const next = this.#freshness.expire(clock.now(), new Set<SourceName>(list.map(({ name }) => name)), keepUntil)
-    if (next < Number.POSITIVE_INFINITY && !this.#closed) {
-      this.#cancelExpiry = clock.after(next - clock.now(), () => this.#publish())
-    }
+    this.#expiresAt = this.#freshness.expire(clock.now(), new Set<SourceName>(list.map(({ name }) => name)), keepUntil)
+    this.#armExpiry()
+  }
+
+  /** A timer that fires too early is not replaced: each poll would replace it. */
+  #armExpiry(): void {
+    const { clock } = this.#options
+    if (this.#closed || this.#expiresAt >= this.#expiryTimerAt) return
+    this.#cancelExpiry?.()
+    this.#expiryTimerAt = this.#expiresAt
+    this.#cancelExpiry = clock.after(this.#expiresAt - clock.now(), () => {
+      this.#expiryTimerAt = Number.POSITIVE_INFINITY
+      if (clock.now() >= this.#expiresAt) this.#publish()
+      else this.#armExpiry()
+    })
   }
 }

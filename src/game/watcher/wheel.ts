@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { createPauses, type Pauses } from '../../pauses.ts'
+import { Timer, TimerList } from './timer-list.ts'
 
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */
 const tickMs = 5
@@ -11,27 +12,28 @@ const batchSize = 4
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
 
-interface Timer {
-  readonly tick: number
-  /** Undefined after the timer has run or was cancelled. */
-  action: (() => void) | undefined
-}
-
 /**
  * A clock whose timers share one timer of `clock`: each of thousands of servers has three or four (`npm run bench -- timers`).
  * Actions that are due at the same time run in slices. An action may run up to `tickMs` late, never early.
  */
 export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {
-  const slots: Timer[][] = Array.from({ length: slotCount }, () => [])
+  const slots = Array.from({ length: slotCount }, () => new TimerList())
   /** Number of timers that have neither run nor been cancelled. */
   let pending = 0
   /** All timers up to this tick have been removed from their slots. */
   let passed = Number.NEGATIVE_INFINITY
-  /** Timers that are due, ordered by tick, and the position of the next one. */
-  let due: Timer[] = []
-  let next = 0
+  /** Timers that are due, ordered by tick. */
+  const due = new TimerList()
   let armedFor = Number.POSITIVE_INFINITY
   let disarm = () => {}
+
+  const slotOf = (tick: number): TimerList => slots[tick % slotCount] as TimerList
+
+  function end(timer: Timer): void {
+    timer.remove()
+    timer.action = undefined
+    pending--
+  }
 
   function arm(tick: number): void {
     if (tick >= armedFor) return
@@ -43,11 +45,11 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
   function takeDue(now: number): void {
     const first = Math.max(passed + 1, now - slotCount + 1)
     for (let tick = first; tick <= now; tick++) {
-      const slot = slots[tick % slotCount] ?? []
-      if (slot.length === 0) continue
-      const later = slot.filter((timer) => timer.action !== undefined && timer.tick > now)
-      for (const timer of slot) if (timer.tick <= now) due.push(timer)
-      slots[tick % slotCount] = later
+      for (const timer of slotOf(tick)) {
+        if (timer.tick > now) continue
+        timer.remove()
+        due.append(timer)
+      }
     }
     passed = Math.max(passed, now)
   }
@@ -55,7 +57,7 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
   function armNext(): void {
     if (pending === 0) return
     for (let tick = passed + 1; tick <= passed + slotCount; tick++) {
-      if ((slots[tick % slotCount] ?? []).length > 0) {
+      if (slotOf(tick).first !== undefined) {
         arm(tick)
         return
       }
@@ -70,20 +72,15 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
   }
 
   function runSlice(slice: Pick<Pauses, 'isDue'>): void {
-    for (let ran = 0; ran < batchSize && next < due.length; next++) {
-      const timer = due[next]
-      const action = timer?.action
-      if (timer === undefined || action === undefined) continue
-      timer.action = undefined
-      pending--
-      ran++
-      action()
+    for (let ran = 0; ran < batchSize; ran++) {
+      const timer = due.first
+      if (timer === undefined) break
+      const { action } = timer
+      end(timer)
+      action?.()
     }
-    if (next >= due.length) {
-      due = []
-      next = 0
-      armNext()
-    } else if (slice.isDue()) {
+    if (due.first === undefined) armNext()
+    else if (slice.isDue()) {
       arm(passed)
     } else queueMicrotask(() => runSlice(slice))
   }
@@ -94,14 +91,14 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
     after(delay, action) {
       const now = clock.now()
       if (pending === 0) passed = Math.floor(now / tickMs) - 1
-      const timer: Timer = { tick: Math.max(Math.ceil((now + delay) / tickMs), passed + 1), action }
-      slots[timer.tick % slotCount]?.push(timer)
+      const tick = Math.max(Math.ceil((now + delay) / tickMs), passed + 1)
+      const timer = new Timer(tick, action)
+      slotOf(tick).append(timer)
       pending++
-      arm(timer.tick)
+      arm(tick)
       return () => {
         if (timer.action === undefined) return
-        timer.action = undefined
-        pending--
+        end(timer)
         if (pending === 0) {
           disarm()
           armedFor = Number.POSITIVE_INFINITY
