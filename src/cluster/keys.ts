@@ -1,5 +1,5 @@
 /** Version of the stored and published data. Replicas of another version form a separate cluster. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** Names of the keys and of the channel in the shared state. */
 export interface StateKeys {

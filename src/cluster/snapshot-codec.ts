@@ -26,7 +26,7 @@ export interface DecodedSnapshot {
   readonly missingIcon?: string
 }
 
-type WireField = readonly [value: unknown, source: SourceName, age: number]
+type WireField = readonly [value: unknown, source: SourceName]
 
 const knownFields: ReadonlySet<string> = new Set(fieldNames)
 const sourceNames: ReadonlySet<string> = new Set(sources.map(({ name }) => name))
@@ -35,15 +35,14 @@ const sourceNames: ReadonlySet<string> = new Set(sources.map(({ name }) => name)
 const round = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1_000
 
 const isWireField = (value: unknown): value is WireField =>
-  Array.isArray(value) && value[0] !== null && sourceNames.has(String(value[1])) && Number.isFinite(value[2])
+  Array.isArray(value) && value[0] !== null && sourceNames.has(String(value[1]))
 
 export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): SnapshotCodec {
-  function encodeField(name: string, { value, source, at }: KnownField<unknown>, now: number): WireField {
-    const age = round(now - at)
-    if (name === 'favicon') return [icons.hashOf(value as Buffer), source, age]
-    if (name !== 'tickCount') return [value, source, age]
-    const { ticks, at: countedAt } = value as NonNullable<KnownFields['tickCount']>['value']
-    return [{ ticks, age: round(now - countedAt) }, source, age]
+  function encodeField(name: string, { value, source }: KnownField<unknown>, now: number): WireField {
+    if (name === 'favicon') return [icons.hashOf(value as Buffer), source]
+    if (name !== 'tickCount') return [value, source]
+    const { ticks, at } = value as NonNullable<KnownFields['tickCount']>['value']
+    return [{ ticks, age: round(now - at) }, source]
   }
 
   return {
@@ -70,10 +69,10 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
       for (const [name, field] of Object.entries(wireFields)) {
         // A later version of the service may send more.
         if (!knownFields.has(name) || !isWireField(field)) continue
-        const [value, source, fieldAge] = field
+        const [value, source] = field
         const decoded = decodeValue(name, value)
         if (decoded === undefined) missingIcon = String(value)
-        else fields[name as FieldName] = Object.freeze({ value: decoded, source, at: now - fieldAge })
+        else fields[name as FieldName] = Object.freeze({ value: decoded, source })
       }
       const snapshot = Object.freeze({
         ...rest,

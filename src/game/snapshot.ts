@@ -6,8 +6,6 @@ import type { Reading, RestingCommand, SourceDescriptor, SourceName } from './so
 export interface KnownField<T> {
   readonly value: T
   readonly source: SourceName
-  /** Monotonic milliseconds at which it was read. */
-  readonly at: number
 }
 
 export type KnownFields = { readonly [K in FieldName]?: KnownField<Fields[K]> }
@@ -94,19 +92,29 @@ export const fieldReadAt = (reading: Reading, field: FieldName): number => readi
  * decides. If there are two readings of one source, the later one in the list wins.
  * @param readings must not be stale
  * @param failing sources whose last poll failed
+ * @param before the result of an earlier call, whose fields are used again where nothing has changed: this saves memory, because
+ * most polls of thousands of servers change one or two fields
  */
-export function merge(readings: readonly Reading[], failing: ReadonlySet<SourceName> = none): KnownFields {
+export function merge(
+  readings: readonly Reading[],
+  failing: ReadonlySet<SourceName> = none,
+  before: KnownFields = {},
+): KnownFields {
+  const fieldOf = (name: FieldName, value: unknown, source: SourceName): KnownField<unknown> => {
+    const last = before[name]
+    return last !== undefined && last.value === value && last.source === source ? last : Object.freeze({ value, source })
+  }
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   for (const reading of readings) {
     for (const key in reading.fields) {
       const name = key as FieldName
       const value = reading.fields[name]
       if (value === undefined || !isBetter(reading.source, known[name]?.source, name, failing)) continue
-      known[name] = Object.freeze({ value, source: reading.source, at: fieldReadAt(reading, name) })
+      known[name] = fieldOf(name, value, reading.source)
     }
   }
   const { players } = known as KnownFields
-  if (players !== undefined) known.players = Object.freeze({ ...players, value: withIds(players.value, readings) })
+  if (players !== undefined) known.players = fieldOf('players', withIds(players.value, readings), players.source)
   return Object.freeze(known) as KnownFields
 }
 

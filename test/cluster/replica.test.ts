@@ -154,7 +154,7 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const replica = await startReplica(redis, demo)
     await until(() => replica.owns())
     for (const message of ['x 1\n{"version":99}', 'x 1\nnot JSON', 'x 1\n{"version":1}', 'x 1\n[]', 'nonsense'])
-      redis.cli('publish', '{tickwarden}:1:0', message)
+      redis.cli('publish', '{tickwarden}:2:0', message)
     await until(() => replica.lines.some((line) => line.includes('Ignored data in the shared state')))
     await until(async () => (await fetch(`${replica.url}/api/v1/getall`)).ok)
     expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)

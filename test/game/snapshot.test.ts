@@ -23,7 +23,7 @@ it.each([
     .map((source) => reading(source, { [name]: reported(source) } as never))
   for (let failed = 0; failed < order.length; failed++) {
     const left = readings.filter(({ source }) => !(order.slice(0, failed) as readonly string[]).includes(source))
-    expect(merge(left)[name]).toEqual({ value: reported(order[failed] as SourceName), source: order[failed], at: 1 })
+    expect(merge(left)[name]).toEqual({ value: reported(order[failed] as SourceName), source: order[failed] })
   }
   expect(merge([])).toEqual({})
 })
@@ -38,8 +38,8 @@ it('lists at least one source for each field, and none twice', () => {
 it('prefers the newer reading of a source for each field', () => {
   const merged = merge([reading('management', { motd: 'old', playersMax: 20 }, 1), reading('management', { motd: 'new' }, 2)])
   expect(merged).toEqual({
-    motd: { value: 'new', source: 'management', at: 2 },
-    playersMax: { value: 20, source: 'management', at: 1 },
+    motd: { value: 'new', source: 'management' },
+    playersMax: { value: 20, source: 'management' },
   })
 })
 
@@ -70,20 +70,29 @@ it('adds the ids of players from another source, but no other players', () => {
   expect(merged.players).toEqual({
     value: { players: [{ name: 'Al', id }, { name: 'Bob' }, { name: 'Cy', id: other }], complete: true },
     source: 'query',
-    at: 1,
   })
 })
 
 it('takes a field from a source whose last poll failed only if no other source has it', () => {
   const readings = [reading('rcon', { playersOnline: 7, tickFrozen: false }), reading('status', { playersOnline: 2 }, 5)]
   expect(merge(readings, new Set<SourceName>(['rcon']))).toMatchObject({
-    playersOnline: { value: 2, source: 'status', at: 5 },
-    tickFrozen: { value: false, source: 'rcon', at: 1 },
+    playersOnline: { value: 2, source: 'status' },
+    tickFrozen: { value: false, source: 'rcon' },
   })
   expect(merge(readings, new Set<SourceName>(['rcon', 'status'])).playersOnline).toMatchObject({ source: 'rcon' })
 })
 
-it('records the time at which each field was read', () => {
-  const merged = merge([{ ...reading('rcon', { playersOnline: 7, difficulty: 'hard' }, 9), readAt: { difficulty: 3 } }])
-  expect(merged).toMatchObject({ playersOnline: { at: 9 }, difficulty: { at: 3 } })
+it('uses the unchanged fields of an earlier result again', () => {
+  const players = { players: [{ name: 'Al', id: '069a79f4-44e9-4726-a5be-fca90e38aaf5' }], complete: true }
+  const before = merge([reading('status', { motd: 'Hello', playersOnline: 1, players }), reading('rcon', { difficulty: 'hard' })])
+  const after = merge(
+    [reading('status', { motd: 'Hello', playersOnline: 2, players }), reading('query', { difficulty: 'hard' } as never)],
+    undefined,
+    before,
+  )
+  expect(after.motd).toBe(before.motd)
+  expect(after.players).toBe(before.players)
+  expect(after.playersOnline).toEqual({ value: 2, source: 'status' })
+  expect(after.difficulty).not.toBe(before.difficulty)
+  expect(Object.keys(merge([], undefined, before))).toEqual([])
 })

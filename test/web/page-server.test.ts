@@ -30,7 +30,7 @@ it('shows hung for a server whose main thread does not answer, before any conseq
 })
 
 it('shows hung in pictures too, instead of values of a healthy server', () => {
-  const playersOnline = { value: 5, source: 'status', at: 1_000 } as const
+  const playersOnline = { value: 5, source: 'status' } as const
   const hung: ServerSnapshot = { ...up, fields: { playersOnline }, mainThread: { responsive: false, delay: 20 } }
   const summary = summarise(hung, 15_000)
   expect(summary.status).toBe('Hung: its main thread does not answer')
@@ -51,7 +51,7 @@ const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapsh
   ...up,
   up: false,
   fields: {
-    worldUpgrade: { value: { state, ...(progress !== undefined && { progress }) }, source: 'management', at: 1_000 },
+    worldUpgrade: { value: { state, ...(progress !== undefined && { progress }) }, source: 'management' },
   },
 })
 

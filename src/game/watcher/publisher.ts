@@ -198,7 +198,7 @@ class SnapshotPublisher implements Publisher {
     this.#expireReadings(list)
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
     const failing = failed.length === 0 ? noSources : new Set(failed.map(({ name }) => name))
-    const fields = merge(this.#freshness.readings(), failing)
+    const fields = merge(this.#freshness.readings(), failing, this.#current.fields)
     this.#counter.update(fields)
     this.#current = this.#build(fields)
     for (const listener of this.#listeners) {

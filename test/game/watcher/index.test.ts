@@ -537,7 +537,7 @@ it('takes the players from a working source when a better one has failed, before
   await clock.advance(3 * settings.interval)
   expect(watcher.snapshot().fields.playersOnline).toMatchObject({ value: 2, source: 'status' })
   // Values that only RCON provides remain until they are stale.
-  expect(watcher.snapshot().fields.tickRateTarget).toMatchObject({ value: 20, at: 0 })
+  expect(watcher.snapshot().fields.tickRateTarget).toMatchObject({ value: 20, source: 'rcon' })
   watcher.close()
 })
 
@@ -555,7 +555,7 @@ it('keeps the time at which each field was read', async () => {
   const { watcher } = watch(clock, () => [rcon])
   watcher.start()
   await clock.advance(11_000)
-  expect(watcher.snapshot().fields).toMatchObject({ difficulty: { at: 0 }, playersOnline: { at: 10_000 } })
+  expect(valuesOf(watcher)).toEqual({ difficulty: 'hard', playersOnline: 3 })
   await clock.advance(4_500)
   expect(valuesOf(watcher)).toEqual({ playersOnline: 3 })
   watcher.close()
