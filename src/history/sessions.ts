@@ -58,7 +58,7 @@ export const createSessions = (): Sessions => new StoredSessions()
 
 /**
  * The last sessions in one buffer, which doubles up to its capacity; then the oldest session is overwritten. A class for the same
- * reason as ring.ts.
+ * reason as rings.ts.
  */
 class StoredSessions implements Sessions {
   #buffer = nothing
