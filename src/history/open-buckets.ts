@@ -3,6 +3,11 @@ import { levels } from './levels.ts'
 
 /** The values of a series in a bucket: the weight of its mean in milliseconds, the exact sum, the minimum and the maximum. */
 const layout = { weight: 0, sum: 1, min: 2, max: 3, size: 4 } as const
+/** Number of values of a series. */
+const seriesSize = levels.length * layout.size
+const noValues: readonly number[] = Array.from({ length: seriesSize }, () => 0)
+
+const index = (level: number, position: number): number => position * seriesSize + level * layout.size
 
 /**
  * The bucket of each level that was last added to, with exact values. They are in one array, because thousands of servers have
@@ -24,15 +29,13 @@ export class OpenBuckets {
   /** Replaces the open bucket of a level by one without values. */
   open(level: number, bucket: number): void {
     this.#numbers[level] = bucket
-    const size = levels.length * layout.size
-    for (let at = level * layout.size; at < this.#values.length; at += size) this.#values.fill(0, at, at + layout.size)
+    for (let at = index(level, 0); at < this.#values.length; at += seriesSize) this.#values.fill(0, at, at + layout.size)
   }
 
   /** Makes room for a series, in front of the one that has its position. */
   include(position: number): void {
     const at = index(0, position)
-    const added = Array.from({ length: index(0, 1) }, () => 0)
-    this.#values = [this.#values.slice(0, at), added, this.#values.slice(at)].flat()
+    this.#values = this.#values.slice(0, at).concat(noValues, this.#values.slice(at))
   }
 
   /** @param weight milliseconds for which the values were known */
@@ -69,5 +72,3 @@ export class OpenBuckets {
     this.#values[at + layout.sum] = mean * weight
   }
 }
-
-const index = (level: number, position: number): number => (position * levels.length + level) * layout.size

@@ -52,6 +52,15 @@ const players = seriesNames.indexOf('players')
 const finest = levels[0].step
 const noSlices: readonly Slice[] = []
 
+/** The last slice if it is of the bucket of `start`, else a new one. */
+function sliceAt(slices: OpenSlice[], start: number): OpenSlice {
+  const last = slices.at(-1)
+  if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) return last
+  const slice = openSlice(start)
+  slices.push(slice)
+  return slice
+}
+
 /** @param hasFile whether slices are recorded for a file */
 export const createServerHistory = (hasFile = true): ServerHistory => new RecordedHistory(hasFile)
 
@@ -62,11 +71,11 @@ class RecordedHistory implements ServerHistory {
   readonly #quarters = createDays(dayMs / quarterMs)
   #since: number | undefined
   #record: Record | undefined
-  readonly #hasFile: boolean
-  #slices: OpenSlice[] = []
+  /** Undefined without a file. */
+  #slices: OpenSlice[] | undefined
 
   constructor(hasFile: boolean) {
-    this.#hasFile = hasFile
+    this.#slices = hasFile ? [] : undefined
   }
 
   get since(): number | undefined {
@@ -102,9 +111,8 @@ class RecordedHistory implements ServerHistory {
   }
 
   takeSlices(): readonly Slice[] {
-    if (this.#slices.length === 0) return noSlices
-    const taken = this.#slices
-    this.#slices = []
+    const taken = this.#slices ?? noSlices
+    if (taken.length > 0) this.#slices = []
     return taken
   }
 
@@ -155,15 +163,7 @@ class RecordedHistory implements ServerHistory {
     this.#addTime(start, durationMs, up ? durationMs : 0)
     const peak = values[players] ?? Number.NaN
     if (!Number.isNaN(peak)) this.#addPeak(start, peak, start)
-    if (this.#hasFile) addToSlice(this.#sliceAt(start), observation, start, durationMs, weight)
-  }
-
-  #sliceAt(start: number): OpenSlice {
-    const last = this.#slices.at(-1)
-    if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) return last
-    const slice = openSlice(start)
-    this.#slices.push(slice)
-    return slice
+    if (this.#slices) addToSlice(sliceAt(this.#slices, start), observation, start, durationMs, weight)
   }
 
   #addTime(start: number, knownMs: number, upMs: number): void {
