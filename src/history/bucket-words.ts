@@ -12,6 +12,8 @@ export interface Bucket {
 export interface BucketLayout {
   /** For each series the index of its first word; -1 if the table does not have it. */
   readonly offsets: readonly number[]
+  /** For each series its position among those that the table has; -1 if the table does not have it. */
+  readonly positions: readonly number[]
   /** The words of a bucket without values. */
   readonly empty: readonly number[]
 }
@@ -55,17 +57,27 @@ export function writeMax(words: Uint16Array, at: number, series: number, value: 
   writeValue(words, at + 2 * wordsOf(series), series, value)
 }
 
+const roundValue = (series: number, value: number): number => (series > 0 ? decode16(encode16(value)) : Math.fround(value))
+
+/** The values as they are read after they have been written. */
+export const roundBucket = (series: number, { min, mean, max }: Bucket): Bucket => ({
+  min: roundValue(series, min),
+  mean: roundValue(series, mean),
+  max: roundValue(series, max),
+})
+
 function layoutOf(known: number): BucketLayout {
-  const [offsets, empty]: [number[], number[]] = [[], []]
+  const [offsets, positions, empty]: [number[], number[], number[]] = [[], [], []]
   for (const series of seriesNames.keys()) {
     const isKnown = (known & (1 << series)) !== 0
     offsets.push(isKnown ? empty.length : -1)
+    positions.push(isKnown ? Math.max(-1, ...positions) + 1 : -1)
     if (!isKnown) continue
     const words = new Uint16Array(seriesWords(series))
     for (const write of [writeMin, writeMean, writeMax]) write(words, 0, series, Number.NaN)
     empty.push(...words)
   }
-  return { offsets, empty }
+  return { offsets, positions, empty }
 }
 
 const layouts = Array.from({ length: 1 << seriesNames.length }, (_, known) => layoutOf(known))

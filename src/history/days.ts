@@ -44,47 +44,69 @@ function floatOf(bits: number): number {
 const nan = bitsOf(Number.NaN)
 const empty: readonly number[] = [0, 0, 0, 0, 0, 0, nan & 0xffff, nan >>> 16]
 
+function read32(words: Uint16Array, at: number): number {
+  return (words[at] ?? 0) + (words[at + 1] ?? 0) * 0x10000
+}
+
+function write32(words: Uint16Array, at: number, value: number): void {
+  words[at] = value & 0xffff
+  words[at + 1] = value >>> 16
+}
+
 export const createDays = (slots: number): Days => new SlotDays(slots)
 
-/** A class for the same reason as ring.ts. */
+/** A class for the same reason as rings.ts. Like there, a day is in the table after it has ended. */
 class SlotDays implements Days {
-  readonly #table: Slots
+  readonly #slots: number
+  #table: Slots | undefined
+  /** The day that was last added to; -1 if there is none. Its values are rounded to milliseconds. */
+  #day = -1
+  #knownMs = 0
+  #upMs = 0
+  #peak = Number.NaN
+  /** Milliseconds since the start of the day. */
+  #peakAt = 0
 
   constructor(slots: number) {
-    this.#table = new Slots(slots, empty)
+    this.#slots = slots
   }
 
   addTime(day: number, knownMs: number, upMs: number): void {
-    const at = this.#table.enter(day)
-    const known = Math.min(dayMs, this.#read(at + layout.known) + knownMs)
-    this.#write(at + layout.known, known)
-    this.#write(at + layout.up, Math.min(known, this.#read(at + layout.up) + upMs))
+    this.#enter(day)
+    this.#knownMs = Math.min(dayMs, Math.round(this.#knownMs + knownMs))
+    this.#upMs = Math.min(this.#knownMs, Math.round(this.#upMs + upMs))
   }
 
   addPlayers(day: number, players: number, at: number): void {
-    const slot = this.#table.enter(day)
-    if (floatOf(this.#read(slot + layout.peak)) >= players) return
-    this.#write(slot + layout.peak, bitsOf(players))
-    this.#write(slot + layout.peakAt, at - day * dayMs)
+    this.#enter(day)
+    if (this.#peak >= players) return
+    this.#peak = Math.fround(players)
+    this.#peakAt = Math.trunc(at - day * dayMs)
   }
 
   get(day: number): Day | undefined {
-    const at = this.#table.find(day)
-    if (at === -1) return undefined
+    if (day === this.#day) {
+      return { knownMs: this.#knownMs, upMs: this.#upMs, peak: this.#peak, peakAt: day * dayMs + this.#peakAt }
+    }
+    const table = this.#table
+    const at = table?.find(day) ?? -1
+    if (table === undefined || at === -1) return undefined
+    const { words } = table
     return {
-      knownMs: this.#read(at + layout.known),
-      upMs: this.#read(at + layout.up),
-      peak: floatOf(this.#read(at + layout.peak)),
-      peakAt: day * dayMs + this.#read(at + layout.peakAt),
+      knownMs: read32(words, at + layout.known),
+      upMs: read32(words, at + layout.up),
+      peak: floatOf(read32(words, at + layout.peak)),
+      peakAt: day * dayMs + read32(words, at + layout.peakAt),
     }
   }
 
   bytes(): number {
-    return this.#table.byteLength
+    return this.#table?.byteLength ?? 0
   }
 
   write(writer: ByteWriter): void {
-    const filled = [...this.#table.buckets()]
+    const ended = [...(this.#table?.buckets() ?? [])].filter((day) => day !== this.#day)
+    const filled = this.#day === -1 ? ended : [...ended, this.#day]
     writer.uint32(filled.length)
     for (const number of filled) {
       const day = this.get(number)
@@ -105,14 +127,24 @@ class SlotDays implements Days {
     }
   }
 
-  #read(at: number): number {
-    const { words } = this.#table
-    return (words[at] ?? 0) + (words[at + 1] ?? 0) * 0x10000
+  #enter(day: number): void {
+    if (day === this.#day) return
+    if (this.#day !== -1) this.#close(this.#day)
+    const stored = this.get(day)
+    this.#day = day
+    this.#knownMs = stored?.knownMs ?? 0
+    this.#upMs = stored?.upMs ?? 0
+    this.#peak = stored?.peak ?? Number.NaN
+    this.#peakAt = stored === undefined ? 0 : stored.peakAt - day * dayMs
   }
 
-  #write(at: number, value: number): void {
+  #close(day: number): void {
+    this.#table ??= new Slots(this.#slots, empty)
+    const at = this.#table.enter(day)
     const { words } = this.#table
-    words[at] = value & 0xffff
-    words[at + 1] = value >>> 16
+    write32(words, at + layout.known, this.#knownMs)
+    write32(words, at + layout.up, this.#upMs)
+    write32(words, at + layout.peak, bitsOf(this.#peak))
+    write32(words, at + layout.peakAt, this.#peakAt)
   }
 }

@@ -42,7 +42,7 @@ const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).co
 /** The history of one server, in memory and, if there is a file, on disk. */
 export const createRecordedServer = (options: RecordedServerOptions): RecordedServer => new FileBackedServer(options)
 
-/** A class for the same reason as ring.ts. */
+/** A class for the same reason as rings.ts. */
 class FileBackedServer implements RecordedServer {
   readonly sessions: Sessions = createSessions()
   readonly #options: RecordedServerOptions

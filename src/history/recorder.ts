@@ -24,7 +24,7 @@ const maxDriftRatio = 0.001
 export const createRecorder = (history: ServerHistory, clock: Clock, staleAfter: number): Recorder =>
   new SnapshotRecorder(history, clock, staleAfter)
 
-/** A class for the same reason as ring.ts. */
+/** A class for the same reason as rings.ts. */
 class SnapshotRecorder implements Recorder {
   readonly #history: ServerHistory
   readonly #clock: Clock

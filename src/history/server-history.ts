@@ -2,7 +2,7 @@ import type { Bucket } from './bucket-words.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { createDays, type Day, dayMs } from './days.ts'
 import { levels } from './levels.ts'
-import { createRing, type Ring } from './ring.ts'
+import { Rings } from './rings.ts'
 import { seriesNames } from './series.ts'
 import { addToSlice, type OpenSlice, openSlice, type Slice } from './slice.ts'
 
@@ -50,22 +50,32 @@ export interface ServerHistory {
 const instant = 1
 const players = seriesNames.indexOf('players')
 const finest = levels[0].step
+const noSlices: readonly Slice[] = []
+
+/** The last slice if it is of the bucket of `start`, else a new one. */
+function sliceAt(slices: OpenSlice[], start: number): OpenSlice {
+  const last = slices.at(-1)
+  if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) return last
+  const slice = openSlice(start)
+  slices.push(slice)
+  return slice
+}
 
 /** @param hasFile whether slices are recorded for a file */
 export const createServerHistory = (hasFile = true): ServerHistory => new RecordedHistory(hasFile)
 
-/** A class for the same reason as ring.ts: an object with a getter takes a kilobyte. */
+/** A class for the same reason as rings.ts: an object with a getter takes a kilobyte. */
 class RecordedHistory implements ServerHistory {
-  readonly #rings: readonly Ring[] = levels.map(({ step, span }) => createRing(step, span / step))
+  readonly #rings = new Rings()
   readonly #days = createDays(levels[3].span / dayMs)
   readonly #quarters = createDays(dayMs / quarterMs)
   #since: number | undefined
   #record: Record | undefined
-  readonly #hasFile: boolean
-  #slices: OpenSlice[] = []
+  /** Undefined without a file. */
+  #slices: OpenSlice[] | undefined
 
   constructor(hasFile: boolean) {
-    this.#hasFile = hasFile
+    this.#slices = hasFile ? [] : undefined
   }
 
   get since(): number | undefined {
@@ -91,12 +101,9 @@ class RecordedHistory implements ServerHistory {
   restore(slice: Slice): void {
     const { start, knownMs, upMs, values, peakAt } = slice
     if (this.#since === undefined || start < this.#since) this.#since = start
-    for (const ring of this.#rings) {
-      const bucket = Math.floor(start / ring.step)
-      for (let index = 0; index < values.length; index++) {
-        const value = values[index]
-        if (value !== undefined) ring.add(bucket, index, value, value.weight)
-      }
+    for (let series = 0; series < values.length; series++) {
+      const value = values[series]
+      if (value !== undefined) this.#rings.add(start, series, value, value.weight)
     }
     this.#addTime(start, knownMs, upMs)
     const peak = values[players]?.max
@@ -104,13 +111,13 @@ class RecordedHistory implements ServerHistory {
   }
 
   takeSlices(): readonly Slice[] {
-    const taken = this.#slices
-    this.#slices = []
+    const taken = this.#slices ?? noSlices
+    if (taken.length > 0) this.#slices = []
     return taken
   }
 
   get(level: number, bucket: number, series: number): Bucket | undefined {
-    return this.#rings[level]?.get(bucket, series)
+    return this.#rings.get(level, bucket, series)
   }
 
   day(day: number): Day | undefined {
@@ -122,14 +129,14 @@ class RecordedHistory implements ServerHistory {
   }
 
   bytes(): number {
-    return this.#rings.reduce((sum, ring) => sum + ring.bytes(), this.#days.bytes() + this.#quarters.bytes())
+    return this.#rings.bytes() + this.#days.bytes() + this.#quarters.bytes()
   }
 
   write(writer: ByteWriter): void {
     writer.float64(this.#since ?? Number.NaN)
     writer.float64(this.#record?.players ?? Number.NaN)
     writer.float64(this.#record?.at ?? Number.NaN)
-    for (const ring of this.#rings) ring.write(writer)
+    this.#rings.write(writer)
     this.#days.write(writer)
     this.#quarters.write(writer)
   }
@@ -139,7 +146,7 @@ class RecordedHistory implements ServerHistory {
     if (!Number.isNaN(first)) this.#since = Math.min(first, this.#since ?? first)
     if (!Number.isNaN(record) && (this.#record === undefined || record > this.#record.players))
       this.#record = { players: record, at }
-    for (const ring of this.#rings) ring.read(reader)
+    this.#rings.read(reader)
     this.#days.read(reader)
     this.#quarters.read(reader)
   }
@@ -151,21 +158,12 @@ class RecordedHistory implements ServerHistory {
     if (this.#since === undefined || start < this.#since) this.#since = start
     for (let series = 0; series < values.length; series++) {
       const value = values[series] ?? Number.NaN
-      if (Number.isNaN(value)) continue
-      for (const ring of this.#rings) ring.addValue(Math.floor(start / ring.step), series, value, weight)
+      if (!Number.isNaN(value)) this.#rings.addValue(start, series, value, weight)
     }
     this.#addTime(start, durationMs, up ? durationMs : 0)
     const peak = values[players] ?? Number.NaN
     if (!Number.isNaN(peak)) this.#addPeak(start, peak, start)
-    if (this.#hasFile) addToSlice(this.#sliceAt(start), observation, start, durationMs, weight)
-  }
-
-  #sliceAt(start: number): OpenSlice {
-    const last = this.#slices.at(-1)
-    if (last !== undefined && Math.floor(last.start / finest) === Math.floor(start / finest)) return last
-    const slice = openSlice(start)
-    this.#slices.push(slice)
-    return slice
+    if (this.#slices) addToSlice(sliceAt(this.#slices, start), observation, start, durationMs, weight)
   }
 
   #addTime(start: number, knownMs: number, upMs: number): void {

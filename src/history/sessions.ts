@@ -58,7 +58,7 @@ export const createSessions = (): Sessions => new StoredSessions()
 
 /**
  * The last sessions in one buffer, which doubles up to its capacity; then the oldest session is overwritten. A class for the same
- * reason as ring.ts.
+ * reason as rings.ts.
  */
 class StoredSessions implements Sessions {
   #buffer = nothing
@@ -67,7 +67,7 @@ class StoredSessions implements Sessions {
   #open: Map<string, number> | undefined
   #previous: ReadonlySet<string> | undefined
   #lastAt = Number.NEGATIVE_INFINITY
-  #changes: SessionChange[] = []
+  #changes: SessionChange[] | undefined
 
   observe(players: readonly Player[], at: number): void {
     const list = players.map(({ name, id = '' }) => ({ name: shorten(name), id }))
@@ -94,9 +94,8 @@ class StoredSessions implements Sessions {
   }
 
   takeChanges(): readonly SessionChange[] {
-    if (this.#changes.length === 0) return noChanges
-    const taken = this.#changes
-    this.#changes = []
+    const taken = this.#changes ?? noChanges
+    this.#changes = undefined
     return taken
   }
 
@@ -159,8 +158,9 @@ class StoredSessions implements Sessions {
 
   #record(change: SessionChange): void {
     this.#apply(change)
+    this.#changes ??= []
     this.#changes.push(change)
-    // Without a file nothing takes the changes.
+    // Nothing takes the changes while the file cannot be written.
     if (this.#changes.length > 2 * capacity) this.#changes = this.#changes.slice(-capacity)
   }
 

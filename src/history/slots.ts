@@ -2,18 +2,20 @@
 const minCapacity = 4
 /** 16-bit words of each slot that hold the number of its bucket. */
 const numberWords = 2
+/** Shared: an array takes 300 bytes even if it is empty. */
+const noWords = new Uint16Array(0)
 
 /**
  * A table of the last `maxSlots` buckets by their numbers since 1970. Each slot has the number of its bucket, so that a clock
  * that jumps only costs the slots written while it is wrong. It is one array that doubles as buckets are added, because
- * thousands of servers have six tables each (`npm run bench -- fleet`).
+ * thousands of servers have up to six tables each (`npm run bench -- fleet`).
  */
 export class Slots {
   readonly #maxSlots: number
   readonly #empty: readonly number[]
   #capacity = 0
   /** For each slot the number of its bucket plus 1 (0: none), then the words. Replaced when the table grows. */
-  words = new Uint16Array(0)
+  words = noWords
 
   /** @param empty the words of an empty bucket */
   constructor(maxSlots: number, empty: readonly number[]) {
