@@ -100,7 +100,7 @@ function connect(addresses: readonly LookupAddress[], port: number, options?: Co
  * Resolves a host to its addresses. An IP address is returned as it is.
  * @throws the error of the lookup, or the reason of the signal
  */
-export async function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+export function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
   const family = net.isIP(host)
-  return family > 0 ? [{ address: host, family }] : await abortable(network.lookup(host), signal)
+  return family > 0 ? Promise.resolve([{ address: host, family }]) : abortable(network.lookup(host), signal)
 }

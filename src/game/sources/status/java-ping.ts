@@ -17,8 +17,8 @@ export interface JavaPing<T> {
   readonly address: string | undefined
   /** Milliseconds from ping to pong, or from request to reply if no pong arrived. */
   readonly latency: number
-  /** False if no pong arrived in time. */
-  readonly hasPong: boolean
+  /** False if no pong arrived in time; undefined if no ping was sent. */
+  readonly hasPong: boolean | undefined
 }
 
 export interface ReplyDecoder<T> {
@@ -179,7 +179,9 @@ class Exchange<T> {
     if (this.#status === undefined) return
     this.#end()
     const { reply, took } = this.#status
-    this.#resolve({ reply, address: this.#address, latency: pong ?? took, hasPong: pong !== undefined })
+    const hasPong = this.#options.ping ? pong !== undefined : undefined
+    this.#options.phases?.end('read')
+    this.#resolve({ reply, address: this.#address, latency: pong ?? took, hasPong })
   }
 
   #fail(error: unknown): void {

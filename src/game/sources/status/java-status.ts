@@ -2,15 +2,16 @@ import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import { abortable } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
-import { SourceError, toSourceError, withProgress } from '../../errors.ts'
+import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { orderSrv } from '../../protocol/srv.ts'
+import type { StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
-import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
+import { encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
 import { loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
 import { createReplyReader, type ReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
@@ -49,6 +50,8 @@ export const createJavaReader = (
   hostname?: string,
 ): StatusReader => new JavaReader(address, context, network, phases, hostname)
 
+/** Only after these errors the next target is tried. */
+const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
 const connectOptions = { usesChunksAtOnce: true } as const
 
 /** How a server differs from most others. Times are monotonic milliseconds. */
@@ -104,19 +107,20 @@ class JavaReader implements StatusReader {
     this.#hello = encodeHello(hostname ?? address.host, address.port)
   }
 
-  async read(signal: AbortSignal): Promise<Partial<Fields>> {
-    let failure: SourceError | undefined
+  read(signal: AbortSignal): Promise<Partial<Fields>> {
     this.#phases?.start()
-    const servers = this.#srvName === undefined ? [this.#address] : await this.#findServers(this.#srvName, signal)
-    for (const server of servers) {
+    return this.#srvName === undefined ? this.#readFrom(this.#address, signal) : this.#readLocated(this.#srvName, signal)
+  }
+
+  /** Reads the first of the servers in the SRV records that can be reached. */
+  async #readLocated(srvName: string, signal: AbortSignal): Promise<Partial<Fields>> {
+    let failure: SourceError | undefined
+    for (const server of await this.#findServers(srvName, signal)) {
       try {
         return await this.#readFrom(server, signal)
       } catch (error) {
-        if (this.#peculiarities !== undefined) this.#peculiarities.legacyUntil = Number.NEGATIVE_INFINITY
-        this.#phases?.start()
         failure = toSourceError(error, formatHostPort(server))
-        // The next target is only tried if this one cannot be reached.
-        if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break
+        if (!unreachable.includes(failure.code)) break
       }
     }
     throw failure ?? new SourceError('internal', `${formatHostPort(this.#address)}: no address to connect to`)
@@ -129,51 +133,54 @@ class JavaReader implements StatusReader {
     return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : [this.#address]
   }
 
+  /** Short, because the state of an async function takes memory for each of its variables. */
   async #readFrom(server: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
-    const addresses = await addressesOf(server.host, this.#network, signal)
-    this.#phases?.end('resolve')
-    if (this.#peculiarities !== undefined && this.#clock.now() < this.#peculiarities.legacyUntil) {
-      return await this.#readLegacy(server, addresses, signal)
-    }
+    let addresses: Addresses = []
     try {
-      return await this.#readModern(server, addresses, signal, this.#phases)
+      addresses = await addressesOf(server.host, this.#network, signal)
+      this.#phases?.end('resolve')
+      if (this.#isLegacy()) return await this.#readLegacy(server, addresses, signal)
+      const reply = await this.#ping(server, addresses, signal, this.#phases)
+      return this.#toFields(server, reply)
     } catch (error) {
-      if (!(error instanceof LegacyPeerError)) throw error
-      try {
-        return await this.#readBoth(server, addresses, signal, error)
-      } catch (failure) {
-        if (failure !== error || error.code !== 'closed' || !(await this.#isTlsServer(server, addresses, signal))) throw failure
-        throw new SourceError(
-          'malformed',
-          `${formatHostPort(server)}: this looks like a TLS server; set the port that players use`,
-        )
-      }
+      if (error instanceof LegacyPeerError) return await this.#readRefused(server, addresses, signal, error)
+      throw this.#failed(server, error)
     }
   }
 
-  async #readModern(
+  #isLegacy(): boolean {
+    return this.#peculiarities !== undefined && this.#clock.now() < this.#peculiarities.legacyUntil
+  }
+
+  #failed(server: HostPort, error: unknown): SourceError {
+    if (this.#peculiarities !== undefined) this.#peculiarities.legacyUntil = Number.NEGATIVE_INFINITY
+    this.#phases?.start()
+    return toSourceError(error, formatHostPort(server))
+  }
+
+  #ping(
     server: HostPort,
     addresses: Addresses,
     signal: AbortSignal,
     phases: PhaseTimer | undefined,
-  ): Promise<Partial<Fields>> {
-    const { port } = server
-    const wantsPong = this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt
-    const reply = await pingJava({
-      socket: this.#network.connect(addresses, port, connectOptions),
+  ): Promise<JavaPing<StatusReply>> {
+    return pingJava({
+      socket: this.#network.connect(addresses, server.port, connectOptions),
       hello: this.#helloTo(server),
       decoder: this.#replies,
       server,
       clock: this.#clock,
       phases,
       signal,
-      ping: wantsPong,
+      ping: this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt,
     })
-    phases?.end('read')
-    if (wantsPong) this.#countMissedPongs(reply.hasPong)
+  }
+
+  #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>): Partial<Fields> {
+    if (hasPong !== undefined) this.#countMissedPongs(hasPong)
     // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
-    const own = { port, latency: reply.latency / 1_000 }
-    return Object.assign({}, reply.reply, reply.address === undefined ? own : { ip: reply.address, ...own })
+    const own = { port, latency: latency / 1_000 }
+    return Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
   }
 
   async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignal): Promise<Partial<Fields>> {
@@ -191,9 +198,25 @@ class JavaReader implements StatusReader {
     return { ...fields, port }
   }
 
+  /** Called after a modern request failed with `error`, which may be a legacy server's way to refuse it. */
+  async #readRefused(
+    server: HostPort,
+    addresses: Addresses,
+    signal: AbortSignal,
+    error: LegacyPeerError,
+  ): Promise<Partial<Fields>> {
+    try {
+      return await this.#readBoth(server, addresses, signal, error)
+    } catch (failure) {
+      const isTls = failure === error && error.code === 'closed' && (await this.#isTlsServer(server, addresses, signal))
+      const what = `${formatHostPort(server)}: this looks like a TLS server; set the port that players use`
+      throw this.#failed(server, isTls ? new SourceError('malformed', what) : failure)
+    }
+  }
+
   /**
-   * Called after a modern request failed. Sends both requests, since a server that has just started may answer either, and some
-   * proxies close the modern connection and never answer the legacy one.
+   * Sends both requests, since a server that has just started may answer either, and some proxies close the modern connection and
+   * never answer the legacy one.
    */
   async #readBoth(
     server: HostPort,
@@ -211,12 +234,15 @@ class JavaReader implements StatusReader {
       this.#remember({ legacyUntil: this.#clock.now() + rememberMs })
       return { ...fields, ...(protocol !== undefined && { protocol }) }
     })
-    const modern = this.#readModern(server, addresses, own.signal, undefined).catch(async (error: unknown) => {
-      // Loading the library may take longer than the server.
-      await loadLegacyLibrary()
-      if (!own.signal.aborted) cancel = this.#clock.after(legacyGraceMs, () => own.abort(refused))
-      throw error
-    })
+    const modern = this.#ping(server, addresses, own.signal, undefined).then(
+      (reply) => this.#toFields(server, reply),
+      async (error: unknown) => {
+        // Loading the library may take longer than the server.
+        await loadLegacyLibrary()
+        if (!own.signal.aborted) cancel = this.#clock.after(legacyGraceMs, () => own.abort(refused))
+        throw error
+      },
+    )
     try {
       return await Promise.any([legacy, modern])
     } catch {
