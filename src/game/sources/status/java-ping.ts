@@ -49,7 +49,7 @@ export class LegacyPeerError extends SourceError {}
 
 /**
  * Encodes the first bytes on the connection: the handshake with the given address, and the status request.
- * @returns the bytes as Latin-1 text, which takes a sixth of the memory of a Buffer
+ * @returns the bytes as Latin-1 text, which takes less memory than a Buffer
  */
 export function encodeHello(host: string, port: number): string {
   return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest]).toString('latin1')
@@ -62,7 +62,7 @@ export function encodeHello(host: string, port: number): string {
 export const pingJava = <T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> =>
   new Promise((resolve, reject) => new Exchange(options, resolve, reject).start())
 
-/** One connection. A class to save memory: with thousands of polls per second, closures would be most of what is allocated. */
+/** One connection. A class to save memory: one is created for each poll. */
 class Exchange<T> {
   readonly #options: JavaPingOptions<T>
   readonly #resolve: (ping: JavaPing<T>) => void

@@ -64,14 +64,6 @@ interface Peculiarities {
   tlsCheckedUntil: number
 }
 
-const nothingPeculiar: Readonly<Peculiarities> = {
-  missedPongs: 0,
-  pingAgainAt: Number.NEGATIVE_INFINITY,
-  legacyUntil: Number.NEGATIVE_INFINITY,
-  isTls: false,
-  tlsCheckedUntil: Number.NEGATIVE_INFINITY,
-}
-
 /** A class to save memory, as in `watcher/reachability.ts`. */
 class JavaReader implements StatusReader {
   readonly #address: HostPort
@@ -198,7 +190,7 @@ class JavaReader implements StatusReader {
     return { ...fields, port }
   }
 
-  /** Called after a modern request failed with `error`, which may be a legacy server's way to refuse it. */
+  /** Called after a modern request failed with `error`: the server may be a legacy one, or one that speaks TLS. */
   async #readRefused(
     server: HostPort,
     addresses: Addresses,
@@ -231,7 +223,7 @@ class JavaReader implements StatusReader {
     const legacy = this.#readLegacy(server, addresses, own.signal).then(({ protocol, ...fields }) => {
       // A modern server, which closed the connection once, for example because it has just started.
       if (protocol === modernInLegacy) return fields
-      this.#remember({ legacyUntil: this.#clock.now() + rememberMs })
+      this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
       return { ...fields, ...(protocol !== undefined && { protocol }) }
     })
     const modern = this.#ping(server, addresses, own.signal, undefined).then(
@@ -256,21 +248,32 @@ class JavaReader implements StatusReader {
   }
 
   async #isTlsServer({ port }: HostPort, addresses: Addresses, signal: AbortSignal): Promise<boolean> {
-    const { isTls, tlsCheckedUntil } = this.#peculiarities ?? nothingPeculiar
-    if (this.#clock.now() < tlsCheckedUntil) return isTls
-    const speaks = await speaksTls(this.#network.connect(addresses, port), this.#clock, signal)
-    this.#remember(signal.aborted ? { isTls: speaks } : { isTls: speaks, tlsCheckedUntil: this.#clock.now() + rememberMs })
-    return speaks
+    const server = this.#addPeculiarities()
+    if (this.#clock.now() >= server.tlsCheckedUntil) {
+      server.isTls = await speaksTls(this.#network.connect(addresses, port), this.#clock, signal)
+      if (!signal.aborted) server.tlsCheckedUntil = this.#clock.now() + rememberMs
+    }
+    return server.isTls
   }
 
   #countMissedPongs(hasPong: boolean): void {
-    const missedPongs = hasPong ? 0 : (this.#peculiarities?.missedPongs ?? 0) + 1
-    if (missedPongs >= maxMissedPongs) this.#remember({ missedPongs: 0, pingAgainAt: this.#clock.now() + rememberMs })
-    else if (missedPongs > 0 || this.#peculiarities !== undefined) this.#remember({ missedPongs })
+    if (hasPong && this.#peculiarities === undefined) return
+    const server = this.#addPeculiarities()
+    server.missedPongs = hasPong ? 0 : server.missedPongs + 1
+    if (server.missedPongs < maxMissedPongs) return
+    server.missedPongs = 0
+    server.pingAgainAt = this.#clock.now() + rememberMs
   }
 
-  #remember(changes: Partial<Peculiarities>): void {
-    this.#peculiarities = { ...(this.#peculiarities ?? nothingPeculiar), ...changes }
+  #addPeculiarities(): Peculiarities {
+    this.#peculiarities ??= {
+      missedPongs: 0,
+      pingAgainAt: Number.NEGATIVE_INFINITY,
+      legacyUntil: Number.NEGATIVE_INFINITY,
+      isTls: false,
+      tlsCheckedUntil: Number.NEGATIVE_INFINITY,
+    }
+    return this.#peculiarities
   }
 
   #helloTo(server: HostPort): string {
