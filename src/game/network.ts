@@ -70,37 +70,37 @@ export const systemNetwork: Network = {
   connect,
 }
 
-function connect(addresses: readonly LookupAddress[], port: number, { usesChunksAtOnce }: ConnectOptions = {}): net.Socket {
-  const [first] = addresses
-  const socket: net.Socket = net.connect({
-    port,
-    ...(usesChunksAtOnce && { onread: readShared(() => socket) }),
-    ...(first !== undefined && addresses.length === 1
-      ? { host: first.address }
-      : { host: 'name', autoSelectFamily: true, lookup: (_name, _options, done) => done(null, [...addresses]) }),
-  })
-  return socket
-}
-
-/** As many bytes as a socket reads at once without this option. */
+/** As many bytes as a socket reads at once without `onread`. */
 const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
 
-/**
- * Reads into a buffer that all sockets share. Otherwise every read of every poll allocates 64 KiB (`npm run bench -- fleet`).
- */
-const readShared = (socket: () => net.Socket): net.OnReadOpts => ({
-  buffer: sharedBuffer,
-  callback(length, buffer) {
-    socket().emit('data', (buffer as Buffer).subarray(0, length))
-    return true
-  },
-})
+function connect(addresses: readonly LookupAddress[], port: number, options?: ConnectOptions): net.Socket {
+  const [first] = addresses
+  // Otherwise every read of every poll allocates 64 KiB (`npm run bench -- fleet`).
+  const onread = options?.usesChunksAtOnce && {
+    buffer: sharedBuffer,
+    callback(length: number) {
+      socket.emit('data', sharedBuffer.subarray(0, length))
+      return true
+    },
+  }
+  const socket =
+    first !== undefined && addresses.length === 1
+      ? net.connect({ host: first.address, port, onread })
+      : net.connect({
+          host: 'name',
+          port,
+          onread,
+          autoSelectFamily: true,
+          lookup: (_name, _options, done) => done(null, [...addresses]),
+        })
+  return socket
+}
 
 /**
  * Resolves a host to its addresses. An IP address is returned as it is.
  * @throws the error of the lookup, or the reason of the signal
  */
-export async function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+export function addressesOf(host: string, network: Network, signal: AbortSignal): Promise<readonly LookupAddress[]> {
   const family = net.isIP(host)
-  return family > 0 ? [{ address: host, family }] : await abortable(network.lookup(host), signal)
+  return family > 0 ? Promise.resolve([{ address: host, family }]) : abortable(network.lookup(host), signal)
 }

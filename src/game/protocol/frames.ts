@@ -78,52 +78,59 @@ const nothing = Buffer.alloc(0)
  * because a list of chunks takes a hundred times the memory if a peer sends single bytes.
  * @param limit maximum length of a frame in bytes
  */
-export function createFrameReader(limit = maxFrameLength): FrameReader {
-  let held: Buffer = nothing
-  let start = 0
-  let end = 0
-  let owned = false
+export const createFrameReader = (limit = maxFrameLength): FrameReader => new ChunkFrameReader(limit)
 
-  /** Moves the bytes into a separate buffer with room for more. */
-  function own(more: number): void {
-    const length = end - start + more
-    const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, limit + 5)))
-    held.copy(room, 0, start, end)
-    held = room
-    end -= start
-    start = 0
-    owned = true
+/** A class to save memory: one is created for each poll. */
+class ChunkFrameReader implements FrameReader {
+  readonly #limit: number
+  #held: Buffer = nothing
+  #start = 0
+  #end = 0
+  #isOwn = false
+
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
-  function wait(): undefined {
-    if (!owned && start < end) own(0)
+  push(chunk: Buffer): void {
+    if (this.#start === this.#end) {
+      this.#held = chunk
+      this.#start = 0
+      this.#end = chunk.length
+      this.#isOwn = false
+      return
+    }
+    if (!this.#isOwn || this.#held.length - this.#end < chunk.length) this.#copy(chunk.length)
+    this.#end += chunk.copy(this.#held, this.#end)
   }
 
-  return {
-    push(chunk) {
-      if (start === end) {
-        held = chunk
-        start = 0
-        end = chunk.length
-        owned = false
-        return
-      }
-      if (!owned || held.length - end < chunk.length) own(chunk.length)
-      end += chunk.copy(held, end)
-    },
-    next() {
-      const length = readVarInt(held, start, end)
-      if (length === undefined) return wait()
-      if (length.value < 1) throw new ProtocolError('malformed', `invalid frame length ${length.value}`)
-      if (length.value > limit) {
-        throw new ProtocolError('too_large', `the frame length ${length.value} exceeds the limit of ${limit} bytes`)
-      }
-      const frameEnd = length.next + length.value
-      if (frameEnd > end) return wait()
-      const id = readVarInt(held, length.next, frameEnd)
-      if (id === undefined) throw new ProtocolError('malformed', 'a frame ends within its packet id')
-      start = frameEnd
-      return { id: id.value, body: held.subarray(id.next, frameEnd) }
-    },
+  next(): Frame | undefined {
+    const length = readVarInt(this.#held, this.#start, this.#end)
+    if (length === undefined) return this.#wait()
+    if (length.value < 1) throw new ProtocolError('malformed', `invalid frame length ${length.value}`)
+    if (length.value > this.#limit) {
+      throw new ProtocolError('too_large', `the frame length ${length.value} exceeds the limit of ${this.#limit} bytes`)
+    }
+    const frameEnd = length.next + length.value
+    if (frameEnd > this.#end) return this.#wait()
+    const id = readVarInt(this.#held, length.next, frameEnd)
+    if (id === undefined) throw new ProtocolError('malformed', 'a frame ends within its packet id')
+    this.#start = frameEnd
+    return { id: id.value, body: this.#held.subarray(id.next, frameEnd) }
+  }
+
+  /** Copies the bytes into a separate buffer with room for more. */
+  #copy(more: number): void {
+    const length = this.#end - this.#start + more
+    const room = Buffer.allocUnsafe(Math.max(length, Math.min(2 * length, this.#limit + 5)))
+    this.#held.copy(room, 0, this.#start, this.#end)
+    this.#held = room
+    this.#end -= this.#start
+    this.#start = 0
+    this.#isOwn = true
+  }
+
+  #wait(): undefined {
+    if (!this.#isOwn && this.#start < this.#end) this.#copy(0)
   }
 }

@@ -25,7 +25,9 @@ export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePoll
 
 interface RunningPoll {
   readonly source: Source
-  readonly cancel: (reason: SourceError) => void
+  readonly controller: AbortController
+  readonly reject: (error: unknown) => void
+  cancelTimer: (() => void) | undefined
 }
 
 const noPolls: readonly RunningPoll[] = []
@@ -49,23 +51,19 @@ class SourcePolls implements RunningPolls {
   }
 
   run(source: Source, deadline: Deadline): Promise<Reading> {
-    const controller = new AbortController()
-    let cancelTimer = () => {}
     return new Promise<Reading>((resolve, reject) => {
-      const cancel = (reason: SourceError) => {
-        controller.abort(reason)
-        reject(reason)
+      const poll: RunningPoll = { source, controller: new AbortController(), reject, cancelTimer: undefined }
+      this.#running = [...this.#running, poll]
+      poll.cancelTimer = this.#clock.after(deadline.remainingMs(), () => this.#expire(poll, deadline))
+      const end = (reading: Reading) => {
+        this.#remove(poll)
+        resolve(reading)
       }
-      this.#running = [...this.#running, { source, cancel }]
-      cancelTimer = this.#clock.after(deadline.remainingMs(), () => {
-        const late = new SourceError('timeout', `${source.target}: no complete reply within ${deadline.timeoutMs} ms`)
-        cancelTimer = this.#clock.after(graceMs, () => reject(late))
-        controller.abort(late)
-      })
-      source.poll(controller.signal, deadline.at).then(resolve, reject)
-    }).finally(() => {
-      this.#running = this.size === 1 ? noPolls : this.#running.filter((running) => running.source !== source)
-      cancelTimer()
+      try {
+        source.poll(poll.controller.signal, deadline.at).then(end, (error: unknown) => this.#fail(poll, error))
+      } catch (error) {
+        this.#fail(poll, error)
+      }
     })
   }
 
@@ -78,8 +76,28 @@ class SourcePolls implements RunningPolls {
   }
 
   #cancel(isUnwanted: (source: Source) => boolean): void {
-    for (const { source, cancel } of this.#running) {
-      if (isUnwanted(source)) cancel(new SourceError('aborted', `${source.target}: no longer watched`))
+    for (const poll of this.#running) {
+      if (!isUnwanted(poll.source)) continue
+      const reason = new SourceError('aborted', `${poll.source.target}: no longer watched`)
+      poll.controller.abort(reason)
+      this.#fail(poll, reason)
     }
+  }
+
+  #expire(poll: RunningPoll, deadline: Deadline): void {
+    const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${deadline.timeoutMs} ms`)
+    poll.cancelTimer = this.#clock.after(graceMs, () => this.#fail(poll, late))
+    poll.controller.abort(late)
+  }
+
+  #fail(poll: RunningPoll, error: unknown): void {
+    this.#remove(poll)
+    poll.reject(error)
+  }
+
+  #remove(poll: RunningPoll): void {
+    const others = this.#running.filter((running) => running !== poll)
+    this.#running = others.length === 0 ? noPolls : others
+    poll.cancelTimer?.()
   }
 }

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../clock.ts'
 import { hostname, oneOf, serverAddress, textPattern } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
-import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
 import type { ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
@@ -10,7 +9,7 @@ import { matchesPattern } from '../../protocol/text-pattern.ts'
 import { networkHints } from '../hints.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
-import { createJavaReader } from './java-status.ts'
+import { createJavaReader, type StatusReader } from './java-status.ts'
 import { createNetherNetReader } from './nethernet.ts'
 import { withProxyHeader } from './proxy-header.ts'
 import { createRakNetReader } from './raknet.ts'
@@ -36,7 +35,7 @@ class StatusSource implements Source {
   readonly name = 'status'
   readonly target: string
   readonly #clock: Clock
-  readonly #read: (signal: AbortSignal) => Promise<Partial<Fields>>
+  readonly #reader: StatusReader
   readonly #asleepMotd: string | undefined
 
   constructor(address: ServerAddress, context: SourceContext, { hostname, proxyProtocol, asleepMotd }: StatusOptions) {
@@ -47,18 +46,20 @@ class StatusSource implements Source {
     this.target = target
     this.#clock = context.clock
     this.#asleepMotd = asleepMotd
-    this.#read =
+    this.#reader =
       address.edition === 'bedrock'
-        ? createBedrockReader(target, {
-            raknet: createRakNetReader(address, context, plain, phases),
-            nethernet: createNetherNetReader(address, plain),
-          })
+        ? {
+            read: createBedrockReader(target, {
+              raknet: createRakNetReader(address, context, plain, phases),
+              nethernet: createNetherNetReader(address, plain),
+            }),
+          }
         : createJavaReader(address, context, network, phases, hostname)
   }
 
   async poll(signal: AbortSignal): Promise<Reading> {
     signal.throwIfAborted()
-    const fields = await this.#read(signal)
+    const fields = await this.#reader.read(signal)
     if (this.#asleepMotd === undefined) return { source: 'status', at: this.#clock.now(), fields }
     if (matchesPattern(this.#asleepMotd, fields.motd ?? '')) {
       throw new SourceError('asleep', `${this.target}: a proxy answers for the server, which is stopped`)

@@ -2,12 +2,13 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
+import { formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
 import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
 import { recogniseOther } from './recognise.ts'
 
 const pingPayload = 0x7469636b77617264n
-const ping = encodePing(pingPayload)
+const ping = encodePing(pingPayload).toString('latin1')
 
 export interface JavaPing<T> {
   /** The decoded reply. */
@@ -16,22 +17,26 @@ export interface JavaPing<T> {
   readonly address: string | undefined
   /** Milliseconds from ping to pong, or from request to reply if no pong arrived. */
   readonly latency: number
-  /** False if no pong arrived in time. */
-  readonly hasPong: boolean
+  /** False if no pong arrived in time; undefined if no ping was sent. */
+  readonly hasPong: boolean | undefined
+}
+
+export interface ReplyDecoder<T> {
+  /**
+   * Decodes the reply. The body of the frame is a view that is not valid after the call.
+   * @throws ProtocolError if it is not a status reply
+   */
+  read(reply: Frame): T
 }
 
 export interface JavaPingOptions<T> {
   /** A connecting socket. Always destroyed. Its chunks are used only during their events. */
   readonly socket: Socket
   /** Created by encodeHello(). */
-  readonly hello: Buffer
-  /**
-   * Decodes the reply. The body of the frame is a view that is not valid after the call.
-   * @throws ProtocolError if it is not a status reply
-   */
-  readonly decode: (reply: Frame) => T
+  readonly hello: string
+  readonly decoder: ReplyDecoder<T>
   /** For messages. */
-  readonly target: string
+  readonly server: HostPort
   readonly clock: Clock
   readonly phases: PhaseTimer | undefined
   readonly signal: AbortSignal
@@ -42,106 +47,159 @@ export interface JavaPingOptions<T> {
 /** The peer behaves like a server up to 1.6: it closed the connection without a reply, or sent a legacy kick packet. */
 export class LegacyPeerError extends SourceError {}
 
-/** Encodes the first bytes on the connection: the handshake with the given address, and the status request. */
-export function encodeHello(host: string, port: number): Buffer {
-  return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest])
+/**
+ * Encodes the first bytes on the connection: the handshake with the given address, and the status request.
+ * @returns the bytes as Latin-1 text, which takes less memory than a Buffer
+ */
+export function encodeHello(host: string, port: number): string {
+  return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest]).toString('latin1')
 }
 
 /**
  * Handshake, status and ping over one connection (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping).
  * @throws SourceError
  */
-export function pingJava<T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> {
-  const { socket, hello, decode, target, clock, phases, signal, ping: sendPing } = options
-  return new Promise((resolve, reject) => {
-    const frames = createFrameReader()
-    let connected = false
-    let hasReceived = false
-    let address: string | undefined
-    let sent = 0
-    let status: { readonly reply: T; readonly took: number } | undefined
-    let cancelPongTimer = () => {}
+export const pingJava = <T>(options: JavaPingOptions<T>): Promise<JavaPing<T>> =>
+  new Promise((resolve, reject) => new Exchange(options, resolve, reject).start())
 
-    const end = () => {
-      signal.removeEventListener('abort', onAbort)
-      cancelPongTimer()
-      socket.destroy()
-    }
-    const fail = (error: unknown) => {
-      end()
-      reject(toSourceError(error, target))
-    }
-    const succeed = (pong?: number) => {
-      if (status === undefined) return
-      end()
-      resolve({ reply: status.reply, address, latency: pong ?? status.took, hasPong: pong !== undefined })
-    }
-    function onAbort() {
-      // If only the pong is missing, the poll succeeds.
-      if (status === undefined) fail(connected ? withProgress(toSourceError(signal.reason, target), 'connected') : signal.reason)
-      else succeed()
-    }
-    const onFrame = (frame: Frame) => {
-      const took = clock.now() - sent
-      if (status !== undefined) {
-        succeed(decodePing(frame) === pingPayload ? took : undefined)
-        return
-      }
-      status = { reply: decode(frame), took }
-      if (!sendPing) {
-        succeed()
-        return
-      }
-      cancelPongTimer = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => succeed())
-      sent = clock.now()
-      socket.write(ping)
-    }
-    const onEnd = () => {
-      if (status !== undefined) succeed()
-      else if (connected && !hasReceived)
-        fail(new LegacyPeerError('closed', `${target}: the connection was closed without a reply`))
-      else fail(new SourceError('closed', `${target}: the connection was closed during the reply`))
-    }
+/** One connection. A class to save memory: one is created for each poll. */
+class Exchange<T> {
+  readonly #options: JavaPingOptions<T>
+  readonly #resolve: (ping: JavaPing<T>) => void
+  readonly #reject: (error: SourceError) => void
+  readonly #frames = createFrameReader()
+  readonly #onAbort = () => this.#abort()
+  #hasConnected = false
+  #hasReceived = false
+  #hasEnded = false
+  #address: string | undefined
+  /** When the last request was sent, in monotonic milliseconds. */
+  #sentAt = 0
+  #status: { readonly reply: T; readonly took: number } | undefined
+  #cancelPongTimer: (() => void) | undefined
 
+  constructor(options: JavaPingOptions<T>, resolve: (ping: JavaPing<T>) => void, reject: (error: SourceError) => void) {
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  start(): void {
+    const { socket, signal } = this.#options
     if (signal.aborted) {
       socket.on('error', () => {})
-      onAbort()
+      this.#abort()
       return
     }
-    signal.addEventListener('abort', onAbort, { once: true })
-    socket.on('connect', () => {
-      connected = true
-      phases?.end('connect')
-      address = socket.remoteAddress
-      sent = clock.now()
-      socket.write(hello)
-    })
-    socket.on('data', (chunk: Buffer) => {
-      if (socket.destroyed) return
-      try {
-        if (!hasReceived && isLegacyKick(chunk)) {
-          throw new LegacyPeerError('malformed', `${target}: the reply is a legacy one, of a server up to 1.6`)
-        }
-        const other = hasReceived ? undefined : recogniseOther(chunk)
-        if (other !== undefined)
-          throw new SourceError('malformed', `${target}: this looks like ${other}; set the port that players use`)
-        if (!hasReceived) phases?.end('first_byte')
-        hasReceived = true
-        frames.push(chunk)
-        for (let frame = frames.next(); frame !== undefined && !socket.destroyed; frame = frames.next()) onFrame(frame)
-      } catch (error) {
-        if (status === undefined) fail(error)
-        else succeed()
-      }
-    })
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (status !== undefined) succeed()
-      else if (error.code === 'ECONNRESET' && connected) onEnd()
-      else fail(error)
-    })
+    signal.addEventListener('abort', this.#onAbort)
+    const onEnd = () => this.#connectionEnded()
+    socket.on('connect', () => this.#connected())
+    socket.on('data', (chunk: Buffer) => this.#received(chunk))
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#connectionFailed(error))
     socket.on('end', onEnd)
     socket.on('close', onEnd)
-  })
+  }
+
+  #connected(): void {
+    const { socket, clock, phases, hello } = this.#options
+    this.#hasConnected = true
+    phases?.end('connect')
+    this.#address = socket.remoteAddress
+    this.#sentAt = clock.now()
+    socket.write(hello, 'latin1')
+  }
+
+  #received(chunk: Buffer): void {
+    if (this.#hasEnded) return
+    try {
+      if (!this.#hasReceived) this.#firstReceived(chunk)
+      this.#frames.push(chunk)
+      for (let frame = this.#frames.next(); frame !== undefined && !this.#hasEnded; frame = this.#frames.next()) {
+        this.#receivedFrame(frame)
+      }
+    } catch (error) {
+      if (this.#status === undefined) this.#fail(error)
+      else this.#succeed()
+    }
+  }
+
+  /** @throws SourceError if the first bytes are those of another protocol */
+  #firstReceived(chunk: Buffer): void {
+    if (isLegacyKick(chunk)) {
+      throw new LegacyPeerError('malformed', `${this.#target()}: the reply is a legacy one, of a server up to 1.6`)
+    }
+    const other = recogniseOther(chunk)
+    if (other !== undefined) {
+      throw new SourceError('malformed', `${this.#target()}: this looks like ${other}; set the port that players use`)
+    }
+    this.#options.phases?.end('first_byte')
+    this.#hasReceived = true
+  }
+
+  #receivedFrame(frame: Frame): void {
+    const { socket, clock, decoder, ping: sendPing } = this.#options
+    const took = clock.now() - this.#sentAt
+    if (this.#status !== undefined) {
+      this.#succeed(decodePing(frame) === pingPayload ? took : undefined)
+      return
+    }
+    this.#status = { reply: decoder.read(frame), took }
+    if (!sendPing) {
+      this.#succeed()
+      return
+    }
+    this.#cancelPongTimer = clock.after(Math.min(1_000, Math.max(100, 4 * took)), () => this.#succeed())
+    this.#sentAt = clock.now()
+    socket.write(ping, 'latin1')
+  }
+
+  #connectionFailed(error: NodeJS.ErrnoException): void {
+    if (this.#status !== undefined) this.#succeed()
+    else if (error.code === 'ECONNRESET' && this.#hasConnected) this.#connectionEnded()
+    else this.#fail(error)
+  }
+
+  /** Also called after this side has closed the connection. */
+  #connectionEnded(): void {
+    if (this.#hasEnded) return
+    if (this.#status !== undefined) this.#succeed()
+    else if (this.#hasConnected && !this.#hasReceived) {
+      this.#fail(new LegacyPeerError('closed', `${this.#target()}: the connection was closed without a reply`))
+    } else this.#fail(new SourceError('closed', `${this.#target()}: the connection was closed during the reply`))
+  }
+
+  #abort(): void {
+    const { reason } = this.#options.signal
+    // If only the pong is missing, the poll succeeds.
+    if (this.#status !== undefined) this.#succeed()
+    else this.#fail(this.#hasConnected ? withProgress(toSourceError(reason, this.#target()), 'connected') : reason)
+  }
+
+  #succeed(pong?: number): void {
+    if (this.#status === undefined) return
+    this.#end()
+    const { reply, took } = this.#status
+    const hasPong = this.#options.ping ? pong !== undefined : undefined
+    this.#options.phases?.end('read')
+    this.#resolve({ reply, address: this.#address, latency: pong ?? took, hasPong })
+  }
+
+  #fail(error: unknown): void {
+    this.#end()
+    this.#reject(toSourceError(error, this.#target()))
+  }
+
+  #end(): void {
+    const { socket, signal } = this.#options
+    this.#hasEnded = true
+    signal.removeEventListener('abort', this.#onAbort)
+    this.#cancelPongTimer?.()
+    socket.destroy()
+  }
+
+  #target(): string {
+    return formatHostPort(this.#options.server)
+  }
 }
 
 /** Packet id FF and a length below 256, which is not a valid frame of a modern server. */

@@ -1,17 +1,22 @@
+import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import { abortable } from '../../../abortable.ts'
-import { SourceError, toSourceError, withProgress } from '../../errors.ts'
+import type { Clock } from '../../../clock.ts'
+import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findSrvRecords } from '../../names/srv-records.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { orderSrv } from '../../protocol/srv.ts'
+import type { StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
-import { encodeHello, LegacyPeerError, pingJava } from './java-ping.ts'
+import { encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
 import { loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
-import { createReplyReader } from './reply-reader.ts'
+import { createReplyReader, type ReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
+
+type Addresses = readonly LookupAddress[]
 
 /** Maximum number of SRV targets that are tried in one poll. */
 const maxTargets = 4
@@ -27,145 +32,256 @@ const modernInLegacy = 127
  */
 const legacyGraceMs = 1_000
 
+/** Reads the status of one server. */
+export interface StatusReader {
+  /** @throws SourceError */
+  read(signal: AbortSignal): Promise<Partial<Fields>>
+}
+
 /**
  * Reads the status of a Java server, which is located by SRV records. Falls back to the legacy ping for old servers.
  * @param hostname the host name in the handshake; default: the host of the address
- * @returns a function that throws SourceError
  */
-export function createJavaReader(
+export const createJavaReader = (
   address: HostPort,
-  { clock, random, isProbe }: Pick<SourceContext, 'clock' | 'random' | 'isProbe'>,
+  context: Pick<SourceContext, 'clock' | 'random' | 'isProbe'>,
   network: Network,
   phases: PhaseTimer | undefined,
   hostname?: string,
-): (signal: AbortSignal) => Promise<Partial<Fields>> {
-  const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
-  const srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-  const readReply = createReplyReader(isProbe)
-  const own = [address]
-  let hello = { ...address, bytes: encodeHello(hostname ?? address.host, address.port) }
-  let missedPongs = 0
-  let pingAgainAt = Number.NEGATIVE_INFINITY
-  let legacyUntil = Number.NEGATIVE_INFINITY
-  let isTls = false
-  let tlsCheckedUntil = Number.NEGATIVE_INFINITY
+): StatusReader => new JavaReader(address, context, network, phases, hostname)
+
+/** Only after these errors the next target is tried. */
+const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
+const connectOptions = { usesChunksAtOnce: true } as const
+
+/** How a server differs from most others. Times are monotonic milliseconds. */
+interface Peculiarities {
+  /** Number of consecutive missing pongs. */
+  missedPongs: number
+  pingAgainAt: number
+  legacyUntil: number
+  isTls: boolean
+  tlsCheckedUntil: number
+}
+
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class JavaReader implements StatusReader {
+  readonly #address: HostPort
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #network: Network
+  readonly #phases: PhaseTimer | undefined
+  readonly #hostname: string | undefined
+  readonly #srvName: string | undefined
+  readonly #replies: ReplyReader
+  #helloServer: HostPort
+  #hello: string
+  /** Undefined for most servers, to save memory. */
+  #peculiarities: Peculiarities | undefined
+
+  constructor(
+    address: HostPort,
+    { clock, random, isProbe }: Pick<SourceContext, 'clock' | 'random' | 'isProbe'>,
+    network: Network,
+    phases: PhaseTimer | undefined,
+    hostname: string | undefined,
+  ) {
+    const hasSrv = isIP(address.host) === 0 && address.port === defaultPorts.java && address.host !== 'localhost'
+    this.#address = address
+    this.#clock = clock
+    this.#random = random
+    this.#network = network
+    this.#phases = phases
+    this.#hostname = hostname
+    this.#srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
+    this.#replies = createReplyReader(isProbe)
+    this.#helloServer = address
+    this.#hello = encodeHello(hostname ?? address.host, address.port)
+  }
+
+  read(signal: AbortSignal): Promise<Partial<Fields>> {
+    this.#phases?.start()
+    return this.#srvName === undefined ? this.#readFrom(this.#address, signal) : this.#readLocated(this.#srvName, signal)
+  }
+
+  /** Reads the first of the servers in the SRV records that can be reached. */
+  async #readLocated(srvName: string, signal: AbortSignal): Promise<Partial<Fields>> {
+    let failure: SourceError | undefined
+    for (const server of await this.#findServers(srvName, signal)) {
+      try {
+        return await this.#readFrom(server, signal)
+      } catch (error) {
+        failure = toSourceError(error, formatHostPort(server))
+        if (!unreachable.includes(failure.code)) break
+      }
+    }
+    throw failure ?? new SourceError('internal', `${formatHostPort(this.#address)}: no address to connect to`)
+  }
 
   /** Returns the addresses to try, best first. */
-  async function endpoints(signal: AbortSignal): Promise<readonly HostPort[]> {
-    if (srvName === undefined) return own
-    const targets = orderSrv(await abortable(findSrvRecords(srvName, network, clock), signal), random).slice(0, maxTargets)
-    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : own
+  async #findServers(srvName: string, signal: AbortSignal): Promise<readonly HostPort[]> {
+    const records = await abortable(findSrvRecords(srvName, this.#network, this.#clock), signal)
+    const targets = orderSrv(records, this.#random).slice(0, maxTargets)
+    return targets.length > 0 ? targets.map(({ name, port }) => ({ host: name, port })) : [this.#address]
   }
 
-  function helloTo(host: string, port: number): Buffer {
-    if (host !== hello.host || port !== hello.port) hello = { host, port, bytes: encodeHello(hostname ?? host, port) }
-    return hello.bytes
+  /** Short, because the state of an async function takes memory for each of its variables. */
+  async #readFrom(server: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
+    let addresses: Addresses = []
+    try {
+      addresses = await addressesOf(server.host, this.#network, signal)
+      this.#phases?.end('resolve')
+      if (this.#isLegacy()) return await this.#readLegacy(server, addresses, signal)
+      const reply = await this.#ping(server, addresses, signal, this.#phases)
+      return this.#toFields(server, reply)
+    } catch (error) {
+      if (error instanceof LegacyPeerError) return await this.#readRefused(server, addresses, signal, error)
+      throw this.#failed(server, error)
+    }
   }
 
-  async function readFrom({ host, port }: HostPort, signal: AbortSignal): Promise<Partial<Fields>> {
-    const addresses = await addressesOf(host, network, signal)
-    phases?.end('resolve')
-    const target = formatHostPort({ host, port })
+  #isLegacy(): boolean {
+    return this.#peculiarities !== undefined && this.#clock.now() < this.#peculiarities.legacyUntil
+  }
 
-    async function readLegacy(signal: AbortSignal): Promise<Partial<Fields>> {
-      phases?.start()
-      const fields = await readLegacyStatus(() => network.connect(addresses, port), { target, signal, now: clock.now, phases })
-      phases?.end('read')
-      return { ...fields, port }
+  #failed(server: HostPort, error: unknown): SourceError {
+    if (this.#peculiarities !== undefined) this.#peculiarities.legacyUntil = Number.NEGATIVE_INFINITY
+    this.#phases?.start()
+    return toSourceError(error, formatHostPort(server))
+  }
+
+  #ping(
+    server: HostPort,
+    addresses: Addresses,
+    signal: AbortSignal,
+    phases: PhaseTimer | undefined,
+  ): Promise<JavaPing<StatusReply>> {
+    return pingJava({
+      socket: this.#network.connect(addresses, server.port, connectOptions),
+      hello: this.#helloTo(server),
+      decoder: this.#replies,
+      server,
+      clock: this.#clock,
+      phases,
+      signal,
+      ping: this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt,
+    })
+  }
+
+  #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>): Partial<Fields> {
+    if (hasPong !== undefined) this.#countMissedPongs(hasPong)
+    // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
+    const own = { port, latency: latency / 1_000 }
+    return Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
+  }
+
+  async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignal): Promise<Partial<Fields>> {
+    const { port } = server
+    const phases = this.#phases
+    phases?.start()
+    const connect = () => this.#network.connect(addresses, port)
+    const fields = await readLegacyStatus(connect, {
+      target: formatHostPort(server),
+      signal,
+      now: () => this.#clock.now(),
+      phases,
+    })
+    phases?.end('read')
+    return { ...fields, port }
+  }
+
+  /** Called after a modern request failed with `error`: the server may be a legacy one, or one that speaks TLS. */
+  async #readRefused(
+    server: HostPort,
+    addresses: Addresses,
+    signal: AbortSignal,
+    error: LegacyPeerError,
+  ): Promise<Partial<Fields>> {
+    try {
+      return await this.#readBoth(server, addresses, signal, error)
+    } catch (failure) {
+      const isTls = failure === error && error.code === 'closed' && (await this.#isTlsServer(server, addresses, signal))
+      const what = `${formatHostPort(server)}: this looks like a TLS server; set the port that players use`
+      throw this.#failed(server, isTls ? new SourceError('malformed', what) : failure)
     }
+  }
 
-    async function readModern(signal: AbortSignal, phases?: PhaseTimer): Promise<Partial<Fields>> {
-      const wantsPong = clock.now() >= pingAgainAt
-      const reply = await pingJava({
-        socket: network.connect(addresses, port, { usesChunksAtOnce: true }),
-        hello: helloTo(host, port),
-        decode: readReply,
-        target,
-        clock,
-        phases,
-        signal,
-        ping: wantsPong,
-      })
-      phases?.end('read')
-      if (wantsPong) missedPongs = reply.hasPong ? 0 : missedPongs + 1
-      if (missedPongs >= maxMissedPongs) {
-        missedPongs = 0
-        pingAgainAt = clock.now() + rememberMs
-      }
-      // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
-      const own = { port, latency: reply.latency / 1_000 }
-      return Object.assign({}, reply.reply, reply.address === undefined ? own : { ip: reply.address, ...own })
-    }
-
-    /**
-     * Called after a modern request failed. Sends both requests, since a server that has just started may answer either, and some
-     * proxies close the modern connection and never answer the legacy one.
-     */
-    async function readBoth(refused: LegacyPeerError): Promise<Partial<Fields>> {
-      const own = new AbortController()
-      const follow = () => own.abort(signal.reason)
-      signal.addEventListener('abort', follow, { once: true })
-      let cancel = () => {}
-      const legacy = readLegacy(own.signal).then(({ protocol, ...fields }) => {
-        // A modern server, which closed the connection once, for example because it has just started.
-        if (protocol === modernInLegacy) return fields
-        legacyUntil = clock.now() + rememberMs
-        return { ...fields, ...(protocol !== undefined && { protocol }) }
-      })
-      const modern = readModern(own.signal).catch(async (error: unknown) => {
+  /**
+   * Sends both requests, since a server that has just started may answer either, and some proxies close the modern connection and
+   * never answer the legacy one.
+   */
+  async #readBoth(
+    server: HostPort,
+    addresses: Addresses,
+    signal: AbortSignal,
+    refused: LegacyPeerError,
+  ): Promise<Partial<Fields>> {
+    const own = new AbortController()
+    const follow = () => own.abort(signal.reason)
+    signal.addEventListener('abort', follow, { once: true })
+    let cancel = () => {}
+    const legacy = this.#readLegacy(server, addresses, own.signal).then(({ protocol, ...fields }) => {
+      // A modern server, which closed the connection once, for example because it has just started.
+      if (protocol === modernInLegacy) return fields
+      this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
+      return { ...fields, ...(protocol !== undefined && { protocol }) }
+    })
+    const modern = this.#ping(server, addresses, own.signal, undefined).then(
+      (reply) => this.#toFields(server, reply),
+      async (error: unknown) => {
         // Loading the library may take longer than the server.
         await loadLegacyLibrary()
-        if (!own.signal.aborted) cancel = clock.after(legacyGraceMs, () => own.abort(refused))
+        if (!own.signal.aborted) cancel = this.#clock.after(legacyGraceMs, () => own.abort(refused))
         throw error
-      })
-      try {
-        return await Promise.any([legacy, modern])
-      } catch {
-        // If both fail, the first error is reported.
-        throw signal.aborted ? withProgress(toSourceError(signal.reason, target), 'connected') : refused
-      } finally {
-        cancel()
-        signal.removeEventListener('abort', follow)
-        own.abort(refused)
-      }
-    }
-
-    async function isTlsServer(): Promise<boolean> {
-      if (clock.now() >= tlsCheckedUntil) {
-        isTls = await speaksTls(network.connect(addresses, port), clock, signal)
-        if (!signal.aborted) tlsCheckedUntil = clock.now() + rememberMs
-      }
-      return isTls
-    }
-
-    if (clock.now() < legacyUntil) return await readLegacy(signal)
+      },
+    )
     try {
-      return await readModern(signal, phases)
-    } catch (error) {
-      if (!(error instanceof LegacyPeerError)) throw error
-      try {
-        return await readBoth(error)
-      } catch (failure) {
-        if (failure !== error || error.code !== 'closed' || !(await isTlsServer())) throw failure
-        throw new SourceError('malformed', `${target}: this looks like a TLS server; set the port that players use`)
-      }
+      return await Promise.any([legacy, modern])
+    } catch {
+      // If both fail, the first error is reported.
+      throw signal.aborted ? withProgress(toSourceError(signal.reason, formatHostPort(server)), 'connected') : refused
+    } finally {
+      cancel()
+      signal.removeEventListener('abort', follow)
+      own.abort(refused)
     }
   }
 
-  return async (signal) => {
-    let failure: SourceError | undefined
-    phases?.start()
-    for (const endpoint of await endpoints(signal)) {
-      try {
-        return await readFrom(endpoint, signal)
-      } catch (error) {
-        legacyUntil = Number.NEGATIVE_INFINITY
-        phases?.start()
-        failure = toSourceError(error, formatHostPort(endpoint))
-        // The next target is only tried if this one cannot be reached.
-        if (!['refused', 'unreachable', 'dns'].includes(failure.code)) break
-      }
+  async #isTlsServer({ port }: HostPort, addresses: Addresses, signal: AbortSignal): Promise<boolean> {
+    const server = this.#addPeculiarities()
+    if (this.#clock.now() >= server.tlsCheckedUntil) {
+      server.isTls = await speaksTls(this.#network.connect(addresses, port), this.#clock, signal)
+      if (!signal.aborted) server.tlsCheckedUntil = this.#clock.now() + rememberMs
     }
-    throw failure ?? new SourceError('internal', `${formatHostPort(address)}: no address to connect to`)
+    return server.isTls
+  }
+
+  #countMissedPongs(hasPong: boolean): void {
+    if (hasPong && this.#peculiarities === undefined) return
+    const server = this.#addPeculiarities()
+    server.missedPongs = hasPong ? 0 : server.missedPongs + 1
+    if (server.missedPongs < maxMissedPongs) return
+    server.missedPongs = 0
+    server.pingAgainAt = this.#clock.now() + rememberMs
+  }
+
+  #addPeculiarities(): Peculiarities {
+    this.#peculiarities ??= {
+      missedPongs: 0,
+      pingAgainAt: Number.NEGATIVE_INFINITY,
+      legacyUntil: Number.NEGATIVE_INFINITY,
+      isTls: false,
+      tlsCheckedUntil: Number.NEGATIVE_INFINITY,
+    }
+    return this.#peculiarities
+  }
+
+  #helloTo(server: HostPort): string {
+    const { host, port } = server
+    if (host !== this.#helloServer.host || port !== this.#helloServer.port) {
+      this.#helloServer = server
+      this.#hello = encodeHello(this.#hostname ?? host, port)
+    }
+    return this.#hello
   }
 }

@@ -10,31 +10,47 @@ const icons = createIconPool()
 /** Replies to probes by digest, limited by the bytes that were received: the reader of a probe reads only one reply. */
 const probed = new LRUCache<string, StatusReply>({ maxSize: 1_048_576, maxEntrySize: 32_768 })
 
-/**
- * Parses the status replies of one server. Equal replies are parsed once (`npm run bench -- status probe`); only a digest is kept.
- * Equal icons are the same Buffer, shared by all servers.
- * @param isProbe whether replies are shared with the readers of other probes
- * @returns a function that throws ProtocolError
- */
-export function createReplyReader(isProbe = false): (frame: Frame) => StatusReply {
-  let last: { readonly digest: string; readonly reply: StatusReply } | undefined
+/** Parses the status replies of one server. */
+export interface ReplyReader {
+  /** @throws ProtocolError if it is not a status reply */
+  read(frame: Frame): StatusReply
+}
 
-  function parse(frame: Frame): StatusReply {
+/**
+ * Equal replies are parsed once (`npm run bench -- status probe`); only a digest is kept. Equal icons are the same Buffer, shared by
+ * all servers.
+ * @param isProbe whether replies are shared with the readers of other probes
+ */
+export const createReplyReader = (isProbe = false): ReplyReader => new CachingReplyReader(isProbe)
+
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class CachingReplyReader implements ReplyReader {
+  readonly #isProbe: boolean
+  /** The last reply and its digest. */
+  #digest: string | undefined
+  #reply: StatusReply | undefined
+
+  constructor(isProbe: boolean) {
+    this.#isProbe = isProbe
+  }
+
+  read(frame: Frame): StatusReply {
+    // Any other packet is not a reply; #parse() throws.
+    if (frame.id !== packetIds.status) return this.#parse(frame)
+    const digest = hash('sha1', frame.body, 'base64')
+    if (this.#reply !== undefined && digest === this.#digest) return this.#reply
+    const cached = this.#isProbe ? probed.get(digest) : undefined
+    const reply = cached ?? this.#parse(frame)
+    if (this.#isProbe && cached === undefined) probed.set(digest, reply, { size: frame.body.length })
+    this.#digest = digest
+    this.#reply = reply
+    return reply
+  }
+
+  #parse(frame: Frame): StatusReply {
     const reply = parseStatusReply(decodeStatus(frame))
     if (reply.favicon === undefined) return reply
     // Not by a spread, as in `java-status.ts`.
-    return Object.assign({}, reply, { favicon: icons.share(reply.favicon, last?.reply.favicon) })
-  }
-
-  return (frame) => {
-    // Any other packet is not a reply; parse() throws.
-    if (frame.id !== packetIds.status) return parse(frame)
-    const digest = hash('sha1', frame.body, 'base64')
-    if (last?.digest === digest) return last.reply
-    const known = isProbe ? probed.get(digest) : undefined
-    const reply = known ?? parse(frame)
-    if (isProbe && known === undefined) probed.set(digest, reply, { size: frame.body.length })
-    last = { digest, reply }
-    return reply
+    return Object.assign({}, reply, { favicon: icons.share(reply.favicon, this.#reply?.favicon) })
   }
 }
