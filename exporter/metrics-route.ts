@@ -25,12 +25,19 @@ import { contentTypes, createExposition, endings, type Format } from './text.ts'
 const compress = promisify(gzip)
 /** The scraper waits for the compression, and every level shrinks these texts to a tenth. */
 const compression = { level: constants.Z_BEST_SPEED }
+/**
+ * Bytes that each call of zlib may write: with the default of 16 KiB it takes several calls per chunk, each of which waits for a
+ * turn of the event loop.
+ */
+const compressedChunkSize = 131_072
 
 /** Shorter texts, such as those of a probe, are sent uncompressed: zlib would take longer than the rest of the reply. */
 const minGzipLength = 16_384
 
-/** Longer texts are sent while they are rendered, in chunks of at least this many characters. */
+/** Longer texts are sent while they are rendered. */
 const minStreamLength = 65_536
+/** Minimum characters of the chunks of a longer text. To compress and write one takes a turn of the event loop. */
+const minChunkLength = 524_288
 /** Characters that are rendered ahead while earlier ones are compressed and sent. */
 const maxAhead = 1_048_576
 
@@ -90,17 +97,19 @@ function setHeaders(reply: FastifyReply, format: Format): void {
 }
 
 /**
- * Joins parts into chunks, with pauses in which other work runs. A chunk is what is rendered between two pauses: to compress and
- * write it takes a turn of the event loop, which is many milliseconds while thousands of servers are polled.
+ * Joins parts into chunks, with pauses in which other work runs. Chunks are long, because a turn of the event loop takes many
+ * milliseconds while thousands of servers are polled. The first is shorter: a text without a second one is sent at once.
  */
 export async function* toChunks(parts: Iterable<string>, pauses: Pauses = createPauses()): AsyncGenerator<string> {
   let chunk = ''
+  let minLength = minStreamLength
   for (const part of parts) {
     chunk += part
     if (!pauses.isDue()) continue
-    if (chunk.length >= minStreamLength) {
+    if (chunk.length >= minLength) {
       yield chunk
       chunk = ''
+      minLength = minChunkLength
     }
     await pauses.take()
   }
@@ -131,7 +140,7 @@ async function streamMetrics(
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
   // An error of the text stream destroys the compressed stream, which ends the reply.
-  return reply.send(pipeline(text, createGzip(compression), () => {}))
+  return reply.send(pipeline(text, createGzip({ ...compression, chunkSize: compressedChunkSize }), () => {}))
 }
 
 export interface MetricsParts {

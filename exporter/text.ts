@@ -45,7 +45,11 @@ export function familyHeader({ name, type, help }: { name: string; type: string;
 }
 
 function labelText(names: readonly string[], { labels }: Sample): string {
-  return names.map((name, index) => `${name}="${escapeLabel(labels[index] ?? '')}"`).join(',')
+  let text = ''
+  for (let index = 0; index < names.length; index++) {
+    text += `${index === 0 ? '' : ','}${names[index]}="${escapeLabel(labels[index] ?? '')}"`
+  }
+  return text
 }
 
 /**
@@ -56,21 +60,21 @@ function labelText(names: readonly string[], { labels }: Sample): string {
 export function sampleLines<T>(family: Family<T>, from: T, constant: string): string {
   const { name, labels } = family
   const samples = family.read(from)
+  const first = samples[0]
+  if (first === undefined) return ''
   if (labels.length === 0) {
-    const [sample] = samples
-    if (sample === undefined || !Number.isFinite(sample.value)) return ''
-    return constant === '' ? `${name} ${sample.value}\n` : `${name}{${constant}} ${sample.value}\n`
+    if (!Number.isFinite(first.value)) return ''
+    return constant === '' ? `${name} ${first.value}\n` : `${name}{${constant}} ${first.value}\n`
   }
-  const [first, second] = samples
-  if (second === undefined) {
-    if (first === undefined || !Number.isFinite(first.value)) return ''
-    return `${name}{${constant}${constant === '' ? '' : ','}${labelText(labels, first)}} ${first.value}\n`
+  const separator = constant === '' ? '' : ','
+  if (samples.length === 1) {
+    return Number.isFinite(first.value) ? `${name}{${constant}${separator}${labelText(labels, first)}} ${first.value}\n` : ''
   }
   const lines = new Map<string, string>()
   for (const sample of samples) {
     const own = labelText(labels, sample)
     if (!Number.isFinite(sample.value) || lines.has(own)) continue
-    lines.set(own, `${name}{${constant}${constant === '' ? '' : ','}${own}} ${sample.value}\n`)
+    lines.set(own, `${name}{${constant}${separator}${own}} ${sample.value}\n`)
   }
   return [...lines.values()].join('')
 }

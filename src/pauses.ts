@@ -1,11 +1,14 @@
 import { performance } from 'node:perf_hooks'
 
-/** Time for which long work blocks the event loop, milliseconds: polls and requests run between its slices. */
-const sliceMs = 8
-/** The same while the event loop is busy: otherwise long work would get little of the time. */
-const maxSliceMs = 16
-/** Length of a slice, as a part of the turn before it. */
-const share = 0.5
+/**
+ * Total time per turn of the event loop in which all long work blocks it, milliseconds. Polls and requests run in the rest of the
+ * turn: if they need 80 % of the time, a turn takes 30 ms.
+ */
+const budgetMs = 6
+/** The same while the event loop is overloaded: otherwise long work would get little of the time. */
+const maxBudgetMs = 12
+/** The budget, as a part of the turn before it: a larger part would make the turns longer and longer. */
+const share = 0.1
 
 /** Splits long work into slices: `if (pauses.isDue()) await pauses.take()` after each small part of it. */
 export interface Pauses {
@@ -14,19 +17,36 @@ export interface Pauses {
   take(): Promise<void>
 }
 
+/** Continue the work that is paused, in the next turn of the event loop. Each gets an equal part of the budget. */
+let paused: ((part: number) => void)[] = []
+
+function continueAll(): void {
+  const all = paused
+  paused = []
+  for (const resume of all) resume(1 / all.length)
+}
+
+/** @returns the part of the budget for this work */
+const nextTurn = (): Promise<number> =>
+  new Promise((resolve) => {
+    // Awaiting a promise is not enough: timers and sockets run only in the next turn of the event loop.
+    if (paused.length === 0) setImmediate(continueAll)
+    paused.push(resolve)
+  })
+
 /**
- * Starts the first slice. Awaiting a promise is not enough: timers and sockets run only in the next turn of the event loop.
+ * Starts the first slice.
  * @param now monotonic milliseconds
  */
 export function createPauses(now: () => number = () => performance.now()): Pauses {
-  let end = now() + sliceMs
+  let end = now() + budgetMs / (1 + paused.length)
   return {
     isDue: () => now() >= end,
     async take() {
       const begun = now()
-      await new Promise((resolve) => setImmediate(resolve))
+      const part = await nextTurn()
       const ended = now()
-      end = ended + Math.min(maxSliceMs, Math.max(sliceMs, (ended - begun) * share))
+      end = ended + part * Math.min(maxBudgetMs, Math.max(budgetMs, (ended - begun) * share))
     },
   }
 }

@@ -1,13 +1,13 @@
 import type { LiveEvent } from './event.ts'
-import { encodeMessage } from './event.ts'
+import { formatMessage } from './event.ts'
 import type { EventLog } from './event-log.ts'
 import type { PublishedState, PublishedStates } from './published-states.ts'
 import type { LiveState } from './state.ts'
 
 /** The messages that a client is sent before new events: snapshots, or the events that it missed. */
 export interface Backlog {
-  /** The messages, each made when it is taken. */
-  readonly messages: Generator<Buffer>
+  /** The messages, each formatted when it is taken. */
+  readonly messages: Generator<string>
   /** Whether a new event must be sent at once, because the rest of the backlog has neither this event nor a state after it. */
   isAhead(event: LiveEvent): boolean
 }
@@ -35,11 +35,11 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
   /** Number of servers whose states have been sent. */
   let done = 0
 
-  function* messages(): Generator<Buffer> {
+  function* messages(): Generator<string> {
     let id: number | undefined
     if (list !== undefined) {
       id = log.nextId()
-      yield encodeMessage(id, 'servers', list)
+      yield formatMessage(id, 'servers', list)
     }
     for (const [server, position] of servers) {
       done = position + 1
@@ -47,7 +47,7 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
       // Removed while the others were being sent.
       if (current === undefined) continue
       id = log.nextId()
-      yield encodeMessage(id, 'snapshot', snapshotJson(server, current))
+      yield formatMessage(id, 'snapshot', snapshotJson(server, current))
     }
     if (id !== undefined) log.mark(id)
   }
@@ -73,7 +73,7 @@ export interface MissedBacklogOptions {
 export function missedBacklog({ log, lastId, isWanted, createSnapshots }: MissedBacklogOptions): Backlog {
   let snapshots: Backlog | undefined
 
-  function* messages(): Generator<Buffer> {
+  function* messages(): Generator<string> {
     let id = lastId
     for (let event = log.next(id); event !== undefined; event = log.next(id)) {
       if (!log.has(id)) {
@@ -82,7 +82,7 @@ export function missedBacklog({ log, lastId, isWanted, createSnapshots }: Missed
         return
       }
       id = event.id
-      if (isWanted(event)) yield event.bytes
+      if (isWanted(event)) yield event.bytes.toString()
     }
   }
 

@@ -1,9 +1,12 @@
 import type { Clock } from '../clock.ts'
 import type { LiveEvent } from './event.ts'
 
-/** Events within `windowMs` that are sent one by one. Further ones are collected and sent to each client in one write. */
+/** Events within a window of time that are sent one by one. Further ones are collected and sent to each client in one write. */
 const maxSingle = 20
 const windowMs = 50
+/** The same for many clients, at most `maxWindowMs`: a write to a client takes about 30 µs. */
+const windowMsPerClient = 1
+const maxWindowMs = 150
 /** Bytes of collected events after which they are sent early. */
 const maxBytes = 64 * 1024
 
@@ -12,12 +15,15 @@ export type SendEvents = (events: readonly LiveEvent[], joined: () => Buffer) =>
 
 /** Sends a few events at once and collects many: a write to each of 1,000 clients takes milliseconds. */
 export interface EventBatch {
+  /** The collected events, which no flush has sent yet. */
+  pending(): readonly LiveEvent[]
   add(event: LiveEvent): void
   /** Sends the collected events now. */
   flush(): void
 }
 
-export function createEventBatch(clock: Clock, send: SendEvents): EventBatch {
+/** @param countClients returns the number of clients */
+export function createEventBatch(clock: Clock, send: SendEvents, countClients: () => number = () => 1): EventBatch {
   let events: LiveEvent[] = []
   let bytes = 0
   let cancelFlush = () => {}
@@ -27,7 +33,7 @@ export function createEventBatch(clock: Clock, send: SendEvents): EventBatch {
 
   /** @param count events in the previous window: after many of them the next ones are collected too */
   function openWindow(now: number, count: number): void {
-    windowEnd = now + windowMs
+    windowEnd = now + Math.min(maxWindowMs, Math.max(windowMs, countClients() * windowMsPerClient))
     inWindow = count
   }
 
@@ -47,6 +53,7 @@ export function createEventBatch(clock: Clock, send: SendEvents): EventBatch {
 
   return {
     flush,
+    pending: () => events,
     add(event) {
       const now = clock.now()
       if (now >= windowEnd) openWindow(now, 0)

@@ -8,8 +8,8 @@ import type { Turns } from './turns.ts'
 const maxUnsent = 256 * 1024
 /** Unsent bytes after which the backlog waits until the client has read some of them. */
 const maxBurst = 64 * 1024
-/** Bytes of the backlog that are written in one write: thousands of small writes to each client take seconds. */
-const pieceBytes = 16 * 1024
+/** Characters of the backlog that are encoded and written at once: thousands of small writes to each client take seconds. */
+const pieceLength = 32 * 1024
 const heartbeat = Buffer.from(':\n\n')
 
 /** The part of `ServerResponse` that is used to write events. */
@@ -31,14 +31,18 @@ export interface EventClientOptions {
   /** Names of the servers whose events are sent; default: all. */
   readonly servers?: ReadonlySet<string>
   readonly turns: Turns
+  /** The collected events, which `send` has not been called with yet. */
+  readonly pending: () => readonly LiveEvent[]
   /** Called once, when the client disconnects or is dropped. */
   onLeave(reason: 'closed' | 'dropped'): void
 }
 
-export function createEventClient({ sink, servers, turns, onLeave, ...options }: EventClientOptions): EventClient {
+export function createEventClient({ sink, servers, turns, pending, onLeave, ...options }: EventClientOptions): EventClient {
   let isConnected = true
   /** Undefined once it has been sent. */
   let backlog: Backlog | undefined = options.backlog
+  /** Number of pending events that the client has been sent or needs no more, because its backlog has them. */
+  let skipped = pending().length
   let bytesAtBeat = -1
 
   function leave(reason: 'closed' | 'dropped'): void {
@@ -59,30 +63,37 @@ export function createEventClient({ sink, servers, turns, onLeave, ...options }:
     if (sink.writableLength > maxUnsent) drop()
   }
 
-  function sendPiece(): number {
-    if (!isConnected || backlog === undefined) return 0
+  const accepts = (event: LiveEvent): boolean =>
+    (servers === undefined || servers.has(event.server)) && (backlog === undefined || backlog.isAhead(event))
+
+  /** The events that the client must be sent. */
+  const encodeAccepted = (events: readonly LiveEvent[]): readonly Buffer[] =>
+    events.filter(accepts).map((event) => (backlog === undefined ? event.bytes : event.earlyBytes))
+
+  /** Writes the next part of the backlog after the pending events, which are older. */
+  function sendPiece(): boolean {
+    if (!isConnected || backlog === undefined) return false
     if (sink.writableLength > maxBurst) {
-      sink.once('drain', () => turns.addLater(sendPiece))
-      return 0
+      sink.once('drain', () => turns.resume(sendPiece))
+      return false
     }
-    const piece: Buffer[] = []
-    let bytes = 0
-    while (bytes < pieceBytes) {
+    const events = pending()
+    const early = encodeAccepted(events.slice(skipped))
+    skipped = events.length
+    let piece = ''
+    while (piece.length < pieceLength) {
       const { value, done } = backlog.messages.next()
       if (done) {
         backlog = undefined
         break
       }
-      piece.push(value)
-      bytes += value.length
+      piece += value
     }
-    if (bytes > 0) write(Buffer.concat(piece))
-    if (backlog !== undefined && isConnected) turns.addLater(sendPiece)
-    return bytes
+    const bytes = Buffer.from(piece)
+    if (early.length > 0) write(Buffer.concat([...early, bytes]))
+    else if (bytes.length > 0) write(bytes)
+    return backlog !== undefined && isConnected
   }
-
-  const accepts = (event: LiveEvent): boolean =>
-    (servers === undefined || servers.has(event.server)) && (backlog === undefined || backlog.isAhead(event))
 
   return {
     start() {
@@ -91,12 +102,14 @@ export function createEventClient({ sink, servers, turns, onLeave, ...options }:
       turns.add(sendPiece)
     },
     send(events, joined) {
-      if (servers === undefined && backlog === undefined) {
+      const from = skipped
+      skipped = 0
+      if (from === 0 && servers === undefined && backlog === undefined) {
         write(joined())
         return
       }
-      const own = events.filter(accepts)
-      if (own.length > 0) write(Buffer.concat(own.map((event) => (backlog === undefined ? event.bytes : event.earlyBytes))))
+      const own = encodeAccepted(events.slice(from))
+      if (own.length > 0) write(Buffer.concat(own))
     },
     beat() {
       const written = sink.socket?.bytesWritten ?? 0

@@ -11,8 +11,7 @@ export interface LiveEvent {
 }
 
 /** @param json the data of the event */
-export const encodeMessage = (id: number, event: string, json: string): Buffer =>
-  Buffer.from(`id: ${id}\nevent: ${event}\ndata: ${json}\n\n`)
+export const formatMessage = (id: number, event: string, json: string): string => `id: ${id}\nevent: ${event}\ndata: ${json}\n\n`
 
 /** Encoded when it is first sent, which is rare while there are no clients. */
 export class EncodedEvent implements LiveEvent {
@@ -43,6 +42,6 @@ export class EncodedEvent implements LiveEvent {
   }
 
   #encode(id: number): Buffer {
-    return encodeMessage(id, this.#name, JSON.stringify({ server: this.server, ...this.#data }))
+    return Buffer.from(formatMessage(id, this.#name, JSON.stringify({ server: this.server, ...this.#data })))
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type Fleet, perServers } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
-import { createEventBatch } from './batch.ts'
+import { createEventBatch, type SendEvents } from './batch.ts'
 import { createEventClient, type EventClient, type EventSink } from './client.ts'
 import { EncodedEvent, type LiveEvent } from './event.ts'
 import { createEventLog, firstEventId } from './event-log.ts'
@@ -78,11 +78,11 @@ export function createEventHub(
   const log = createEventLog(maxRemembered, firstEventId(clock.wall()))
   const clients = new Set<EventClient>()
   const states = createPublishedStates(fleet, clock, toState)
-  const batch = createEventBatch(clock, (events, joined) => {
+  const sendToAll: SendEvents = (events, joined) => {
     for (const client of clients) client.send(events, joined)
-  })
-  // The collected events are older than the states that a backlog sends next.
-  const turns = createTurns(batch.flush)
+  }
+  const batch = createEventBatch(clock, sendToAll, () => clients.size)
+  const turns = createTurns()
   /** False while there are no clients and none that may reconnect, so that snapshots are not compared. */
   let isAwake = false
   let cancelSleep = () => {}
@@ -145,13 +145,12 @@ export function createEventHub(
 
   function connect({ sink, servers, lastId }: ConnectOptions): void {
     wake()
-    // The collected events are older than what the client receives first.
-    batch.flush()
     const isWanted = ({ server }: LiveEvent) => servers === undefined || servers.has(server)
     const createSnapshots = () => allSnapshots(servers === undefined ? allPositions() : positionsOf(servers))
     const client = createEventClient({
       sink,
       turns,
+      pending: batch.pending,
       ...(servers && { servers }),
       backlog:
         lastId !== undefined && log.has(lastId) ? missedBacklog({ log, lastId, isWanted, createSnapshots }) : createSnapshots(),

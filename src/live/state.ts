@@ -60,8 +60,16 @@ export const downReason = ({ sources }: ServerSnapshot): SourceErrorCode =>
 
 /** The members of `next` that differ from `before`; undefined if there are none. */
 export function difference(before: LiveState, next: LiveState): Partial<LiveState> | undefined {
-  const changed = Object.entries(next).filter(([name, value]) => !isSame(value, before[name as keyof LiveState]))
-  return changed.length === 0 ? undefined : (Object.fromEntries(changed) as Partial<LiveState>)
+  const changed: Record<string, unknown> = {}
+  let hasChanged = false
+  // Object.entries() and fromEntries() take three times as long.
+  for (const name in next) {
+    const value = next[name as keyof LiveState]
+    if (isSame(value, before[name as keyof LiveState])) continue
+    changed[name] = value
+    hasChanged = true
+  }
+  return hasChanged ? (changed as Partial<LiveState>) : undefined
 }
 
 const isSame = (a: LiveState[keyof LiveState], b: LiveState[keyof LiveState]): boolean =>

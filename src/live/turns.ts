@@ -1,52 +1,67 @@
-/** Bytes that are written in one turn of the event loop: a few milliseconds. */
-const turnBytes = 256 * 1024
+import { createPauses, type Pauses } from '../pauses.ts'
 
-/** Writes a part, and returns its bytes. */
-export type Step = () => number
+/** Writes a part, a fraction of a millisecond of work. Returns whether it has more to write. */
+export type Step = () => boolean
 
-/** Long outputs to many clients, written part by part so that none of them blocks the event loop or the others. */
+/** Long outputs to many clients, written part by part so that none of them blocks the event loop. */
 export interface Turns {
-  /** Runs `step` after those that already wait, or immediately if none do. A step that has more to write adds itself again. */
+  /**
+   * Adds a new output, which writes its first part before the others continue: a short output does not wait for long ones. Runs
+   * it immediately if there are no others.
+   */
   add(step: Step): void
-  /** Like `add`, but never runs it immediately. */
-  addLater(step: Step): void
+  /** Continues an output after those that already wait. */
+  resume(step: Step): void
   delete(step: Step): void
 }
 
-/** @param beforeTurn runs at the start of each turn */
-export function createTurns(beforeTurn: () => void): Turns {
-  const steps = new Set<Step>()
-  /** True while a turn is scheduled or runs. */
+/**
+ * An output continues until it has no more to write for now, then the next one: a client that has been sent a part of the states must
+ * also be sent every event of these servers, so it is best if few are in that phase.
+ */
+export function createTurns(startPauses: () => Pauses = createPauses): Turns {
+  const added = new Set<Step>()
+  const waiting = new Set<Step>()
   let isBusy = false
 
-  function run(): void {
-    isBusy = true
-    beforeTurn()
-    let written = 0
-    for (const step of steps) {
-      if (written >= turnBytes) break
-      steps.delete(step)
-      written += step()
+  function runNext(): void {
+    for (const step of added) {
+      added.delete(step)
+      if (step()) waiting.add(step)
+      return
     }
-    isBusy = false
-    if (steps.size > 0) schedule()
+    for (const step of waiting) {
+      if (!step()) waiting.delete(step)
+      return
+    }
   }
 
-  function schedule(): void {
-    if (isBusy) return
+  async function run(): Promise<void> {
     isBusy = true
-    setImmediate(run)
+    const pauses = startPauses()
+    await pauses.take()
+    while (added.size + waiting.size > 0) {
+      runNext()
+      if (pauses.isDue()) await pauses.take()
+    }
+    isBusy = false
   }
 
   return {
     add(step) {
-      steps.add(step)
-      if (!isBusy) run()
+      if (isBusy) added.add(step)
+      else if (step()) {
+        waiting.add(step)
+        void run()
+      }
     },
-    addLater(step) {
-      steps.add(step)
-      schedule()
+    resume(step) {
+      waiting.add(step)
+      if (!isBusy) void run()
     },
-    delete: (step) => void steps.delete(step),
+    delete(step) {
+      added.delete(step)
+      waiting.delete(step)
+    },
   }
 }

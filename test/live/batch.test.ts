@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createEventBatch } from '../../src/live/batch.ts'
+import { createEventBatch, type SendEvents } from '../../src/live/batch.ts'
 import type { LiveEvent } from '../../src/live/event.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
@@ -8,13 +8,14 @@ const eventOf = (id: number, length = 1): LiveEvent => {
   return { id, server: 'a', bytes, earlyBytes: bytes }
 }
 
-function start() {
+function start(clients = 1) {
   const clock = manualClock()
   const sent: (readonly number[])[] = []
-  const batch = createEventBatch(clock, (events, joined) => {
+  const send: SendEvents = (events, joined) => {
     expect(joined().length).toBe(events.reduce((sum, { bytes }) => sum + bytes.length, 0))
     sent.push(events.map(({ id }) => id))
-  })
+  }
+  const batch = createEventBatch(clock, send, () => clients)
   return { clock, sent, batch }
 }
 
@@ -27,6 +28,22 @@ it('sends twenty events within 50 ms one by one and the others in one write', as
   await clock.advance(50)
   batch.add(eventOf(30))
   expect(sent.at(-1)).toEqual([30])
+})
+
+it('collects events longer for many clients, but never more than 150 ms', async () => {
+  for (const [clients, windowMs] of [
+    [100, 100],
+    [1_000, 150],
+  ] as const) {
+    const { clock, sent, batch } = start(clients)
+    for (let id = 0; id < 30; id++) batch.add(eventOf(id))
+    expect(batch.pending()).toHaveLength(10)
+    await clock.advance(windowMs - 1)
+    expect(sent).toHaveLength(20)
+    await clock.advance(1)
+    expect(sent).toHaveLength(21)
+    expect(batch.pending()).toEqual([])
+  }
 })
 
 it('sends collected events early once they have 64 KiB, and all of them at flush()', () => {
