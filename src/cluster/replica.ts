@@ -155,7 +155,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         (message) => {
           if (message === keys.membersMessage) membership?.check()
           else if (message === keys.listsMessage) void lists.refresh(newest)
-          else exchange.receive(message)
+          else if (!lists.receive(message)) exchange.receive(message)
         },
         () => {
           exchange.forgetStored()
