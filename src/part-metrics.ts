@@ -48,6 +48,8 @@ export interface LiveMetrics {
 export interface ReplicaMetrics {
   /** Servers that this replica polls. */
   readonly servers: number
+  /** Servers that this replica does not poll and of which it has received no snapshot for STALE_AFTER: unknown here. */
+  readonly unknown: number
   /** Number of live replicas; absent while the shared state is unavailable. */
   readonly members?: number
   /** Servers of this replica that other replicas list with other settings, or not at all; absent like `members`. */

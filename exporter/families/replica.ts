@@ -10,6 +10,13 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
     read: ({ servers }) => single(servers),
   },
   {
+    name: 'tickwarden_replica_unknown_servers',
+    type: 'gauge',
+    help: 'Servers that this replica does not poll and of which it has received no snapshot from another replica for STALE_AFTER, so that they are unknown.',
+    labels: [],
+    read: ({ unknown }) => single(unknown),
+  },
+  {
     name: 'tickwarden_replica_members',
     type: 'gauge',
     help: 'Live replicas, including this one; absent while the shared state (STATE_URL) is unavailable.',

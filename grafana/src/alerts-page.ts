@@ -5,7 +5,7 @@ const plain = (template: string): string =>
     .replaceAll(/\{\{ if gt \$value 0\.0 \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
     .replaceAll(/\{\{ if \$labels\.instance \}\}.*?\{\{ end \}\}/g, '')
     .replaceAll(/\{\{ if \$labels\.server \}\}(.*?)\{\{ else \}\}.*?\{\{ end \}\}/g, '$1')
-    .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script)[^}]*\}\}/g, '_$1_')
+    .replaceAll(/\{\{ (?:or )?\$labels\.(server|source|database|script|provider|difference|instance)[^}]*\}\}/g, '_$1_')
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, '_value_')
 
 /** Breaks a paragraph into lines of at most 140 characters. */

@@ -160,6 +160,29 @@ export const alerts: readonly Alert[] = [
       'The log of the replica shows the error and what to do about it. Check that the Redis or Valkey server is running and that the replica can connect to it.',
   },
   {
+    name: 'ReplicaServersUnknown',
+    severity: 'critical',
+    expr: 'tickwarden_replica_unknown_servers > 0 unless on (job, instance) tickwarden_replica_state_up == 0',
+    for: '2m',
+    summary: 'No replica seems to poll some servers',
+    description:
+      'The replica {{ $labels.instance }} has received nothing about {{ $value }} of its servers from the replicas that should poll them for 2 minutes, although the shared state is available. Their state is unknown, and no other alert of these servers can fire.',
+    action:
+      'Check the log and the CPU usage of every replica, and restart one that hangs or is overloaded: the others take over its servers. On this replica, `state` at /api/v1/servers/{name}/sources is pending for the servers concerned.',
+  },
+  {
+    name: 'ReplicasDiffer',
+    severity: 'warning',
+    // One alert for all replicas, because each of them counts the difference.
+    expr: 'max by (job, difference) (tickwarden_replica_differing_servers) > 0',
+    for: '5m',
+    summary: 'Replicas list servers differently ({{ $labels.difference }})',
+    description:
+      'For 5 minutes, {{ $value }} servers of one replica have differed on another. settings: they have different settings, and each is polled with those of the replica that polls it. missing: the other replica does not list them, so it does not show them and cannot take them over.',
+    action:
+      'The log of each replica names the servers and the other replica. Give all replicas the same settings and the same server lists; each reads changed lists without a restart.',
+  },
+  {
     name: 'SnapshotFailing',
     severity: 'warning',
     expr: 'tickwarden_snapshot_up == 0',

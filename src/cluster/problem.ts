@@ -38,16 +38,27 @@ const rules: readonly Rule[] = [
     message: 'it is a read-only replica, perhaps of a failover: STATE_URL must be the address of the primary',
   },
   { code: 'loading', pattern: /LOADING/, message: 'it is loading its data; nothing needs to be done unless that takes minutes' },
-  { code: 'no-primary', pattern: /MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN/, message: 'it is failing over; check its primary' },
+  { code: 'no-primary', pattern: /MASTERDOWN|NOREPLICAS|TRYAGAIN/, message: 'it is failing over; check its primary' },
   {
     code: 'disk',
     pattern: /MISCONF/,
     message: 'it refuses writes because it cannot save to disk: check its log, or disable persistence',
   },
-  { code: 'cluster', pattern: /MOVED|ASK /, message: 'it is a Redis Cluster; STATE_URL must be the address of a single server' },
+  {
+    code: 'cluster',
+    pattern: /CLUSTERDOWN|MOVED|ASK |SELECT is not allowed in cluster mode/,
+    message: 'it is a Redis Cluster, which is not supported: STATE_URL must be the address of a server with cluster-enabled no',
+  },
+  {
+    // A Sentinel has no commands for data.
+    code: 'command',
+    pattern: /unknown command|Sentinel/,
+    message:
+      'it lacks a required command, as a Sentinel does, which is not supported: STATE_URL must be the address of the primary (port 6379 by default, not 26379)',
+  },
   {
     code: 'database',
-    pattern: /DB index is out of range|SELECT is not allowed/,
+    pattern: /DB index is out of range/,
     message: 'the database does not exist: change the number at the end of STATE_URL',
   },
   { code: 'busy', pattern: /BUSY/, message: 'it is busy with a script of another client' },

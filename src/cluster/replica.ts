@@ -155,7 +155,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         (message) => {
           if (message === keys.membersMessage) membership?.check()
           else if (message === keys.listsMessage) void lists.refresh(newest)
-          else exchange.receive(message)
+          else if (!lists.receive(message)) exchange.receive(message)
         },
         () => {
           exchange.forgetStored()
@@ -166,10 +166,14 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     },
     isPolledHere: (server) => watchers.get(server)?.isPolledHere ?? false,
     metrics() {
-      const owned = Array.from(watchers.all()).filter(({ isOwned }) => isOwned).length
+      const all = [...watchers.all()]
       const { isUp } = connection
-      const members = membership?.members.length ?? 0
-      return { servers: owned, isStateUp: isUp, ...(isUp && { members, differences: countDifferences(lists.differences()) }) }
+      return {
+        servers: all.filter(({ isOwned }) => isOwned).length,
+        unknown: all.filter(({ isSilent }) => isSilent).length,
+        isStateUp: isUp,
+        ...(isUp && { members: membership?.members.length ?? 0, differences: countDifferences(lists.differences()) }),
+      }
     },
     locks: createLocks({ connection, keys, clock }),
     async close() {

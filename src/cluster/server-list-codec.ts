@@ -43,3 +43,20 @@ export async function decodeServerList(text: string): Promise<ServerList | undef
   }
   return list
 }
+
+/** The list of a member, in a message. */
+export interface AnnouncedList extends EncodedList {
+  readonly member: string
+}
+
+const messageHeader = /^list (\S+) (\S+)\n/
+
+/** Encodes a list as a message of the channel, for a list that cannot be stored: `list <member> <digest>\n<fingerprints>`. */
+export const encodeListMessage = ({ member, digest, text }: AnnouncedList): string => `list ${member} ${digest}\n${text}`
+
+/** Decodes a message of the channel; undefined if it contains no list. */
+export function decodeListMessage(message: string): AnnouncedList | undefined {
+  const [header, member, digest] = messageHeader.exec(message) ?? []
+  if (header === undefined || member === undefined || digest === undefined) return undefined
+  return { member, digest, text: message.slice(header.length) }
+}

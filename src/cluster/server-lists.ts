@@ -3,8 +3,17 @@ import type { ServerSettings } from '../game/server.ts'
 import { createPauses } from '../pauses.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
+import { toStateProblem } from './problem.ts'
 import { fingerprintOf } from './server-fingerprint.ts'
-import { decodeServerList, type EncodedList, encodeServerList, type ServerList } from './server-list-codec.ts'
+import {
+  type AnnouncedList,
+  decodeListMessage,
+  decodeServerList,
+  type EncodedList,
+  encodeListMessage,
+  encodeServerList,
+  type ServerList,
+} from './server-list-codec.ts'
 
 /**
  * The servers that each replica lists. Replicas may read different lists, and a server must be polled by one that lists it. Equal lists
@@ -19,6 +28,8 @@ export interface ServerLists {
   announce(): Promise<void>
   /** Reads the lists of other members that have changed. Never rejects. */
   refresh(members: readonly string[]): Promise<void>
+  /** Handles a message of the channel. @returns whether it contained the list of a member */
+  receive(message: string): boolean
   /** The servers of this replica that other members list differently. */
   differences(): readonly ListDifference[]
   close(): void
@@ -115,8 +126,27 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
       const [before, isStored] = requireReplies(await renewal.exec())
       if (before === own.digest && isStored === 1) return
       const storage = redis.multi().set(list, own.text, 'PX', expiryMs).set(pointer, own.digest, 'PX', expiryMs)
-      requireReplies(await storage.publish(keys.channel, keys.listsMessage).exec())
+      try {
+        requireReplies(await storage.publish(keys.channel, keys.listsMessage).exec())
+      } catch (error) {
+        if (toStateProblem(error).code !== 'full') throw error
+        // A full server still deletes and publishes, though not in a transaction. Without its pointer, the old list is not read again.
+        const message = encodeListMessage({ member: id, ...own })
+        requireReplies(await redis.pipeline().del(pointer).publish(keys.channel, message).exec())
+        throw error
+      }
     })
+  }
+
+  /** Applies a list that its member could not store, and therefore repeats with each heartbeat. */
+  async function apply({ member, digest, text }: AnnouncedList): Promise<void> {
+    const isLoaded = digest === own.digest || lists.has(digest)
+    if (digests.get(member) === digest && isLoaded) return
+    const list = lists.get(digest) ?? (await decodeServerList(text))
+    if (list === undefined) return
+    digests = new Map(digests).set(member, digest)
+    lists = new Map(lists).set(digest, list)
+    await compare()
   }
 
   async function read(): Promise<void> {
@@ -199,6 +229,11 @@ export function createServerLists(options: ServerListsOptions): ServerLists {
       members = next
       waitingRead ??= enqueue(read)
       return waitingRead
+    },
+    receive(message) {
+      const announced = decodeListMessage(message)
+      if (announced !== undefined && announced.member !== id) void enqueue(() => apply(announced))
+      return announced !== undefined
     },
     differences: () => differences,
     close() {

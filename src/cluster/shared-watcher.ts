@@ -12,6 +12,8 @@ export interface SharedWatcher extends Watcher {
   readonly isOwned: boolean
   /** Whether its snapshots come from this process: it owns the server and has polled it since. */
   readonly isPolledHere: boolean
+  /** Whether this process does not poll it, and has received no snapshot from the one that should for `staleAfter`. */
+  readonly isSilent: boolean
   /** @param delayMs before the first poll */
   own(delayMs: number): void
   disown(): void
@@ -85,9 +87,10 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
   /** If true, the polling watcher itself expires values. */
   const isPolledHere = (): boolean => poller !== undefined && poller.snapshot().lastPollAt !== undefined
 
+  const isSilent = (): boolean => !isPolledHere() && clock.now() - receivedAt >= settings.staleAfter
+
   function expire(): void {
-    const isSilent = clock.now() - receivedAt >= settings.staleAfter
-    if (isClosed || !isSilent || isPolledHere()) return
+    if (isClosed || !isSilent()) return
     if (current.up === undefined && current.sources.every(({ state }) => state === 'pending')) return
     const { up, mainThread, ...rest } = current
     const sources = current.sources.map(({ duration, error, resting, ...source }) => ({ ...source, state: 'pending' as const }))
@@ -102,6 +105,9 @@ export function createSharedWatcher(options: SharedWatcherOptions): SharedWatche
     },
     get isPolledHere() {
       return isPolledHere()
+    },
+    get isSilent() {
+      return isSilent()
     },
     snapshot: () => current,
     start(delayMs = 0) {

@@ -5,6 +5,7 @@ import { createBatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { IconStore } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
+import { toStateProblem } from './problem.ts'
 import { createSnapshotCodec } from './snapshot-codec.ts'
 
 /** Exchanges snapshots through the shared state: publishes them to other replicas, and stores them for replicas that start later. */
@@ -90,14 +91,20 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
     }
     const member = keys.member(id)
     const snapshotKeys = batch.map(({ server }) => keys.snapshot(server))
-    const replies = await connection.run('snapshots', (redis) => {
+    const setPublished = () => {
+      for (const { server } of batch) publishedAt.set(server, now)
+    }
+    const replies = await connection.run('snapshots', async (redis) => {
       const pipeline = redis.pipeline()
       for (const [hash, icon] of newIcons) pipeline.set(keys.icon(hash), icon, 'PX', iconExpiryMs)
       pipeline.statePublish(batch.length + 1, member, ...snapshotKeys, token, expiryMs, keys.channel, ...texts)
-      return pipeline.exec().then(requireReplies)
+      const results = await pipeline.exec()
+      // A full server has published them, though not stored.
+      if (toStateProblem(results?.at(-1)?.[0]).code === 'full') setPublished()
+      return requireReplies(results)
     })
     for (const hash of newIcons.keys()) storedIcons.set(hash, now)
-    if (replies.at(-1) === 1) for (const { server } of batch) publishedAt.set(server, now)
+    if (replies.at(-1) === 1) setPublished()
     else onRefused()
   }
 

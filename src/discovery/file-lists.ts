@@ -1,14 +1,17 @@
+import type { BigIntStats } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { fileVersion, watchFolder } from '../files.ts'
+import { fileVersion } from '../files.ts'
+import { createFileStability, stableMs } from './file-stability.ts'
+import { createFolderWatch } from './folder-watch.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ServerList } from './provider.ts'
 
 /** Poll interval, for network file systems and bind mounts of single files, which do not report changes. */
-const pollIntervalMs = 1_000
+const pollIntervalMs = 500
 /** Minimum pause between two polls as a multiple of the duration of a poll: there may be thousands of files. */
 const restFactor = 20
-/** Milliseconds without events before files are read: a write in place causes many events. */
+/** Milliseconds without events before files are checked: a write in place causes many events. */
 const debounceMs = 50
 const maxBytes = 32 * 1024 * 1024
 
@@ -27,17 +30,18 @@ export interface FileListsOptions {
 
 interface TrackedFile {
   readonly pattern: string
-  /** The version that was read last; undefined if that failed. */
+  /** The version that was read last; undefined if reading failed, so that the next poll tries again. */
   readonly version: string | undefined
   readonly list: ServerList
 }
 
+const missing = 'it does not exist'
 const empty: ParsedList = { servers: [], refused: [] }
 
 function reasonOf(error: unknown): string {
   if (error instanceof DiscoveryError) return error.message
   const { code, message } = error as NodeJS.ErrnoException
-  return code === 'ENOENT' ? 'it does not exist' : code === undefined ? message : `it cannot be read (${code})`
+  return code === 'ENOENT' ? missing : code === undefined ? message : `it cannot be read (${code})`
 }
 
 /** The existing files of a pattern, sorted by name; a path without `*` is returned as it is. */
@@ -54,69 +58,116 @@ async function expand(pattern: string): Promise<readonly string[]> {
 }
 
 /**
- * Reads lists of servers from files, and again when they change: by a write in place, a rename or a changed symbolic link. If a
- * file is no longer valid, its previous servers stay; those of a file that no longer matches its pattern are removed.
+ * Reads lists of servers from files, and again when they change: by a write in place, a rename, a changed symbolic link or a replaced
+ * folder. A changed file is read once it is stable. If a file is no longer valid, its previous servers stay; those of a file that no longer
+ * matches its pattern are removed.
  */
 export function createFileLists({ patterns, parse, clock, changed }: FileListsOptions): Provider {
   let files: ReadonlyMap<string, TrackedFile> = new Map()
   /** Patterns whose folder cannot be listed. */
   const failures = new Map<string, ServerList>()
+  const stability = createFileStability(clock)
+  let hasRead = false
   let isClosed = false
   /** Duration of the last poll, milliseconds. */
   let durationMs = 0
 
-  async function readOne(path: string, pattern: string, again: boolean): Promise<TrackedFile> {
-    const before = files.get(path)
-    const name = basename(path)
+  /** The version of a file, also of one that cannot be read. */
+  async function versionOf(
+    path: string,
+  ): Promise<{ readonly version: string; readonly stats?: BigIntStats; readonly error?: unknown }> {
     try {
-      // Before the file is read, so that a change in the meantime is noticed at the next poll.
       const stats = await stat(path, { bigint: true })
-      const { size } = stats
-      const version = fileVersion(stats)
-      if (before?.version === version && !again) return before
-      // A pipe or device may never end and would block the reads of all lists.
-      if (!stats.isFile()) throw new DiscoveryError('it is not a file')
-      if (size > maxBytes) throw new DiscoveryError(`it has ${size} bytes; the maximum is ${maxBytes}`)
-      const text = await readFile(path, 'utf8')
-      try {
-        return { pattern, version, list: { name, place: path, ...(await parse(text, path, name)), readAt: clock.wall() } }
-      } catch (error) {
-        return { pattern, version, list: failed(before, name, path, error) }
-      }
+      return { version: fileVersion(stats), stats }
     } catch (error) {
-      const list = failed(before, name, path, error)
-      const isSame = before !== undefined && before.version === undefined && before.list.error === list.error
-      return isSame ? before : { pattern, version: undefined, list }
+      return { version: reasonOf(error), error }
     }
   }
 
-  const failed = (before: TrackedFile | undefined, name: string, place: string, error: unknown): ServerList => ({
-    ...(before?.list ?? { ...empty, name, place }),
+  /** @returns the file as it was before, until the new version is stable; undefined if there was none */
+  async function readOne(path: string, pattern: string, again: boolean): Promise<TrackedFile | undefined> {
+    const before = files.get(path)
+    const { version, stats, error } = await versionOf(path)
+    if (before?.version === version && !again) {
+      stability.forget(path)
+      return before
+    }
+    const state = again || !hasRead ? 'overdue' : stability.check(path, version)
+    if (state === 'changing') {
+      checkLater()
+      return before
+    }
+    const next =
+      stats === undefined ? { pattern, version, list: failed(before, path, error) } : await readFrom(path, pattern, stats)
+    if (state === 'stable' && (await versionOf(path)).version !== version) {
+      // It has changed while it was read.
+      checkLater()
+      return before
+    }
+    const isSame = before !== undefined && before.version === next.version && before.list.error === next.list.error
+    return isSame && next.list.error !== undefined ? before : next
+  }
+
+  async function readFrom(path: string, pattern: string, stats: BigIntStats): Promise<TrackedFile> {
+    const before = files.get(path)
+    const [name, version] = [basename(path), fileVersion(stats)]
+    let text: string | undefined
+    try {
+      // A pipe or device may never end and would block the reads of all lists.
+      if (!stats.isFile()) throw new DiscoveryError('it is not a file')
+      if (stats.size > maxBytes) throw new DiscoveryError(`it has ${stats.size} bytes; the maximum is ${maxBytes}`)
+      text = await readFile(path, 'utf8')
+      return { pattern, version, list: { name, place: path, ...(await parse(text, path, name)), readAt: clock.wall() } }
+    } catch (error) {
+      return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }
+    }
+  }
+
+  const failed = (before: TrackedFile | undefined, path: string, error: unknown): ServerList => ({
+    ...(before?.list ?? { ...empty, name: basename(path), place: path }),
     error: reasonOf(error),
   })
 
-  async function pathsOf(pattern: string): Promise<readonly string[]> {
+  const previousOf = (pattern: string): readonly string[] =>
+    [...files].flatMap(([path, file]) => (file.pattern === pattern ? [path] : []))
+
+  async function pathsOf(pattern: string, again: boolean): Promise<readonly string[]> {
+    // Not the pattern, which may be the path of a file.
+    const folderKey = `folder of ${pattern}`
+    const isChanging = (path: string, version: string) => {
+      const result = hasRead && !again && stability.check(path, version) === 'changing'
+      if (result) checkLater()
+      return result
+    }
     try {
       const paths = await expand(pattern)
       failures.delete(pattern)
-      return paths
+      stability.forget(folderKey)
+      // Some editors remove a file for a moment when they save it.
+      const found = new Set(paths)
+      const removed = previousOf(pattern).filter((path) => !found.has(path) && isChanging(path, missing))
+      return [...paths, ...removed].sort()
     } catch (error) {
       const before = failures.get(pattern)
       const reason = `its folder: ${reasonOf(error)}`
+      if (before === undefined && isChanging(folderKey, reason)) return previousOf(pattern)
       if (before?.error !== reason) failures.set(pattern, { ...empty, name: basename(pattern), place: pattern, error: reason })
-      return [...files].flatMap(([path, file]) => (file.pattern === pattern ? [path] : []))
+      return previousOf(pattern)
     }
   }
 
   async function readAll(again: boolean): Promise<void> {
     if (isClosed) return
+    await folders.refresh()
     const failing = [...failures.values()]
     const next = new Map<string, TrackedFile>()
     for (const pattern of patterns) {
-      for (const path of await pathsOf(pattern)) {
-        if (!next.has(path)) next.set(path, await readOne(path, pattern, again))
+      for (const path of await pathsOf(pattern, again)) {
+        const file = next.has(path) ? undefined : await readOne(path, pattern, again)
+        if (file !== undefined) next.set(path, file)
       }
     }
+    hasRead = true
     const before = [...files.values()]
     const [after, nowFailing] = [[...next.values()], [...failures.values()]]
     const isSame = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((item, index) => item === b[index])
@@ -157,8 +208,18 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     cancelDebounce()
     cancelDebounce = clock.after(debounceMs, () => void read())
   }
+  let cancelCheck: (() => void) | undefined
+  function checkLater(): void {
+    cancelCheck ??= clock.after(stableMs, () => {
+      cancelCheck = undefined
+      void read()
+    })
+  }
   // Any event of the folder: the event of a symbolic link's target has the name of the target.
-  const watchers = [...new Set(patterns.map((pattern) => dirname(pattern)))].map((folder) => watchFolder(folder, readSoon))
+  const folders = createFolderWatch(
+    patterns.map((pattern) => dirname(pattern)),
+    readSoon,
+  )
   const firstRead = read()
   firstRead.then(poll)
 
@@ -170,7 +231,8 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
       isClosed = true
       cancelPoll()
       cancelDebounce()
-      for (const watcher of watchers) watcher?.close()
+      cancelCheck?.()
+      folders.close()
     },
   }
 }

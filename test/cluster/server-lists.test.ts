@@ -73,6 +73,41 @@ describe.skipIf(!hasTool('redis-server'))('replicas with different lists', () =>
     expect(shareOfA).toBeLessThan(27)
   })
 
+  it('poll every server by one that lists it if the lists change while Redis is full', async () => {
+    const [redis, servers] = [await startRedis(), await startCountedServers(24)]
+    const write = ({ folder }: DiscoveringService, name: string, listed: readonly number[]) =>
+      writeFileSync(join(folder, 'tickwarden.yaml'), listOf(name, servers, listed))
+    const [a, b] = await Promise.all([
+      start(redis, listOf('a', servers, range(0, 16))),
+      start(redis, listOf('b', servers, range(0, 16))),
+    ])
+    await until(() => hasMembers([a, b]))
+    await steadyPollers(servers, 16)
+    redis.cli('config', 'set', 'maxmemory', '1')
+
+    // The first replica still lists the servers that the other has removed, and both have added some.
+    write(a, 'a', range(0, 24))
+    write(b, 'b', range(8, 24))
+    await until(async () => (await a.names()).length + (await b.names()).length === 40)
+    const whileFull = await steadyPollers(servers, 24)
+    for (const n of range(0, 8)) expect(whileFull.get(n), `s${n}`).toBe('a.test')
+    expect(new Set(range(16, 24).map((n) => whileFull.get(n)))).toEqual(new Set(['a.test', 'b.test']))
+    for (const n of range(0, 24)) await until(async () => (await a.get(`/api/v1/servers/s${n}/getall`)).ok)
+    for (const one of [a, b]) {
+      expect(await text(one, '/metrics')).toMatch(/^tickwarden_replica_state_up 0$/m)
+      expect(one.log.filter((line) => line.includes('is unavailable: it is full'))).toHaveLength(1)
+    }
+
+    redis.cli('config', 'set', 'maxmemory', '0')
+    for (const one of [a, b]) await until(() => one.log.some((line) => line.includes('is available again')))
+    expect(await steadyPollers(servers, 24)).toEqual(whileFull)
+    await until(async () => /_differing_servers\{difference="missing"\} 8$/m.test(await text(a, '/metrics')))
+    write(b, 'b', range(0, 24))
+    await until(async () => /_differing_servers\{difference="missing"\} 0$/m.test(await text(a, '/metrics')))
+    const after = await steadyPollers(servers, 24)
+    expect(new Set(range(0, 8).map((n) => after.get(n)))).toEqual(new Set(['a.test', 'b.test']))
+  })
+
   it('log once which servers differ, and count them', async () => {
     const [redis, servers] = [await startRedis(), await startCountedServers(3)]
     const [a, b] = await Promise.all([

@@ -70,9 +70,11 @@ describe('createSharedWatcher', () => {
       await clock.advance(testPoll.staleAfter - 1)
       watcher.expire()
       expect(watcher.snapshot()).toBe(newest())
+      expect(watcher.isSilent).toBe(false)
       const seen: ServerSnapshot[] = []
       watcher.subscribe((snapshot) => seen.push(snapshot))
       await clock.advance(1)
+      expect(watcher.isSilent).toBe(true)
       watcher.expire()
       watcher.expire()
       expect(seen).toHaveLength(1)
@@ -81,6 +83,7 @@ describe('createSharedWatcher', () => {
       expect(watcher.snapshot().sources).toMatchObject([{ source: 'status', state: 'pending' }])
       watcher.receive(newest(), 0)
       expect(watcher.snapshot()).toBe(newest())
+      expect(watcher.isSilent).toBe(false)
     },
   )
 

@@ -1,5 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { freePort } from './run-tool.ts'
 
@@ -16,31 +18,35 @@ export interface RedisServer {
   cli(...command: readonly string[]): string
 }
 
+/** Starts redis-server. @returns its process, once it has printed `ready` */
+async function spawnRedis(args: readonly string[], ready: string): Promise<ChildProcess> {
+  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await new Promise<void>((resolve, reject) => {
+    let output = ''
+    child.stdout?.on('data', (chunk) => {
+      output += chunk
+      if (output.includes(ready)) resolve()
+    })
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`redis-server has ended:\n${output}`)))
+  })
+  return child
+}
+
+async function killRedis(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
 /** A real redis-server without persistence, until the test ends. @param options of its command line, such as `--requirepass x` */
 export async function startRedis(...options: readonly string[]): Promise<RedisServer> {
   const port = await freePort()
-  let child: ChildProcess
-  async function start(more: readonly string[]): Promise<void> {
-    const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp']
-    child = spawn('redis-server', [...own, ...more], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const started = child
-    await new Promise<void>((resolve, reject) => {
-      let output = ''
-      started.stdout?.on('data', (chunk) => {
-        output += chunk
-        if (output.includes('Ready to accept connections')) resolve()
-      })
-      started.once('error', reject)
-      started.once('exit', () => reject(new Error(`redis-server has ended:\n${output}`)))
-    })
-  }
-  async function kill(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  }
-  await start(options)
+  const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp']
+  const start = (more: readonly string[]) => spawnRedis([...own, ...more], 'Ready to accept connections')
+  let child = await start(options)
+  const kill = () => killRedis(child)
   onTestFinished(kill)
   return {
     port,
@@ -50,6 +56,18 @@ export async function startRedis(...options: readonly string[]): Promise<RedisSe
     },
     kill,
     cli: (...command) => execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' }).trim(),
-    restart: (...more) => start(more.length > 0 ? more : options),
+    async restart(...more) {
+      child = await start(more.length > 0 ? more : options)
+    },
   }
+}
+
+/** A real Sentinel that monitors nothing, until the test ends. @returns its address */
+export async function startSentinel(folder: string): Promise<string> {
+  const port = await freePort()
+  const file = join(folder, 'sentinel.conf')
+  writeFileSync(file, `port ${port}\nbind 127.0.0.1\n`)
+  const child = await spawnRedis([file, '--sentinel'], 'Sentinel ID is')
+  onTestFinished(() => killRedis(child))
+  return `redis://127.0.0.1:${port}`
 }

@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { parseStateAddress } from '../../src/cluster/address.ts'
+import { createStateConnection } from '../../src/cluster/connection.ts'
+import { joinCluster, keys, shortMs } from '../helpers/cluster-member.ts'
+import { temporaryFolder } from '../helpers/discovering-service.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { startRedis, startSentinel } from '../helpers/redis-server.ts'
+import { hasTool } from '../helpers/require-tool.ts'
+import { freePort } from '../helpers/run-tool.ts'
+import { until } from '../helpers/until.ts'
+
+/** A TCP proxy to the local port `target`, which may change: open connections stay where they are. */
+async function startProxy(target: number): Promise<{ readonly port: number; target: number }> {
+  const sockets = new Set<net.Socket>()
+  const server = net.createServer((client) => {
+    const upstream = net.connect(proxy.target, '127.0.0.1')
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {}).on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const proxy = { port: (server.address() as AddressInfo).port, target }
+  return proxy
+}
+
+describe.skipIf(!hasTool('redis-server'))('createStateConnection', () => {
+  it.for([
+    ['a wrong password', ['--requirepass', 'right'], 'redis://:wrong-secret@', /the password is wrong: set STATE_PASSWORD/],
+    ['no password', ['--requirepass', 'right'], 'redis://', /requires a password: set STATE_PASSWORD/],
+  ] as const)('reports once what to do about %s', async ([, options, start, expected]) => {
+    const redis = await startRedis(...options)
+    const { log } = joinCluster(redis, 'a', { url: `${start}127.0.0.1:${redis.port}` })
+    await until(() => log.lines.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(log.lines).toEqual([expect.stringMatching(expected)])
+    expect(log.lines.join()).not.toContain('wrong-secret')
+  })
+
+  it('reports once that the server is slow, and once that it has recovered', async () => {
+    const redis = await startRedis()
+    const { log, members } = joinCluster(redis, 'a')
+    await until(() => members() === 'a')
+    redis.process.kill('SIGSTOP')
+    await until(() => log.lines.length > 0)
+    redis.process.kill('SIGCONT')
+    await until(() => log.lines.length > 1)
+    expect(log.lines).toEqual([expect.stringContaining('does not reply in time'), expect.stringContaining('is available again')])
+  })
+
+  it('reports once that the server is a replica, and keeps the members', async () => {
+    const redis = await startRedis()
+    const { log, members } = joinCluster(redis, 'a')
+    await until(() => members() === 'a')
+    redis.cli('replicaof', '127.0.0.1', '1')
+    await until(() => log.lines.length > 0)
+    // Several heartbeats, and reads that succeed.
+    await new Promise((resolve) => setTimeout(resolve, 4 * shortMs))
+    expect(members()).toBe('a')
+    redis.cli('replicaof', 'no', 'one')
+    await until(() => log.lines.length > 1)
+    expect(log.lines).toEqual([expect.stringContaining('read-only replica'), expect.stringContaining('is available again')])
+  })
+
+  it.for(['', '/1'])('reports once that the server is a Sentinel, with the database "%s"', async (database) => {
+    const sentinel = await startSentinel(temporaryFolder())
+    const { log, members } = joinCluster({ url: `${sentinel}${database}` }, 'a')
+    await until(() => log.lines.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(members()).toBe('')
+    expect(log.lines).toEqual([
+      expect.stringMatching(/as a Sentinel does, which is not supported: STATE_URL must be the address of the primary/),
+    ])
+  })
+
+  it.for(['', '/1'])('reports once that the server is a node of a Redis Cluster, with the database "%s"', async (database) => {
+    const [folder, ports] = [temporaryFolder(), [await freePort(), await freePort()]]
+    const [node, other] = await Promise.all(
+      ports.map((port) =>
+        startRedis(
+          ...['--cluster-enabled', 'yes', '--cluster-port', `${port}`, '--cluster-config-file', `${folder}/${port}.conf`],
+        ),
+      ),
+    )
+    const { log, members } = joinCluster({ url: `${node!.url}${database}` }, 'a')
+    await until(() => log.lines.length > 0)
+    // All keys are on the other node.
+    other!.cli('cluster', 'addslotsrange', '0', '16383')
+    other!.cli('cluster', 'meet', '127.0.0.1', `${node!.port}`, `${ports[0]}`)
+    await until(() => node!.cli('get', keys.members).includes('MOVED'))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(members()).toBe('')
+    expect(log.lines).toEqual([
+      expect.stringMatching(/it is a Redis Cluster, which is not supported: .* a server with cluster-enabled no\./),
+    ])
+  })
+
+  it('reports a failover behind a proxy once, and follows it without a change of the members', async () => {
+    const old = await startRedis()
+    const next = await startRedis('--replicaof', '127.0.0.1', `${old.port}`)
+    const proxy = await startProxy(old.port)
+    const members = ['a', 'b'].map((id) => joinCluster({ url: `redis://127.0.0.1:${proxy.port}` }, id, { heartbeatMs: 1_500 }))
+    await until(() => members.every((one) => one.members() === 'a,b'))
+    await until(() => next.cli('info', 'replication').includes('master_link_status:up'))
+    await until(() => next.cli('scard', keys.members) === '2')
+    const before = members.map(({ membership, changes }) => [membership.token, changes.length])
+
+    next.cli('replicaof', 'no', 'one')
+    old.cli('replicaof', '127.0.0.1', `${next.port}`)
+    await until(() => members.every(({ log }) => log.lines.length > 0))
+    // The proxy, or DNS, follows after several attempts.
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    proxy.target = next.port
+    await until(() => members.every(({ log, connection }) => log.lines.length > 1 && connection.isUp))
+    // The subscriptions follow once the old server is gone.
+    await old.kill()
+    await until(() => next.cli('pubsub', 'numsub', keys.channel) === `${keys.channel}\n2`)
+    await until(() => members.every(({ connection }) => connection.isUp))
+    expect(members.map(({ membership, changes }) => [membership.token, changes.length])).toEqual(before)
+    for (const { log } of members)
+      expect(log.lines).toEqual([
+        expect.stringContaining('a read-only replica, perhaps of a failover: STATE_URL must be the address of the primary'),
+        expect.stringContaining('is available again'),
+      ])
+  })
+
+  it('subscribes again if the first attempt timed out', async () => {
+    const redis = await startRedis()
+    const address = parseStateAddress(redis.url)!
+    const log = collectLog()
+    const connection = createStateConnection({ address, clock: systemClock, log, timeoutMs: 300, maxRetryMs: 200 })
+    onTestFinished(() => connection.close())
+    await until(() => redis.cli('client', 'list').match(/name=tickwarden/g)?.length === 2)
+    await new Promise<void>((resolve) => connection.onReady(resolve))
+    // The reply to SUBSCRIBE is late.
+    redis.process.kill('SIGSTOP')
+    let isSubscribed = false
+    connection.subscribe(
+      'x',
+      () => {},
+      () => {
+        isSubscribed = true
+      },
+    )
+    await until(() => log.lines.length > 0)
+    expect(isSubscribed).toBe(false)
+    redis.process.kill('SIGCONT')
+    await until(() => isSubscribed && connection.isSubscribed)
+  })
+})

@@ -1,0 +1,220 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createDiscovery } from '../../src/discovery/discovery.ts'
+import { temporaryFolder } from '../helpers/discovering-service.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+interface Format {
+  readonly setting: string
+  /** The last segment of the setting, if it is not the name of the file. */
+  readonly pattern?: string
+  readonly file: string
+  write(names: readonly string[]): string
+}
+
+const json = (value: unknown) => JSON.stringify(value, undefined, 1)
+const address = (name: string) => `${name}.test:25565`
+
+const formats: readonly Format[] = [
+  {
+    setting: 'discoveryVelocity',
+    file: 'velocity.toml',
+    write: (names) =>
+      `bind = "0.0.0.0:25565"\n[servers]\n${names.map((name) => `${name} = "${address(name)}"\n`).join('')}try = ["${names[0]}"]\n[advanced]\ncompression-threshold = 256\n`,
+  },
+  {
+    setting: 'discoveryBungeecord',
+    file: 'config.yml',
+    write: (names) => `servers:\n${names.map((name) => `  ${name}:\n    address: ${address(name)}\n`).join('')}timeout: 30000\n`,
+  },
+  {
+    setting: 'discoveryMcRouter',
+    file: 'routes.json',
+    write: (names) => json({ mappings: Object.fromEntries(names.map((name) => [name, address(name)])) }),
+  },
+  ...['targets.json', '*.json'].map((pattern) => ({
+    setting: 'discoveryFileSd',
+    pattern,
+    file: 'targets.json',
+    write: (names: readonly string[]) => json(names.map((name) => ({ targets: [address(name)], labels: { name } }))),
+  })),
+  {
+    setting: 'discoveryFileSd',
+    file: 'targets.yml',
+    write: (names) => names.map((name) => `- targets: [${address(name)}]\n  labels: { name: ${name} }\n`).join(''),
+  },
+]
+
+/** The servers of a file in a folder, whose time advances only by `pass`. */
+async function start(format: Format, folder = temporaryFolder(), first = ['a', 'b', 'c']) {
+  const [log, clock] = [collectLog(), manualClock()]
+  const file = join(folder, format.file)
+  const write = (names: readonly string[]) => writeFileSync(file, format.write(names))
+  if (first.length > 0) write(first)
+  const path = join(folder, format.pattern ?? format.file)
+  const discovery = createDiscovery({
+    settings: { [format.setting]: format.setting === 'discoveryFileSd' ? [path] : path },
+    readConfig: () => [],
+    clock,
+    log,
+  })
+  onTestFinished(() => discovery.close())
+  await discovery.firstRead
+  const seen: string[] = []
+  const names = () =>
+    discovery
+      .servers()
+      .map(({ name }) => name)
+      .join()
+  discovery.onChange(() => seen.push(names()))
+  /** Advances the time in steps; after each, files are read. */
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 50) {
+      await clock.advance(50)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+  /** Waits until the servers have these names, for a second after the change at most. */
+  async function becomes(expected: string): Promise<void> {
+    const from = clock.now()
+    while (names() !== expected) {
+      expect(clock.now() - from).toBeLessThan(1_000)
+      // Also until a busy machine has read the file.
+      await Promise.all([pass(50), new Promise((resolve) => setTimeout(resolve, 100))])
+    }
+  }
+  return { folder, file, log, seen, names, write, pass, becomes }
+}
+
+const wholeOf = (format: Format): string => format.write(['a', 'b', 'd'])
+/** Without the last server; still valid in line-based formats. */
+const halfOf = (format: Format): string => wholeOf(format).slice(0, wholeOf(format).search(/^.*\bd\b/m))
+
+/** Runs a test with all formats at once, because it consists of waiting. */
+const withEachFormat = (test: (format: Format) => Promise<void>) => async () => {
+  const run = async (format: Format) => {
+    try {
+      await test(format)
+    } catch (error) {
+      throw new Error(`${format.setting} ${format.pattern ?? format.file}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  await Promise.all(formats.map(run))
+}
+
+describe('a list of servers in a file', () => {
+  it(
+    'is not read while it is truncated and written in parts',
+    withEachFormat(async (format) => {
+      const { file, log, seen, pass, becomes } = await start(format)
+      for (const text of ['', halfOf(format)]) {
+        writeFileSync(file, text)
+        await pass(200)
+      }
+      writeFileSync(file, wholeOf(format))
+      await becomes('a,b,d')
+      await pass(1_000)
+      expect(seen).toEqual(['a,b,d'])
+      expect(log.lines).toEqual([])
+    }),
+  )
+
+  it(
+    'keeps its servers and reports why once while it is empty, and is followed once it is complete',
+    withEachFormat(async (format) => {
+      const { file, log, names, pass, becomes } = await start(format)
+      writeFileSync(file, '')
+      await pass(3_000)
+      expect(names()).toBe('a,b,c')
+      expect(log.lines).toEqual([expect.stringMatching(/^warn: .*; its previous servers are still watched$/)])
+      writeFileSync(file, wholeOf(format))
+      await becomes('a,b,d')
+      expect(log.lines.slice(1)).toEqual([expect.stringMatching(/^info: .* read again without errors$/)])
+    }),
+  )
+
+  it(
+    'keeps its servers while an editor replaces it',
+    withEachFormat(async (format) => {
+      const { file, log, seen, pass, becomes } = await start(format)
+      // As vim does.
+      renameSync(file, `${file}~`)
+      await pass(200)
+      writeFileSync(file, halfOf(format))
+      await pass(100)
+      writeFileSync(file, wholeOf(format))
+      rmSync(`${file}~`)
+      await becomes('a,b,d')
+      expect(seen).toEqual(['a,b,d'])
+      expect(log.lines).toEqual([])
+    }),
+  )
+
+  it(
+    'is followed through a replaced folder',
+    withEachFormat(async (format) => {
+      const parent = temporaryFolder()
+      const folder = join(parent, 'conf')
+      mkdirSync(folder)
+      const { log, seen, write, pass, becomes } = await start(format, folder)
+      mkdirSync(join(parent, 'next'))
+      writeFileSync(join(parent, 'next', format.file), wholeOf(format))
+      renameSync(folder, join(parent, 'old'))
+      await pass(200)
+      renameSync(join(parent, 'next'), folder)
+      await becomes('a,b,d')
+      write(['e'])
+      await becomes('e')
+      expect(seen).toEqual(['a,b,d', 'e'])
+      expect(log.lines).toEqual([])
+    }),
+  )
+
+  it(
+    'is followed through the links of a Kubernetes volume',
+    withEachFormat(async (format) => {
+      const folder = temporaryFolder()
+      const publish = (version: string, names: readonly string[]) => {
+        mkdirSync(join(folder, version))
+        writeFileSync(join(folder, version, format.file), format.write(names))
+        symlinkSync(version, join(folder, '..data_tmp'))
+        renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
+      }
+      publish('..1', ['a', 'b', 'c'])
+      symlinkSync(join('..data', format.file), join(folder, format.file))
+      const { log, seen, becomes } = await start(format, folder, [])
+      publish('..2', ['a'])
+      rmSync(join(folder, '..1'), { recursive: true })
+      await becomes('a')
+      publish('..3', ['a', 'f'])
+      await becomes('a,f')
+      expect(seen).toEqual(['a', 'a,f'])
+      expect(log.lines).toEqual([])
+    }),
+  )
+})
+
+it('reads a file that never stops changing nevertheless', async () => {
+  const { write, seen, pass } = await start(formats[0]!)
+  for (let round = 0; round < 20; round++) {
+    write(['a', `r${round}`])
+    await pass(100)
+  }
+  expect(seen.length).toBeGreaterThan(0)
+})
+
+it('reads a new file of a pattern once it is complete', async () => {
+  const format = formats.find(({ pattern }) => pattern === '*.json')!
+  const { folder, log, seen, pass, becomes } = await start(format)
+  const text = format.write(['z'])
+  writeFileSync(join(folder, 'z.json'), text.slice(0, 20))
+  await pass(200)
+  writeFileSync(join(folder, 'z.json'), text)
+  await becomes('a,b,c,z')
+  rmSync(join(folder, 'z.json'))
+  await becomes('a,b,c')
+  expect(seen).toEqual(['a,b,c,z', 'a,b,c'])
+  expect(log.lines).toEqual([])
+})

@@ -1,0 +1,41 @@
+import { onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { parseStateAddress } from '../../src/cluster/address.ts'
+import { createStateConnection } from '../../src/cluster/connection.ts'
+import { createStateKeys } from '../../src/cluster/keys.ts'
+import { startMembership } from '../../src/cluster/membership.ts'
+import { collectLog } from './log-lines.ts'
+
+/** Heartbeat interval: no servers are taken over from a process that is late by less than half of it. */
+export const shortMs = 400
+export const keys = createStateKeys('test', 0)
+
+/** A member of a cluster, without servers, until the test ends. */
+export function joinCluster(
+  redis: { readonly url: string },
+  id: string,
+  { url = redis.url, heartbeatMs = shortMs, clock = systemClock } = {},
+) {
+  const log = collectLog()
+  const address = parseStateAddress(url)
+  if (address === undefined) throw new Error(url)
+  const connection = createStateConnection({ address, clock, log, timeoutMs: 1_000, maxRetryMs: heartbeatMs })
+  const changes: string[] = []
+  const membership = startMembership({
+    ...{ connection, keys, id, heartbeatMs, clock, log },
+    onChange: (members) => changes.push(members.join()),
+  })
+  connection.subscribe(
+    keys.channel,
+    (message) => {
+      if (message === keys.membersMessage) membership.check()
+    },
+    () => {},
+  )
+  const end = () => connection.close()
+  onTestFinished(async () => {
+    await membership.close()
+    end()
+  })
+  return { id, log, connection, membership, changes, end, members: () => membership.members.join() }
+}
