@@ -7,7 +7,9 @@ import { loadConfig } from '../../dist/src/config.js'
 import { createFleet } from '../../dist/src/game/fleet.js'
 import { createNetwork } from '../../dist/src/game/network.js'
 import { createSources } from '../../dist/src/game/sources/create-sources.js'
+import { limitHeapGrowth } from '../../dist/src/heap.js'
 
+limitHeapGrowth()
 const [{ servers, interval }] = await once(process, 'message')
 
 const silent = () => {}

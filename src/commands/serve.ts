@@ -12,6 +12,7 @@ import { createFleet, type Fleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { waitUpTo } from '../game/watcher/deadline.ts'
+import { limitHeapGrowth } from '../heap.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
@@ -57,6 +58,7 @@ async function startWorkers(workers: Workers): Promise<string> {
  * @throws ListenError if it cannot listen on an address; everything started is then closed
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
+  limitHeapGrowth()
   const deferred = createDeferredLog(logger)
   const tokens = createTokens(config)
   const { stateUrl, workers: workerCount } = config.cluster

@@ -7,6 +7,7 @@ import { createLink, type Link } from '../cluster/workers/link.ts'
 import type { Config } from '../config.ts'
 import { createFleet } from '../game/fleet.ts'
 import { createSources } from '../game/sources/create-sources.ts'
+import { limitHeapGrowth } from '../heap.ts'
 import { ListenError, listenSettings, withListenError } from './listen.ts'
 import type { Service } from './serve.ts'
 
@@ -43,6 +44,7 @@ function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: Retur
 export async function startWorker(
   createLogger: (config: Config) => Promise<FastifyBaseLogger>,
 ): Promise<Omit<Service, 'reload'> | undefined> {
+  limitHeapGrowth()
   const link = createLink(sharedClock)
   const { config: given, servers, socketPath } = await link.started
   const config = withShare(given)
