@@ -5,6 +5,9 @@ import { lock } from 'proper-lockfile'
 /** A guard that has not changed for this long belongs to a process that was killed. Milliseconds. */
 const staleMs = 5000
 
+/** Number of guards that this process has tried to take. */
+let taken = 0
+
 /**
  * The `fs` option for one attempt to take a guard. The library compares the mtime of the guard with the local clock, but the
  * guard may be from a machine with another time. Here stat() reports how long this process has seen the guard unchanged.
@@ -41,8 +44,9 @@ function fileSystemOf(): object {
  */
 export async function withGuard<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
   const guard = join(folder, `.${name}.guard`)
-  // The library identifies a lock by its first argument, so each guard needs a different one.
-  const release = await lock(guard, {
+  // The library identifies a lock by its first argument. If that is not unique, and the guard is removed while it is held, the next
+  // holder in this process and the first one share a state, and a timer of the library throws.
+  const release = await lock(`${guard}.${++taken}`, {
     lockfilePath: guard,
     realpath: false,
     stale: staleMs,
