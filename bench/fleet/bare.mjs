@@ -14,7 +14,7 @@ function poll({ host, port, hello }) {
   const socket = net.connect({ host, port })
   let missing
   let isPinged = false
-  socket.on('connect', () => socket.write(hello))
+  socket.on('connect', () => socket.write(hello, 'latin1'))
   socket.on('data', (chunk) => {
     missing = (missing ?? frameBytes(chunk)) - chunk.length
     if (missing > 0) return
