@@ -85,7 +85,11 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   const replica =
     stateUrl &&
     (await import('../cluster/replica.ts')).createReplica({
-      ...{ address: stateUrl, config: config.cluster, poll: config.poll, clock, log: logger },
+      address: stateUrl,
+      config: config.cluster,
+      poll: config.poll,
+      clock,
+      log: logger,
     })
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },

@@ -84,9 +84,6 @@ const ranks: ReadonlyMap<string, ReadonlyMap<SourceName, number>> = new Map(
 
 const none: ReadonlySet<SourceName> = new Set()
 
-/** Returns the time at which a field of the reading was read, in monotonic milliseconds. */
-export const fieldReadAt = (reading: Reading, field: FieldName): number => reading.readAt?.[field] ?? reading.at
-
 /**
  * Takes each field from the best source that provided it: sources whose last poll succeeded come first, then the precedence
  * decides. If there are two readings of one source, the later one in the list wins.

@@ -1,5 +1,4 @@
 import type { FieldName } from '../fields.ts'
-import { fieldReadAt } from '../snapshot.ts'
 import type { Reading, SourceName } from '../sources/source.ts'
 
 /** The readings of one server's sources that are not stale. */
@@ -119,6 +118,9 @@ class FreshReadings implements Freshness {
     return Math.max(Math.min(readAgain, reading.at) + this.#staleAfter, keepUntil)
   }
 }
+
+/** Returns the time at which a field of the reading was read, in monotonic milliseconds. */
+const fieldReadAt = (reading: Reading, field: FieldName): number => reading.readAt?.[field] ?? reading.at
 
 /** Combines two pushed readings. Each field keeps the time at which it was read. */
 function combine(earlier: Reading, later: Reading): Reading {

@@ -80,9 +80,8 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
       action?.()
     }
     if (due.first === undefined) armNext()
-    else if (slice.isDue()) {
-      arm(passed)
-    } else queueMicrotask(() => runSlice(slice))
+    else if (slice.isDue()) arm(passed)
+    else queueMicrotask(() => runSlice(slice))
   }
 
   return {

@@ -82,20 +82,14 @@ function lateSchedule() {
   return { clock, schedule, started, setLateness }
 }
 
-it('polls at its usual time again after a poll that started late', async () => {
+it.each([
+  ['polls at its usual time again after a poll that started late', 300, [400, 1_100, 2_100]],
+  ['does not poll twice at short notice after a poll that started very late', 700, [800, 1_800]],
+])('%s', async (_, lateness, times) => {
   const { clock, schedule, started, setLateness } = lateSchedule()
-  setLateness(300)
+  setLateness(lateness)
   schedule.start(100)
   setLateness(0)
   await clock.advance(2_500)
-  expect(started).toEqual([400, 1_100, 2_100])
-})
-
-it('does not poll twice at short notice after a poll that started very late', async () => {
-  const { clock, schedule, started, setLateness } = lateSchedule()
-  setLateness(700)
-  schedule.start(100)
-  setLateness(0)
-  await clock.advance(2_500)
-  expect(started).toEqual([800, 1_800])
+  expect(started).toEqual(times)
 })

@@ -13,6 +13,7 @@ import type { StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
 import { encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
 import { loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
+import { Peculiarities, rememberMs } from './peculiarities.ts'
 import { createReplyReader, type ReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
 
@@ -20,10 +21,6 @@ type Addresses = readonly LookupAddress[]
 
 /** Maximum number of SRV targets that are tried in one poll. */
 const maxTargets = 4
-/** Milliseconds for which it is remembered that a server sends no pong, is a legacy server, or is (not) a TLS server. */
-const rememberMs = 600_000
-/** Consecutive missing pongs after which no ping is sent: a single one may only be late. */
-const maxMissedPongs = 3
 /** The protocol that servers since 1.7 send in a legacy reply, which matches no old client. */
 const modernInLegacy = 127
 /**
@@ -53,16 +50,6 @@ export const createJavaReader = (
 /** Only after these errors the next target is tried. */
 const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
 const connectOptions = { usesChunksAtOnce: true } as const
-
-/** How a server differs from most others. Times are monotonic milliseconds. */
-interface Peculiarities {
-  /** Number of consecutive missing pongs. */
-  missedPongs: number
-  pingAgainAt: number
-  legacyUntil: number
-  isTls: boolean
-  tlsCheckedUntil: number
-}
 
 /** A class to save memory, as in `watcher/reachability.ts`. */
 class JavaReader implements StatusReader {
@@ -169,7 +156,8 @@ class JavaReader implements StatusReader {
   }
 
   #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>): Partial<Fields> {
-    if (hasPong !== undefined) this.#countMissedPongs(hasPong)
+    if (hasPong === false) this.#addPeculiarities().pongMissed(this.#clock.now())
+    else if (hasPong) this.#peculiarities?.pongReceived()
     // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
     const own = { port, latency: latency / 1_000 }
     return Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
@@ -256,23 +244,8 @@ class JavaReader implements StatusReader {
     return server.isTls
   }
 
-  #countMissedPongs(hasPong: boolean): void {
-    if (hasPong && this.#peculiarities === undefined) return
-    const server = this.#addPeculiarities()
-    server.missedPongs = hasPong ? 0 : server.missedPongs + 1
-    if (server.missedPongs < maxMissedPongs) return
-    server.missedPongs = 0
-    server.pingAgainAt = this.#clock.now() + rememberMs
-  }
-
   #addPeculiarities(): Peculiarities {
-    this.#peculiarities ??= {
-      missedPongs: 0,
-      pingAgainAt: Number.NEGATIVE_INFINITY,
-      legacyUntil: Number.NEGATIVE_INFINITY,
-      isTls: false,
-      tlsCheckedUntil: Number.NEGATIVE_INFINITY,
-    }
+    this.#peculiarities ??= new Peculiarities()
     return this.#peculiarities
   }
 
