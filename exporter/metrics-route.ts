@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Clock } from '../src/clock.ts'
 import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import type { Histogram } from '../src/histogram.ts'
@@ -34,12 +35,11 @@ const compressedChunkSize = 131_072
 /** Shorter texts, such as those of a probe, are sent uncompressed: zlib would take longer than the rest of the reply. */
 const minGzipLength = 16_384
 
-/** Longer texts are sent while they are rendered. */
-const minStreamLength = 65_536
-/** Minimum characters of the chunks of a longer text. To compress and write one takes a turn of the event loop. */
-const minChunkLength = 524_288
-/** Characters that are rendered ahead while earlier ones are compressed and sent. */
-const maxAhead = 1_048_576
+/**
+ * Bytes of the chunks in which a longer text is sent. To compress and to write one takes two turns of the event loop, each of many
+ * milliseconds while thousands of servers are polled.
+ */
+const chunkLength = 1_048_576
 
 const example = '# HELP minecraft_up Whether the server answers.\n# TYPE minecraft_up gauge\nminecraft_up{server="survival"} 1\n'
 
@@ -77,7 +77,7 @@ const replyHeaders: Readonly<Record<Format, ReturnType<typeof headersOf>>> = {
 export async function sendMetrics(
   request: FastifyRequest,
   reply: FastifyReply,
-  text: string,
+  text: string | Buffer,
   format: Format,
 ): Promise<FastifyReply> {
   if (text.length < minGzipLength || !acceptsGzip(request.headers['accept-encoding'])) return sendPlain(reply, text, format)
@@ -87,7 +87,7 @@ export async function sendMetrics(
 }
 
 /** Without reply.send(), whose hooks have nothing to do here and cost as much as rendering the text (`npm run bench -- probe`). */
-function sendPlain(reply: FastifyReply, text: string, format: Format): FastifyReply {
+function sendPlain(reply: FastifyReply, text: string | Buffer, format: Format): FastifyReply {
   reply.raw.writeHead(200, { ...replyHeaders[format], 'content-length': Buffer.byteLength(text) }).end(text)
   return reply.hijack()
 }
@@ -96,47 +96,44 @@ function setHeaders(reply: FastifyReply, format: Format): void {
   reply.headers(replyHeaders[format])
 }
 
-/**
- * Joins parts into chunks, with pauses in which other work runs. Chunks are long, because a turn of the event loop takes many
- * milliseconds while thousands of servers are polled. The first is shorter: a text without a second one is sent at once.
- */
-export async function* toChunks(parts: Iterable<string>, pauses: Pauses = createPauses()): AsyncGenerator<string> {
-  let chunk = ''
-  let minLength = minStreamLength
+/** Joins parts into chunks, with pauses in which other work runs. The last chunk is shorter. */
+export async function* toChunks(parts: Iterable<Buffer>, pauses: Pauses = createPauses()): AsyncGenerator<Buffer> {
+  let chunk: Buffer[] = []
+  let length = 0
   for (const part of parts) {
-    chunk += part
-    if (!pauses.isDue()) continue
-    if (chunk.length >= minLength) {
-      yield chunk
-      chunk = ''
-      minLength = minChunkLength
+    chunk.push(part)
+    length += part.length
+    if (length >= chunkLength) {
+      yield Buffer.concat(chunk)
+      chunk = []
+      length = 0
     }
-    await pauses.take()
+    if (pauses.isDue()) await pauses.take()
   }
-  yield chunk
+  yield Buffer.concat(chunk)
 }
 
 /**
- * Sends metrics as they are rendered: a short text at once, a long one as a stream. The stream is gzipped chunk by chunk, because
- * a single call for all of it would occupy a thread of libuv's pool, which file access and name lookups need, for a second.
+ * Sends metrics: a text of one chunk at once, a longer one as a stream, gzipped chunk by chunk, because a single call for all of
+ * it would occupy a thread of libuv's pool, which file access and name lookups need.
  */
 async function streamMetrics(
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: Iterable<string>,
+  parts: Iterable<Buffer>,
   format: Format,
 ): Promise<FastifyReply> {
   const chunks = toChunks(parts)
   const first = await chunks.next()
-  const second = first.done ? first : await chunks.next()
-  if (second.done) return await sendMetrics(request, reply, first.done ? '' : first.value, format)
+  const second = await chunks.next()
+  if (second.done) return await sendMetrics(request, reply, first.value as Buffer, format)
   setHeaders(reply, format)
   async function* all() {
-    yield first.value as string
-    yield second.value as string
+    yield first.value as Buffer
+    yield second.value as Buffer
     yield* chunks
   }
-  const text = Readable.from(all(), { objectMode: false, highWaterMark: maxAhead })
+  const text = Readable.from(all(), { objectMode: false, highWaterMark: chunkLength })
   if (!acceptsGzip(request.headers['accept-encoding'])) return reply.send(text)
   reply.header('content-encoding', 'gzip')
   // An error of the text stream destroys the compressed stream, which ends the reply.
@@ -154,11 +151,24 @@ export interface MetricsParts {
   readonly live?: LiveMetrics
   readonly replica?: ReplicaOptions
   readonly discovery?: DiscoveryView
+  readonly clock: Clock
+  /** Milliseconds after the start until all servers have been polled and scrapes are prepared; absent: they are not prepared. */
+  readonly warmUpAfter?: number
 }
 
 export interface ReplicaOptions {
   readonly metrics: () => ReplicaMetrics
   readonly isPolledHere: (server: string) => boolean
+}
+
+/** Renders without a scrape: after that the functions are compiled. Otherwise the first scrapes take twice as long. */
+const warmUps = 3
+
+async function warmUp(render: () => Iterable<Buffer>): Promise<void> {
+  const pauses = createPauses()
+  for (let count = 0; count < warmUps; count++) {
+    for (const _ of render()) if (pauses.isDue()) await pauses.take()
+  }
 }
 
 /** `/metrics`: all watched servers and the service itself. */
@@ -168,7 +178,15 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
   const writeLive = createExposition(liveFamilies)
   const writeReplica = createExposition(replicaFamilies)
   const writeDiscovery = createExposition(discoveryFamilies)
+  const { clock, warmUpAfter } = parts
   const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)
+  function* snapshots() {
+    for (const watcher of fleet.watchers) if (isPolledHere(watcher)) yield watcher.snapshot()
+  }
+  if (warmUpAfter !== undefined) {
+    const cancel = clock.after(warmUpAfter, () => void warmUp(() => fleetText.parts(snapshots(), 'prometheus')))
+    app.addHook('onClose', async () => cancel())
+  }
   app.get(
     '/metrics',
     {
@@ -183,21 +201,17 @@ export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts):
     },
     async (request, reply) => {
       const format = chooseFormat(request.headers.accept)
-      const own = [
-        data === undefined ? '' : writeData(data, format),
-        live === undefined ? '' : writeLive(live, format),
-        replica === undefined ? '' : writeReplica(replica.metrics(), format),
-        discovery === undefined ? '' : writeDiscovery(discovery, format),
-        histogram.text(format),
-        histogramText(nameLookupFamily, nameLookups, format),
-        histogramText(pollDelayFamily, pollDelays, format),
-        await service.text(format),
-        endings[format],
-      ].join('')
-      const snapshots = fleet.watchers.filter(isPolledHere).map((watcher) => watcher.snapshot())
+      const serviceText = await service.text(format)
       function* all() {
-        yield* fleetText.parts(snapshots, format)
-        yield own
+        yield* fleetText.parts(snapshots(), format)
+        if (data !== undefined) yield Buffer.from(writeData(data, format))
+        if (live !== undefined) yield Buffer.from(writeLive(live, format))
+        if (replica !== undefined) yield Buffer.from(writeReplica(replica.metrics(), format))
+        if (discovery !== undefined) yield Buffer.from(writeDiscovery(discovery, format))
+        yield Buffer.from(histogram.text(format))
+        yield Buffer.from(histogramText(nameLookupFamily, nameLookups, format))
+        yield Buffer.from(histogramText(pollDelayFamily, pollDelays, format))
+        yield Buffer.from(serviceText + endings[format])
       }
       return streamMetrics(request, reply, all(), format)
     },

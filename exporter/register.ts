@@ -37,6 +37,8 @@ export interface ExporterOptions {
    */
   readonly histogram?: HttpHistogram
   readonly countsRequests?: boolean
+  /** Whether the first scrapes are prepared. */
+  readonly warmsUp?: boolean
   /** The app that gets the routes if METRICS_LISTEN is set; default: `app`. */
   readonly routesOn?: FastifyInstance
   /** Name lookups for the watched servers; those for /probe are added. */
@@ -80,6 +82,8 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       histogram,
       nameLookups,
       pollDelays,
+      clock,
+      ...(options.warmsUp && { warmUpAfter: config.poll.interval }),
       ...(data && { data }),
       ...(live && { live }),
       ...(options.replica && { replica: options.replica }),

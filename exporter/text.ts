@@ -44,7 +44,7 @@ export function familyHeader({ name, type, help }: { name: string; type: string;
   return `# HELP ${family} ${format === 'openmetrics' ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`
 }
 
-function labelText(names: readonly string[], { labels }: Sample): string {
+export function labelText(names: readonly string[], { labels }: Sample): string {
   let text = ''
   for (let index = 0; index < names.length; index++) {
     text += `${index === 0 ? '' : ','}${names[index]}="${escapeLabel(labels[index] ?? '')}"`
