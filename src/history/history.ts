@@ -23,7 +23,7 @@ export interface History {
   sessions(server: string): readonly Session[]
   /** Everything recorded of a server, for another process; undefined if it is not watched. */
   image(server: string): Buffer | undefined
-  /** Memory used, in bytes. */
+  /** Memory used, in bytes, when the histories were last saved: at most 10 s ago, or longer while that takes longer. */
   bytes(): number
   /** Writes everything that is not on disk yet. */
   close(): Promise<void>
@@ -99,13 +99,19 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     if (leaving.get(server) === written) leaving.delete(server)
   }
 
+  /** Undefined before the first save. */
+  let bytesAtSave: number | undefined
+
   /** One after the other: thousands of servers must not use all file descriptors or block the event loop. */
   async function save(): Promise<void> {
     const pauses = createPauses()
+    let bytes = 0
     for (const recorded of servers.values()) {
       if (!loading.has(recorded)) await recorded.save()
+      bytes += recorded.bytes()
       if (pauses.isDue()) await pauses.take()
     }
+    bytesAtSave = bytes
   }
 
   /** A rewritten file is flushed to disk, which takes a while: the other files must not wait for that. */
@@ -160,7 +166,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     recentUptime: (server) => readRecentUptime(of(server).current(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
     image: (server) => servers.get(server)?.image(),
-    bytes: () => [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
+    // To add them up now would block the event loop for 10 ms if there are thousands of servers.
+    bytes: () => bytesAtSave ?? [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
     async close() {
       unsubscribe()
       unfollow()
