@@ -3,8 +3,10 @@ import type { LiveEvent } from './event.ts'
 
 /** Events within a window of time that are sent one by one. Further ones are collected and sent to each client in one write. */
 const maxSingle = 20
+/** The same in writes: a write to a client takes about 25 µs. At least one event is sent alone. */
+const maxSingleWrites = 200
 const windowMs = 50
-/** The same for many clients, at most `maxWindowMs`: a write to a client takes about 30 µs. */
+/** The same for many clients, at most `maxWindowMs`. */
 const windowMsPerClient = 1
 const maxWindowMs = 150
 /** Bytes of collected events after which they are sent early. */
@@ -57,7 +59,7 @@ export function createEventBatch(clock: Clock, send: SendEvents, countClients: (
     add(event) {
       const now = clock.now()
       if (now >= windowEnd) openWindow(now, 0)
-      if (events.length === 0 && ++inWindow <= maxSingle) {
+      if (events.length === 0 && ++inWindow <= Math.min(maxSingle, Math.max(1, maxSingleWrites / countClients()))) {
         send([event], () => event.bytes)
         return
       }

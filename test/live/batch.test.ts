@@ -30,18 +30,19 @@ it('sends twenty events within 50 ms one by one and the others in one write', as
   expect(sent.at(-1)).toEqual([30])
 })
 
-it('collects events longer for many clients, but never more than 150 ms', async () => {
-  for (const [clients, windowMs] of [
-    [100, 100],
-    [1_000, 150],
+it('sends fewer events one by one and collects longer for many clients, but never more than 150 ms', async () => {
+  for (const [clients, single, windowMs] of [
+    [10, 20, 50],
+    [100, 2, 100],
+    [1_000, 1, 150],
   ] as const) {
     const { clock, sent, batch } = start(clients)
     for (let id = 0; id < 30; id++) batch.add(eventOf(id))
-    expect(batch.pending()).toHaveLength(10)
+    expect(batch.pending()).toHaveLength(30 - single)
     await clock.advance(windowMs - 1)
-    expect(sent).toHaveLength(20)
+    expect(sent).toHaveLength(single)
     await clock.advance(1)
-    expect(sent).toHaveLength(21)
+    expect(sent).toHaveLength(single + 1)
     expect(batch.pending()).toEqual([])
   }
 })
