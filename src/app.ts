@@ -142,6 +142,7 @@ export async function buildApp(options: AppOptions) {
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
     live: { events: () => sumEventMetrics(allEvents), historyBytes: () => history.bytes() },
     countsRequests: workers === undefined,
+    warmsUp: !isWorker,
     ...(requests && { histogram: requests }),
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
