@@ -17,8 +17,8 @@ const maxDriftMs = 1_000
 const maxDriftRatio = 0.001
 
 /**
- * A snapshot is valid until the next one: the watcher publishes another as soon as a value becomes stale. So the record does not
- * depend on how often the server is polled, and nothing is recorded while the state is unknown.
+ * A snapshot is valid until the next one, or until it is stale. So the record does not depend on how often the server is polled, and
+ * nothing is recorded while the state is unknown.
  * @param staleAfter milliseconds after the last contact after which the state of a server is unknown
  */
 export const createRecorder = (history: ServerHistory, clock: Clock, staleAfter: number): Recorder =>
@@ -32,6 +32,8 @@ class SnapshotRecorder implements Recorder {
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
   #isKnown = false
+  /** Monotonic milliseconds at which the values become stale. */
+  #staleAt = Number.POSITIVE_INFINITY
   #lastWall: number
   #lastNow: number
 
@@ -53,9 +55,11 @@ class SnapshotRecorder implements Recorder {
     const [wall, now] = [this.#clock.wall(), this.#clock.now()]
     const passed = now - this.#lastNow
     const drift = Math.abs(wall - this.#lastWall - passed)
+    // The snapshot that makes the values unknown is late, or missing, if the process was stopped for a while.
+    const validMs = Math.min(now, this.#staleAt) - this.#lastNow
     // After a clock jump, or after the machine has been suspended, the elapsed time cannot be placed on the time axis.
-    if (this.#isKnown && passed > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
-      this.#history.add(this.#held, this.#lastWall, passed)
+    if (this.#isKnown && validMs > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
+      this.#history.add(this.#held, this.#lastWall, validMs)
     }
     this.#lastWall = wall
     this.#lastNow = now
@@ -66,6 +70,7 @@ class SnapshotRecorder implements Recorder {
     if (up === undefined) return false
     if (up && (lastContact === undefined || at - lastContact.at >= this.#staleAfter)) return false
     this.#held.up = up
+    this.#staleAt = up && lastContact !== undefined ? lastContact.at + this.#staleAfter : Number.POSITIVE_INFINITY
     for (let index = 0; index < readers.length; index++) {
       const value = up ? readers[index]?.(fields) : undefined
       this.#held.values[index] = value !== undefined && Number.isFinite(value) ? Math.max(0, value) : Number.NaN

@@ -43,7 +43,8 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
   let backlog: Backlog | undefined = options.backlog
   /** Number of pending events that the client has been sent or needs no more, because its backlog has them. */
   let skipped = pending().length
-  let bytesAtBeat = -1
+  /** Number of bytes that had been passed to the operating system at the last heartbeat. */
+  let passedAtBeat = -1
 
   function leave(reason: 'closed' | 'dropped'): void {
     if (!isConnected) return
@@ -112,9 +113,10 @@ export function createEventClient({ sink, servers, turns, pending, onLeave, ...o
       if (own.length > 0) write(Buffer.concat(own))
     },
     beat() {
-      const written = sink.socket?.bytesWritten ?? 0
-      if (sink.writableLength > 0 && written === bytesAtBeat) return drop()
-      bytesAtBeat = written
+      // `bytesWritten` includes what is still in the buffer.
+      const passed = (sink.socket?.bytesWritten ?? 0) - sink.writableLength
+      if (sink.writableLength > 0 && passed === passedAtBeat) return drop()
+      passedAtBeat = passed
       write(heartbeat)
     },
     end() {

@@ -34,6 +34,11 @@ function record() {
       }
       recorder.flush()
     },
+    pause(milliseconds: number) {
+      wall += milliseconds
+      now += milliseconds
+      recorder.flush()
+    },
     values: () =>
       readRange(history, { names: ['players'], range: hour, points: 1000 }, wall)
         .series.players?.mean.map((value) => value ?? '.')
@@ -75,4 +80,17 @@ it('counts each part of a bucket once if the clock is set back a little', () => 
   run(60_000, 5)
   expect(today()?.known).toBeLessThanOrEqual(125 / 86_400)
   expect(today()?.players).toMatchObject({ max: 5 })
+})
+
+it('records nothing for the time after which the values are stale, even if no snapshot has said so', () => {
+  const { run, pause, values, today } = record()
+  run(60_000, 1)
+  // The process is stopped: neither the poll nor the timer that makes values stale runs.
+  pause(600_000)
+  const knownSeconds = () => Math.round((today()?.known ?? 0) * 86_400)
+  // The last poll was after 55 s.
+  expect(knownSeconds()).toBe(70)
+  run(60_000, 2)
+  expect(knownSeconds()).toBe(130)
+  expect(values()).toMatch(/1{7,8}\.{58,60}2{6,7}\.?$/)
 })

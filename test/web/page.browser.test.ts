@@ -118,6 +118,33 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('does not replace a change by a reply that was requested before it', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: { motd: 'first' } } } })
+    const { page, problems } = await openPage(browser)
+    // Requested soon after the stream is connected.
+    let reply = () => {}
+    const isRequested = new Promise<void>((requested) =>
+      page.route('**/page/servers/a', async (route) => {
+        const response = await route.fetch()
+        await new Promise<void>((resolve) => {
+          reply = resolve
+          requested()
+        })
+        await route.fulfill({ response, json: { ...(await response.json()), record: { players: 4_321, at: Date.now() } } })
+      }),
+    )
+    await page.goto(`${service.url}/servers/a`)
+    await isRequested
+    service.fleet.scripts.a = { status: { motd: 'second' } }
+    await service.fleet.pollAll()
+    const second = page.locator('#head').getByText('second', { exact: true })
+    await second.waitFor()
+    reply()
+    await page.getByText('4,321').waitFor()
+    expect(await second.isVisible()).toBe(true)
+    expect(problems).toEqual([])
+  })
+
   it('has everything in plain HTML without JavaScript', async () => {
     const { page, problems } = await openPage(browser, { script: false })
     await page.goto(fleet.url)

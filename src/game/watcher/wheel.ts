@@ -43,14 +43,19 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
   }
 
   function takeDue(now: number): void {
-    const first = Math.max(passed + 1, now - slotCount + 1)
-    for (let tick = first; tick <= now; tick++) {
+    const from = Math.max(passed + 1, now - slotCount + 1)
+    // After a pause of more than one turn, for example of the machine, a slot has timers of several ticks.
+    const isLate = passed < from - 1
+    const late: Timer[] = []
+    for (let tick = from; tick <= now; tick++) {
       for (const timer of slotOf(tick)) {
         if (timer.tick > now) continue
         timer.remove()
-        due.append(timer)
+        if (isLate) late.push(timer)
+        else due.append(timer)
       }
     }
+    for (const timer of late.sort((a, b) => a.tick - b.tick)) due.append(timer)
     passed = Math.max(passed, now)
   }
 

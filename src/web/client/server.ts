@@ -21,6 +21,10 @@ function start(first: ServerDetails, at: number): void {
   let isConnected = false
   /** True while the service no longer watches the server. */
   let isRemoved = false
+  /** Number of events that have changed the state. */
+  let changes = 0
+  /** Number of requests sent, and the newest one whose reply has been used. */
+  let [sent, used] = [0, 0]
   const { name } = first.server
   const [drawHead, drawBody] = [createSlot(required('head')), createSlot(required('body'))]
 
@@ -36,17 +40,29 @@ function start(first: ServerDetails, at: number): void {
     showConnection(isConnected, lastMessage, isRemoved ? contextNow().texts.server.removed : undefined)
   }
 
-  async function reload(): Promise<void> {
+  function reloadIn(ms: number): void {
     clearTimeout(timer)
-    timer = setTimeout(reload, reloadAfter)
+    timer = setTimeout(reload, ms)
+  }
+
+  async function reload(): Promise<void> {
+    reloadIn(reloadAfter)
+    const [request, changesBefore] = [++sent, changes]
     try {
       const response = await fetch(`${contextNow().root}page/servers/${encodeURIComponent(name)}`)
-      if (isRemoved !== (response.status === 404)) {
-        isRemoved = !isRemoved
+      const loaded = response.ok ? ((await response.json()) as ServerDetails) : undefined
+      if (request < used) return
+      used = request
+      // The reply may be older than an event that has arrived since the request.
+      const isOutdated = changes !== changesBefore
+      const isMissing = response.status === 404
+      if (isMissing && isOutdated) return reloadIn(soon)
+      if (isRemoved !== isMissing) {
+        isRemoved = isMissing
         showState()
       }
-      if (!response.ok) return
-      details = (await response.json()) as ServerDetails
+      if (loaded === undefined) return
+      details = isOutdated ? { ...loaded, server: details.server } : loaded
       draw()
     } catch {
       // The page shows elsewhere that the service is unavailable.
@@ -58,19 +74,19 @@ function start(first: ServerDetails, at: number): void {
   setUpCopying()
   draw()
   createCharts(required('charts'), name, firstRange(first))
-  timer = setTimeout(reload, reloadAfter)
+  reloadIn(reloadAfter)
   followEvents({
     url: `${contextNow().root}page/events?servers=${encodeURIComponent(name)}`,
     onEvent(event) {
       lastMessage = Date.now()
       const server = applyEvent(event, (given) => (given === name ? details.server : undefined))
       if (server !== undefined) {
+        changes++
         details = { ...details, server }
         draw()
       }
       if (event.event === 'change' || (event.event === 'snapshot' && !isRemoved)) return
-      clearTimeout(timer)
-      timer = setTimeout(reload, soon)
+      reloadIn(soon)
     },
     onConnected(isNowConnected) {
       isConnected = isNowConnected

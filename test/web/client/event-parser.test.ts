@@ -35,6 +35,11 @@ it('accepts a stream character by character, and lines that end with CRLF', () =
   expect(parse(...stream.replaceAll('\n', '\r\n'))).toEqual(parsed)
 })
 
+it.each(Array.from({ length: stream.length }, (_, index) => index))('reports only the ids of complete messages: %i', (at) => {
+  const { events, ids } = parse(stream.slice(0, at))
+  expect(ids).toEqual(parsed.ids.slice(0, events.length))
+})
+
 it.each([
   ['is not complete before its empty line', 'event: change\ndata: 1\n', []],
   ['without data is ignored, and so is its name', 'event: up\n\ndata: 1\n\n', [{ event: 'message', data: '1' }]],
