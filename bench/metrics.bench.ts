@@ -6,6 +6,7 @@ import type { Sample } from '../exporter/families/family.ts'
 import { serverFamilies } from '../exporter/families/index.ts'
 import { createFleetText } from '../exporter/fleet-text.ts'
 import { toChunks } from '../exporter/metrics-route.ts'
+import { escapeLabel, familyHeader, sampleLines } from '../exporter/text.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
 import type { BenchOptions } from './main.ts'
@@ -109,6 +110,15 @@ async function medians(
   return times.map((all) => all.sort((x, y) => x - y)[Math.floor(all.length / 2)] ?? 0)
 }
 
+/** The same text as strings: family by family, joined and encoded at the end. */
+function renderStrings(snapshots: readonly ServerSnapshot[]): Buffer {
+  const texts = serverFamilies.map((family) => {
+    const lines = snapshots.map((snapshot) => sampleLines(family, snapshot, `server="${escapeLabel(snapshot.server)}"`)).join('')
+    return lines === '' ? '' : familyHeader(family, 'prometheus') + lines
+  })
+  return Buffer.from(texts.join(''))
+}
+
 /** A server that answers with the result of `body`; the returned function fetches it once over a keep-alive connection. */
 async function overHttp(body: () => Buffer | Readable) {
   // Kept open while the next texts are prepared, which takes seconds for thousands of servers.
@@ -145,20 +155,24 @@ export async function run({ quick }: BenchOptions): Promise<void> {
 
     const single = await overHttp(() => ours)
     const streamed = await overHttp(() => Readable.from(toChunks(text.parts(snapshots, 'prometheus')), { objectMode: false }))
-    const times = await medians([bytes, () => prom(snapshots), single.fetchOnce, streamed.fetchOnce], effort, () => {
+    if (!renderStrings(snapshots).equals(ours)) throw new Error('the strings and the bytes differ')
+    const runs = [bytes, () => renderStrings(snapshots), () => prom(snapshots), single.fetchOnce, streamed.fetchOnce]
+    const times = await medians(runs, effort, () => {
       snapshots = at(++round)
     })
-    const [rendered = 0, theirs = 0, singleTime = 0, streamedTime = 0] = times
+    const [rendered = 0, strings = 0, theirs = 0, singleTime = 0, streamedTime = 0] = times
     single.close()
     streamed.close()
 
     const parts = [...text.parts(snapshots, 'prometheus')].map((part) => part.length)
     record(`exposition of ${size} servers`, rendered, 'ms')
+    record(`exposition of ${size} servers: strings / bytes`, strings / rendered, 'ratio')
     record(`exposition of ${size} servers: prom-client / ours`, theirs / rendered, 'ratio')
     record(`exposition of ${size} servers over HTTP: streamed / one Buffer made before`, streamedTime / singleTime, 'ratio')
     console.log(
       [
         `${size} servers: ${lines(promText)} series, ${(ours.length / 1024).toFixed(0)} KiB in ${parts.length} parts`,
+        `  strings / bytes, rendering:                ${(strings / rendered).toFixed(1)} (${strings.toFixed(2)} ms / ${rendered.toFixed(2)} ms)`,
         `  prom-client / ours, rendering:             ${(theirs / rendered).toFixed(1)} (${theirs.toFixed(2)} ms / ${rendered.toFixed(2)} ms)`,
         `  ours streamed / one Buffer, over HTTP:     ${(streamedTime / singleTime).toFixed(1)} (${streamedTime.toFixed(2)} ms / ${singleTime.toFixed(2)} ms)`,
       ].join('\n'),
