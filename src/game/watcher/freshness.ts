@@ -16,7 +16,7 @@ export interface Freshness {
    * @param keepUntil monotonic milliseconds before which no field is dropped because of its age
    * @returns monotonic milliseconds at which the next field becomes stale; Infinity if there is none
    */
-  expire(now: number, sources: ReadonlySet<SourceName>, keepUntil?: number): number
+  expire(now: number, sources: readonly SourceName[], keepUntil?: number): number
 }
 
 /**
@@ -76,9 +76,9 @@ class FreshReadings implements Freshness {
     this.#droppedUntil = at
   }
 
-  expire(now: number, sources: ReadonlySet<SourceName>, keepUntil = Number.NEGATIVE_INFINITY): number {
-    if (!this.#sources.every(({ polled }) => sources.has(polled.source))) {
-      this.#sources = this.#sources.filter(({ polled }) => sources.has(polled.source))
+  expire(now: number, sources: readonly SourceName[], keepUntil = Number.NEGATIVE_INFINITY): number {
+    if (!this.#sources.every(({ polled }) => sources.includes(polled.source))) {
+      this.#sources = this.#sources.filter(({ polled }) => sources.includes(polled.source))
     }
     let next = Number.POSITIVE_INFINITY
     const freshOf = (reading: Reading): Reading => {

@@ -217,7 +217,11 @@ class SnapshotPublisher implements Publisher {
   #expireReadings(list: readonly Source[]): void {
     const { clock, settings } = this.#options
     const keepUntil = this.#reachability.up === false ? this.#lastReachedAt + settings.staleAfter : undefined
-    this.#expiresAt = this.#freshness.expire(clock.now(), new Set<SourceName>(list.map(({ name }) => name)), keepUntil)
+    this.#expiresAt = this.#freshness.expire(
+      clock.now(),
+      list.map(({ name }) => name),
+      keepUntil,
+    )
     this.#armExpiry()
   }
 
