@@ -50,7 +50,8 @@ class FreshReadings implements Freshness {
 
   addPolled(reading: Reading): void {
     const own = this.#of(reading)
-    if (own === undefined) this.#sources = [...this.#sources, { polled: reading, pushed: undefined }]
+    // Not by a spread, as in `reachability.ts`.
+    if (own === undefined) this.#sources = this.#sources.concat({ polled: reading, pushed: undefined })
     else {
       own.polled = reading
       own.pushed = undefined
@@ -59,7 +60,7 @@ class FreshReadings implements Freshness {
 
   addPushed(reading: Reading): void {
     const own = this.#of(reading)
-    if (own === undefined) this.#sources = [...this.#sources, { polled: { ...reading, fields: {} }, pushed: reading }]
+    if (own === undefined) this.#sources = this.#sources.concat({ polled: { ...reading, fields: {} }, pushed: reading })
     else own.pushed = own.pushed === undefined ? reading : combine(own.pushed, reading)
   }
 

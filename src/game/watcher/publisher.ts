@@ -133,7 +133,8 @@ class SnapshotPublisher implements Publisher {
   }
 
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void {
-    this.#listeners = [...this.#listeners, listener]
+    // Not by a spread, as in `reachability.ts`.
+    this.#listeners = this.#listeners.concat(listener)
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
     }

@@ -54,7 +54,8 @@ class SourcePolls implements RunningPolls {
   run(source: Source, deadline: Deadline): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
       const poll: RunningPoll = { source, signal: new PollSignal(), reject, cancelTimer: undefined }
-      this.#running = [...this.#running, poll]
+      // Not by a spread, as in `reachability.ts`.
+      this.#running = this.#running.concat(poll)
       poll.cancelTimer = this.#clock.after(deadline.remainingMs(), () => this.#expire(poll, deadline))
       const end = (reading: Reading) => {
         this.#remove(poll)
