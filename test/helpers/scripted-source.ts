@@ -1,3 +1,4 @@
+import { toAbortSignal } from '../../src/abortable.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
@@ -25,7 +26,7 @@ export function scriptedSource(name: SourceName, clock: ManualClock, answer: Ans
       const { answer } = source
       if (answer === 'silent') return new Promise(() => {})
       if (answer instanceof Error) throw answer
-      const fields = typeof answer === 'function' ? await answer(signal) : answer
+      const fields = typeof answer === 'function' ? await answer(toAbortSignal(signal)) : answer
       return { source: name, at: clock.now(), fields }
     },
     close() {

@@ -38,9 +38,10 @@ export interface StatusReply {
 /**
  * Parses the JSON of a status reply from an untrusted server. Every part is optional
  * (https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping#Status_Response).
+ * @param previousIcon the icon of an earlier reply: if it has not changed, it is returned again instead of being decoded
  * @throws ProtocolError `malformed` if it is not a JSON object
  */
-export function parseStatusReply(json: string): StatusReply {
+export function parseStatusReply(json: string, previousIcon?: Buffer): StatusReply {
   const reply = parseObject(json)
   const version = record(reply.version)
   const players = record(reply.players)
@@ -48,7 +49,7 @@ export function parseStatusReply(json: string): StatusReply {
   const online = count(players.online)
   const max = count(players.max)
   const list = playerList(players.sample, online)
-  const favicon = decodeFavicon(reply.favicon)
+  const favicon = decodeFavicon(reply.favicon, previousIcon)
   const enforced = secureChatEnforced(reply.enforcesSecureChat, protocol)
   const motd = reply.description === undefined || reply.description === null ? undefined : plainText(reply.description)
   const formattedMotd = formattedText(reply.description)
@@ -114,11 +115,13 @@ function playerList(sample: unknown, online: number | undefined): StatusReply['p
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Decodes a `data:` URL, whose base64 may contain line breaks. */
-function decodeFavicon(value: unknown): Buffer | undefined {
+function decodeFavicon(value: unknown, previous: Buffer | undefined): Buffer | undefined {
   if (typeof value !== 'string' || value.length > 2 * maxFavicon) return undefined
   const comma = /^data:image\/[\w.+-]{1,40};base64,/.exec(value)?.[0].length
   if (comma === undefined) return undefined
-  const bytes = decodeBase64(value.slice(comma))
+  const text = value.slice(comma)
+  if (previous?.toString('base64') === text) return previous
+  const bytes = decodeBase64(text)
   return bytes !== undefined && bytes.length > 0 && bytes.length <= maxFavicon ? bytes : undefined
 }
 

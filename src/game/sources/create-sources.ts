@@ -70,12 +70,14 @@ class FixedSources implements SourceSet {
   readonly #list: readonly Source[]
 
   constructor(server: ServerSettings, context: SourceContext) {
-    this.#list = descriptors.flatMap((descriptor) => {
+    const list = descriptors.flatMap((descriptor) => {
       const given = givenTo(descriptor, server.sources)
       if (given === nothing) return []
       const values = withFallbacks(descriptor, given, context.address)
       return hasAll(descriptor, values) ? [descriptor.create(values, context)] : []
     })
+    // A copy, because flatMap() makes room for 17 elements.
+    this.#list = list.slice()
   }
 
   list(): readonly Source[] {

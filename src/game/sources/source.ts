@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../abortable.ts'
 import type { Clock } from '../../clock.ts'
 import type { Setting } from '../../config/setting.ts'
 import type { Log } from '../../log.ts'
@@ -66,7 +67,7 @@ export interface Source {
    * @param deadlineAt monotonic milliseconds of the deadline; absent if there is none
    * @throws SourceError the same object as before if no new attempt was made, so that a failure is counted once
    */
-  poll(signal: AbortSignal, deadlineAt?: number): Promise<Reading>
+  poll(signal: AbortSignalLike, deadlineAt?: number): Promise<Reading>
   /** Override the hints of the descriptor, depending on the settings. */
   readonly hints?: Readonly<Partial<Record<SourceErrorCode, string>>>
   /** Returns the commands that are not sent for a while because the server did not answer them. */
@@ -128,7 +129,7 @@ export interface ConnectBackoff {
    * Makes one attempt. Until the target has accepted the secret, attempts are made one at a time.
    * @throws SourceError the error of the attempt; during the pause after a failure, the last error without a new attempt
    */
-  attempt<T>(connect: () => Promise<T>, signal: AbortSignal): Promise<T>
+  attempt<T>(connect: () => Promise<T>, signal: AbortSignalLike): Promise<T>
   /**
    * Records the failure of an established connection.
    * @returns monotonic milliseconds at which the next attempt may be made

@@ -16,7 +16,7 @@ export interface Freshness {
    * @param keepUntil monotonic milliseconds before which no field is dropped because of its age
    * @returns monotonic milliseconds at which the next field becomes stale; Infinity if there is none
    */
-  expire(now: number, sources: ReadonlySet<SourceName>, keepUntil?: number): number
+  expire(now: number, sources: readonly SourceName[], keepUntil?: number): number
 }
 
 /**
@@ -50,7 +50,8 @@ class FreshReadings implements Freshness {
 
   addPolled(reading: Reading): void {
     const own = this.#of(reading)
-    if (own === undefined) this.#sources = [...this.#sources, { polled: reading, pushed: undefined }]
+    // Not by a spread, as in `reachability.ts`.
+    if (own === undefined) this.#sources = this.#sources.concat({ polled: reading, pushed: undefined })
     else {
       own.polled = reading
       own.pushed = undefined
@@ -59,7 +60,7 @@ class FreshReadings implements Freshness {
 
   addPushed(reading: Reading): void {
     const own = this.#of(reading)
-    if (own === undefined) this.#sources = [...this.#sources, { polled: { ...reading, fields: {} }, pushed: reading }]
+    if (own === undefined) this.#sources = this.#sources.concat({ polled: { ...reading, fields: {} }, pushed: reading })
     else own.pushed = own.pushed === undefined ? reading : combine(own.pushed, reading)
   }
 
@@ -76,9 +77,9 @@ class FreshReadings implements Freshness {
     this.#droppedUntil = at
   }
 
-  expire(now: number, sources: ReadonlySet<SourceName>, keepUntil = Number.NEGATIVE_INFINITY): number {
-    if (!this.#sources.every(({ polled }) => sources.has(polled.source))) {
-      this.#sources = this.#sources.filter(({ polled }) => sources.has(polled.source))
+  expire(now: number, sources: readonly SourceName[], keepUntil = Number.NEGATIVE_INFINITY): number {
+    if (!this.#sources.every(({ polled }) => sources.includes(polled.source))) {
+      this.#sources = this.#sources.filter(({ polled }) => sources.includes(polled.source))
     }
     let next = Number.POSITIVE_INFINITY
     const freshOf = (reading: Reading): Reading => {

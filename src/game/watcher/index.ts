@@ -195,12 +195,15 @@ class SourceWatcher implements Watcher {
     if (this.#sources.refresh !== undefined) await this.#refreshSources(deadline)
     if (this.#closed) return this.snapshot()
     const idle = this.#sources.list().filter((source) => !this.#running.isRunning(source))
-    const recoveries = await Promise.all(idle.map((source) => this.#pollSource(source, deadline)))
+    const polls = idle.map((source) => this.#pollSource(source, deadline))
+    let hasRecovered = false
+    // They never reject, so that Promise.all(), which takes half a kilobyte, is not needed.
+    for (const poll of polls) if (await poll) hasRecovered = true
     if (this.#closed || (idle.length === 0 && this.#running.size > 0)) return this.snapshot()
     const up = this.#publisher.pollEnded(started)
     if (up === false) this.#failures++
     else if (up) this.#failures = 0
-    if (recoveries.includes(true)) {
+    if (hasRecovered) {
       // If a later poll found the server down, the next one may be scheduled much later.
       if (number < this.#pollsStarted) this.#recover()
       else this.#pollFailed()
@@ -220,10 +223,12 @@ class SourceWatcher implements Watcher {
   }
 
   #startPoll(): Promise<ServerSnapshot> {
-    const poll = this.#pollOnce().finally(() => {
+    const poll = this.#pollOnce()
+    const end = () => {
       if (this.#currentPoll === poll) this.#currentPoll = undefined
-    })
+    }
     this.#currentPoll = poll
+    poll.then(end, end)
     return poll
   }
 }

@@ -24,6 +24,8 @@ export function judgeMainThread(
   activities: readonly MainThreadActivity[],
   { now, interval, staleAfter, since = Number.NEGATIVE_INFINITY }: MainThreadOptions,
 ): MainThread | undefined {
+  // Most servers are read by no such source.
+  if (activities.length === 0) return undefined
   const newest = activities.reduce<MainThreadActivity | undefined>(
     (best, one) => (one.answeredAt !== undefined && one.answeredAt > (best?.answeredAt ?? since) ? one : best),
     undefined,

@@ -133,7 +133,8 @@ class SnapshotPublisher implements Publisher {
   }
 
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void {
-    this.#listeners = [...this.#listeners, listener]
+    // Not by a spread, as in `reachability.ts`.
+    this.#listeners = this.#listeners.concat(listener)
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)
     }
@@ -217,7 +218,11 @@ class SnapshotPublisher implements Publisher {
   #expireReadings(list: readonly Source[]): void {
     const { clock, settings } = this.#options
     const keepUntil = this.#reachability.up === false ? this.#lastReachedAt + settings.staleAfter : undefined
-    this.#expiresAt = this.#freshness.expire(clock.now(), new Set<SourceName>(list.map(({ name }) => name)), keepUntil)
+    this.#expiresAt = this.#freshness.expire(
+      clock.now(),
+      list.map(({ name }) => name),
+      keepUntil,
+    )
     this.#armExpiry()
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts'
 import { SourceError } from '../errors.ts'
 import type { Reading, Source } from '../sources/source.ts'
 import type { Deadline } from './deadline.ts'
+import { PollSignal } from './poll-signal.ts'
 
 /** Milliseconds after the deadline in which a source may still return the fields read so far. */
 const graceMs = 100
@@ -25,7 +26,7 @@ export const createRunningPolls = (clock: Clock): RunningPolls => new SourcePoll
 
 interface RunningPoll {
   readonly source: Source
-  readonly controller: AbortController
+  readonly signal: PollSignal
   readonly reject: (error: unknown) => void
   cancelTimer: (() => void) | undefined
 }
@@ -52,15 +53,16 @@ class SourcePolls implements RunningPolls {
 
   run(source: Source, deadline: Deadline): Promise<Reading> {
     return new Promise<Reading>((resolve, reject) => {
-      const poll: RunningPoll = { source, controller: new AbortController(), reject, cancelTimer: undefined }
-      this.#running = [...this.#running, poll]
+      const poll: RunningPoll = { source, signal: new PollSignal(), reject, cancelTimer: undefined }
+      // Not by a spread, as in `reachability.ts`.
+      this.#running = this.#running.concat(poll)
       poll.cancelTimer = this.#clock.after(deadline.remainingMs(), () => this.#expire(poll, deadline))
       const end = (reading: Reading) => {
         this.#remove(poll)
         resolve(reading)
       }
       try {
-        source.poll(poll.controller.signal, deadline.at).then(end, (error: unknown) => this.#fail(poll, error))
+        source.poll(poll.signal, deadline.at).then(end, (error: unknown) => this.#fail(poll, error))
       } catch (error) {
         this.#fail(poll, error)
       }
@@ -79,7 +81,7 @@ class SourcePolls implements RunningPolls {
     for (const poll of this.#running) {
       if (!isUnwanted(poll.source)) continue
       const reason = new SourceError('aborted', `${poll.source.target}: no longer watched`)
-      poll.controller.abort(reason)
+      poll.signal.abort(reason)
       this.#fail(poll, reason)
     }
   }
@@ -87,7 +89,7 @@ class SourcePolls implements RunningPolls {
   #expire(poll: RunningPoll, deadline: Deadline): void {
     const late = new SourceError('timeout', `${poll.source.target}: no complete reply within ${deadline.timeoutMs} ms`)
     poll.cancelTimer = this.#clock.after(graceMs, () => this.#fail(poll, late))
-    poll.controller.abort(late)
+    poll.signal.abort(late)
   }
 
   #fail(poll: RunningPoll, error: unknown): void {

@@ -9,6 +9,8 @@ const minSpacingMs = 1_000
 /** A poll that starts later than this part of the interval does not bring the next one forward. */
 const maxCatchUp = 0.5
 
+const nothing = Promise.resolve()
+
 export interface Schedule {
   /** @param delayMs before the first poll */
   start(delayMs: number): void
@@ -99,18 +101,18 @@ class IntervalSchedule implements Schedule {
   }
 
   /** Starts a poll when fewer than the maximum run. */
-  async #run(dueAt: number): Promise<void> {
-    if (this.#isWaiting) return
+  #run(dueAt: number): Promise<unknown> {
+    if (this.#isWaiting) return nothing
     this.#isWaiting = true
     const { limit } = this.#options
-    await (limit === undefined ? this.#poll(dueAt) : limit(() => this.#poll(dueAt)))
+    return limit === undefined ? this.#poll(dueAt) : limit(() => this.#poll(dueAt))
   }
 
-  async #poll(dueAt: number): Promise<void> {
+  #poll(dueAt: number): Promise<unknown> {
     const { clock, poll, onStart } = this.#options
     this.#isWaiting = false
-    if (this.#closed) return
+    if (this.#closed) return nothing
     onStart?.(Math.max(0, clock.now() - dueAt))
-    await poll()
+    return poll()
   }
 }

@@ -117,7 +117,7 @@ class LoggedStates implements SourceStates {
   #set(state: SourceState): void {
     this.#states =
       this.#find(state.source) === undefined
-        ? [...this.#states, state]
+        ? this.#states.concat(state)
         : this.#states.map((before) => (before.source === state.source ? state : before))
   }
 

@@ -141,6 +141,20 @@ describe('a status reply', () => {
   })
 })
 
+describe('the icon of an earlier reply', () => {
+  const parseAfter = (previous: Buffer, favicon: string) => parseStatusReply(JSON.stringify({ favicon }), previous).favicon
+
+  it('is returned again if it is the same', () => {
+    const previous = Buffer.from(png)
+    expect(parseAfter(previous, `data:image/png;base64,${png.toString('base64')}`)).toBe(previous)
+  })
+
+  it('is replaced by another one', () => {
+    expect(parseAfter(png, 'data:image/jpeg;base64,/9j/')).toEqual(Buffer.from('ffd8ff', 'hex'))
+    expect(parseAfter(png, 'https://example.org/icon.png')).toBeUndefined()
+  })
+})
+
 describe('an invalid status reply', () => {
   it.each(['null', '[]', '5', '"text"', 'true', '', '{', '{"a":}', '\u0000'])('%j', (json) => {
     expect(() => parseStatusReply(json)).toThrow(expect.objectContaining({ name: 'ProtocolError', code: 'malformed' }))

@@ -3,7 +3,7 @@ import type { SourceName } from '../../../src/game/sources/source.ts'
 import { createFreshness } from '../../../src/game/watcher/freshness.ts'
 
 const staleAfter = 15_000
-const names = new Set<SourceName>(['status', 'rcon', 'management'])
+const names: readonly SourceName[] = ['status', 'rcon', 'management']
 const fieldsOf = (freshness: ReturnType<typeof createFreshness>) =>
   Object.assign({}, ...freshness.readings().map(({ fields }) => fields))
 
@@ -57,6 +57,6 @@ it('keeps all fields of a server that is down until a given time, and none of a 
   const freshness = createFreshness(staleAfter)
   freshness.addPolled({ source: 'status', at: 0, fields: { motd: 'Hi' } })
   freshness.addPolled({ source: 'rcon', at: 0, fields: { difficulty: 'hard' } })
-  expect(freshness.expire(18_000, new Set<SourceName>(['status']), 20_000)).toBe(20_000)
+  expect(freshness.expire(18_000, ['status'], 20_000)).toBe(20_000)
   expect(fieldsOf(freshness)).toEqual({ motd: 'Hi' })
 })

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../abortable.ts'
 import { baseUrl, text } from '../../../config/kinds.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
@@ -29,7 +30,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
   const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`
   let hadTickBean = true
 
-  async function read(signal: AbortSignal): Promise<Partial<Fields>> {
+  async function read(signal: AbortSignalLike): Promise<Partial<Fields>> {
     const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) }
     const { status, body } = await requestBounded(
       { method: 'POST', url: endpoint, headers, body: bulkRequest, maxBytes },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import tls from 'node:tls'
+import type { AbortSignalLike } from '../../../abortable.ts'
 import { SourceError, toSourceError, toTlsError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -30,7 +31,7 @@ export async function openSocket(
   url: URL,
   trust: Trust,
   network: Network,
-  signal: AbortSignal,
+  signal: AbortSignalLike,
   phases?: PhaseTimer,
 ): Promise<net.Socket> {
   const secure = url.protocol === 'wss:'
@@ -65,7 +66,7 @@ export async function openSocket(
 }
 
 /** Waits for the event; an error or the end of the connection destroys the socket. Errors after the event are ignored: the socket closes. */
-function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target: string, signal: AbortSignal): Promise<void> {
+function waitFor(socket: net.Socket, event: 'connect' | 'secureConnect', target: string, signal: AbortSignalLike): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (act: () => void) => {
       signal.removeEventListener('abort', abort)

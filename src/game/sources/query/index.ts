@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
+import type { AbortSignalLike } from '../../../abortable.ts'
 import { hostPort } from '../../../config/kinds.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -33,7 +34,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const phases = context.phases?.timer('query')
   const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
-  function read(address: LookupAddress, signal: AbortSignal): Promise<FullStat> {
+  function read(address: LookupAddress, signal: AbortSignalLike): Promise<FullStat> {
     return withUdpSocket(address, port, signal, async (socket) => {
       const session = toSession(randomInt(2 ** 31))
       const request = (bytes: Buffer, type: 0 | 9) =>

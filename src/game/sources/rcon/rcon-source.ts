@@ -1,3 +1,4 @@
+import { toAbortSignal } from '../../../abortable.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { formatHostPort } from '../../protocol/address.ts'
@@ -138,7 +139,7 @@ export function createRconSource(settings: RconSettings, context: SourceContext)
     async poll(signal, deadlineAt = Number.POSITIVE_INFINITY) {
       try {
         phases?.start()
-        const reading = await read(signal, deadlineAt)
+        const reading = await read(toAbortSignal(signal), deadlineAt)
         phases?.end('read')
         session.pollEnded()
         return reading

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import { hostname, oneOf, serverAddress, textPattern } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
@@ -57,7 +58,7 @@ class StatusSource implements Source {
         : createJavaReader(address, context, network, phases, hostname)
   }
 
-  async poll(signal: AbortSignal): Promise<Reading> {
+  async poll(signal: AbortSignalLike): Promise<Reading> {
     signal.throwIfAborted()
     const fields = await this.#reader.read(signal)
     if (this.#asleepMotd === undefined) return { source: 'status', at: this.#clock.now(), fields }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { AbortSignalLike } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -39,7 +40,7 @@ export interface JavaPingOptions<T> {
   readonly server: HostPort
   readonly clock: Clock
   readonly phases: PhaseTimer | undefined
-  readonly signal: AbortSignal
+  readonly signal: AbortSignalLike
   /** Whether to send a ping after the status. */
   readonly ping: boolean
 }

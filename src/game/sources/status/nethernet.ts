@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../abortable.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
@@ -16,11 +17,11 @@ const maxBytes = 64 * 1024
 export function createNetherNetReader(
   { host, port }: HostPort,
   network: Network,
-): (signal: AbortSignal) => Promise<Partial<Fields>> {
+): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
   let schemes: readonly ('http' | 'https')[] = port === defaultPorts.bedrock ? ['http', 'https'] : ['https', 'http']
 
-  async function join(scheme: 'http' | 'https', signal: AbortSignal): Promise<Partial<Fields>> {
+  async function join(scheme: 'http' | 'https', signal: AbortSignalLike): Promise<Partial<Fields>> {
     const url = new URL(`${scheme}://${target}${joinPath}`)
     const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, maxBytes }, network, signal)
     if (status < 200 || status > 299) throw new SourceError('unsupported', `${target}: not a NetherNet server (HTTP ${status})`)

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import type { AbortSignalLike } from '../../../abortable.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAddressRacer } from '../../names/address-racer.ts'
@@ -19,11 +20,11 @@ export function createRakNetReader(
   { clock }: Pick<SourceContext, 'clock'>,
   network: Network,
   phases: PhaseTimer | undefined,
-): (signal: AbortSignal) => Promise<Partial<Fields>> {
+): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
   const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
-  async function ping(address: LookupAddress, signal: AbortSignal): Promise<Partial<Fields>> {
+  async function ping(address: LookupAddress, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const sent: number[] = []
     const datagram = await withUdpSocket(address, port, signal, (socket) =>
       exchange(socket, {

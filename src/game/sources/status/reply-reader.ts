@@ -48,9 +48,10 @@ class CachingReplyReader implements ReplyReader {
   }
 
   #parse(frame: Frame): StatusReply {
-    const reply = parseStatusReply(decodeStatus(frame))
-    if (reply.favicon === undefined) return reply
+    const previous = this.#reply?.favicon
+    const reply = parseStatusReply(decodeStatus(frame), previous)
+    if (reply.favicon === undefined || reply.favicon === previous) return reply
     // Not by a spread, as in `java-status.ts`.
-    return Object.assign({}, reply, { favicon: icons.share(reply.favicon, this.#reply?.favicon) })
+    return Object.assign({}, reply, { favicon: icons.share(reply.favicon, previous) })
   }
 }
