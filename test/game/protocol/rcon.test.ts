@@ -12,7 +12,7 @@ import {
 import { isRconCommand, rconCommands } from '../../../src/game/protocol/rcon-commands.ts'
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
-const decode = (...chunks: readonly Uint8Array[]) => {
+const decode = (...chunks: readonly Buffer[]) => {
   const decoder = createRconDecoder()
   return chunks.flatMap((chunk) => [...decoder.push(chunk)])
 }
@@ -74,7 +74,7 @@ describe('packets that arrive', () => {
   it('are decoded whole, byte by byte, and several in one chunk', () => {
     const wire = encodeRconPacket(packet)
     expect(decode(wire)).toEqual([packet])
-    expect(decode(...[...wire].map((byte) => Uint8Array.of(byte)))).toEqual([packet])
+    expect(decode(...[...wire].map((byte) => Buffer.of(byte)))).toEqual([packet])
     expect(decode(Buffer.concat(Array(50).fill(wire)))).toEqual(Array(50).fill(packet))
     for (let cut = 0; cut <= wire.length; cut++) {
       const twice = Buffer.concat([wire, wire])

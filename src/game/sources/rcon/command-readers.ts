@@ -31,7 +31,9 @@ export interface CommandReader {
     | 'day'
     | 'difficulty'
     | 'version'
-  /** Milliseconds between two reads; 0 for every poll. */
+  /** Sent first in every poll, since ticks and players change fastest. */
+  readonly isInEveryPoll?: true
+  /** Milliseconds between two reads; 0 for every poll, or as often as the commands in every poll leave room. */
   readonly intervalMs: number
   /** Tried in order until the server supports one. */
   readonly commands: readonly RconCommand[]
@@ -51,6 +53,7 @@ const field = <K extends keyof Fields>(name: K, value: Fields[K] | undefined): P
 export const commandReaders: readonly CommandReader[] = [
   {
     name: 'gameTime',
+    isInEveryPoll: true,
     intervalMs: 0,
     commands: ['time query gametime'],
     read(reply, at) {
@@ -60,6 +63,7 @@ export const commandReaders: readonly CommandReader[] = [
   },
   {
     name: 'players',
+    isInEveryPoll: true,
     intervalMs: 0,
     // Plugins replace `list`; the command of the game is available by its full name.
     commands: ['list uuids', 'minecraft:list uuids', 'list'],
@@ -76,6 +80,7 @@ export const commandReaders: readonly CommandReader[] = [
   },
   {
     name: 'ticks',
+    isInEveryPoll: true,
     intervalMs: 0,
     commands: ['tick query'],
     read(reply) {

@@ -39,7 +39,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
     const addresses = await addressesOf(address.host, network, signal)
     phases?.end('resolve')
     throwIfClosed()
-    const socket = network.connect(addresses, address.port)
+    const socket = network.connect(addresses, address.port, { usesChunksAtOnce: true })
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true
