@@ -41,7 +41,6 @@ interface Exchange {
 
 interface Pending {
   readonly exchange: Exchange
-  readonly signal: AbortSignal
   readonly resolve: (reply: RconReply) => void
   readonly reject: (error: SourceError) => void
 }
@@ -56,7 +55,6 @@ export class RconConnection {
   readonly #clock: Clock
   readonly #collecting: ReplyCollectorOptions
   readonly #decoder = createRconDecoder()
-  readonly #onAbort = () => this.#abort()
   #pending: Pending | undefined
   #failure: SourceError | undefined
   #lastId = 0
@@ -93,7 +91,7 @@ export class RconConnection {
   }
 
   /** @throws SourceError `auth` if the server rejects the password */
-  async login(password: string, signal: AbortSignal): Promise<void> {
+  async login(password: string): Promise<void> {
     if (Buffer.byteLength(password) > maxSentBody) {
       this.#end(this.#error('auth', `the password is longer than ${maxSentBody} bytes`))
     }
@@ -102,33 +100,27 @@ export class RconConnection {
     // Some servers reply to a login with the id 0.
     const exchange: Exchange = {
       isAwaited: (answered) => answered === id || answered === 0,
-      receive: (_packet, at) => this.#done({ text: '', at }),
+      receive: (_packet, at) => this.#takePending()?.resolve({ text: '', at }),
     }
-    await this.#send(encodeLogin(id, password), exchange, signal)
+    await this.#send(encodeLogin(id, password), exchange)
   }
 
-  /**
-   * @param signal aborted at the deadline of the command
-   * @throws SourceError
-   */
-  async request(command: RconCommand, signal: AbortSignal): Promise<RconReply> {
+  /** @throws SourceError */
+  request(command: RconCommand): Promise<RconReply> {
     const id = this.#nextId()
-    const reply = await this.#send(encodeCommand(id, command), new ReplyCollector(id, this.#collecting), signal)
-    this.#replies++
-    return reply
+    return this.#send(encodeCommand(id, command), new ReplyCollector(id, this.#collecting))
   }
 
-  close(): void {
-    this.#end(this.#error('aborted', 'no longer watched'))
+  /** @param error the error of the request in progress and of later ones */
+  close(error = this.#error('aborted', 'no longer watched')): void {
+    this.#end(error)
   }
 
-  #send(bytes: Buffer, exchange: Exchange, signal: AbortSignal): Promise<RconReply> {
+  #send(bytes: Buffer, exchange: Exchange): Promise<RconReply> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) this.#end(toSourceError(signal.reason, this.#target))
       if (this.#failure) return reject(this.#failure)
-      this.#pending = { exchange, signal, resolve, reject }
+      this.#pending = { exchange, resolve, reject }
       this.#ignored = 0
-      signal.addEventListener('abort', this.#onAbort)
       this.#socket.write(bytes)
     })
   }
@@ -137,17 +129,13 @@ export class RconConnection {
   #takePending(): Pending | undefined {
     const pending = this.#pending
     this.#pending = undefined
-    pending?.signal.removeEventListener('abort', this.#onAbort)
     pending?.exchange.close?.()
     return pending
   }
 
   #done(reply: RconReply): void {
+    this.#replies++
     this.#takePending()?.resolve(reply)
-  }
-
-  #abort(): void {
-    this.#end(toSourceError(this.#pending?.signal.reason, this.#target))
   }
 
   #sendEndMark(): number {
@@ -190,10 +178,9 @@ export class RconConnection {
     if (this.#failure) return
     this.#failure = error
     this.#socket.destroy()
-    const pending = this.#takePending()
-    const reply = pending?.exchange.rescue?.(error)
-    if (reply === undefined) pending?.reject(error)
-    else pending?.resolve(reply)
+    const reply = this.#pending?.exchange.rescue?.(error)
+    if (reply === undefined) this.#takePending()?.reject(error)
+    else this.#done(reply)
   }
 
   #error(code: SourceError['code'], message: string): SourceError {

@@ -90,7 +90,7 @@ export class CommandPlanner {
     const [state] = this.#states
     const [command] = state?.reader.commands ?? []
     if (planned.length === 0 && state !== undefined && command !== undefined) planned.push({ command, state })
-    return planned.sort((a, b) => this.#unanswered.rank(a.command) - this.#unanswered.rank(b.command))
+    return this.#unanswered.suspectsLast(planned)
   }
 
   /** Takes the reply to a command of the last plan. Returns the fields in the reply; none if it is not understood. */

@@ -62,6 +62,8 @@ class RconSource implements Source {
   }
 
   async poll(signal: AbortSignal, deadlineAt = Number.POSITIVE_INFINITY): Promise<Reading> {
+    const abort = () => this.#session.abort(toSourceError(signal.reason, this.target))
+    signal.addEventListener('abort', abort)
     try {
       this.#phases?.start()
       const connection = await this.#session.connection(signal)
@@ -76,6 +78,8 @@ class RconSource implements Source {
       // The server was stopped. Its tick counter continues after the restart, which must not be mistaken for a slow server.
       if (error.code === 'refused') this.#measureTickRate = createTickRate()
       throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
     }
   }
 
@@ -146,7 +150,7 @@ class RconSource implements Source {
     let connection = this.#connection ?? opened
     if (connection.replies > 0 && this.#closing.closesEach()) connection = await this.#reconnect(signal)
     try {
-      const reply = await connection.request(command, signal)
+      const reply = await connection.request(command)
       if (connection.replies > 1) this.#closing.keptOpen()
       return reply
     } catch (error) {
@@ -154,7 +158,7 @@ class RconSource implements Source {
       if (!isSpent) throw error
       this.#closing.closedAfterReply()
       connection = await this.#reconnect(signal)
-      return connection.request(command, signal)
+      return connection.request(command)
     }
   }
 

@@ -17,6 +17,8 @@ export interface RconSession {
    * @throws SourceError during the pause after a failure, the last error without a new attempt
    */
   connection(signal: AbortSignal): Promise<RconConnection>
+  /** Closes the connection at the deadline of a poll. A request in progress fails with this error. */
+  abort(error: SourceError): void
   /** Records the outcome of a poll. */
   pollEnded(error?: SourceError): void
   close(): void
@@ -38,6 +40,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
   async function connect(signal: AbortSignal): Promise<RconConnection> {
     const addresses = await addressesOf(address.host, network, signal)
     phases?.end('resolve')
+    signal.throwIfAborted()
     throwIfClosed()
     const socket = network.connect(addresses, address.port, { usesChunksAtOnce: true })
     let isConnected = false
@@ -47,7 +50,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
     const connection = new RconConnection({ socket, target, clock, replyEnd, phases })
     current = connection
     try {
-      await connection.login(password, signal)
+      await connection.login(password)
     } catch (thrown) {
       const error = toSourceError(thrown, target)
       throw isConnected ? withProgress(error, 'connected') : error
@@ -58,9 +61,11 @@ export function createRconSession({ address, password }: RconSettings, context: 
   return {
     async connection(signal) {
       throwIfClosed()
+      signal.throwIfAborted()
       if (current?.open) return current
       return backoff === undefined ? connect(signal) : backoff.attempt(() => connect(signal), signal)
     },
+    abort: (error) => current?.close(error),
     pollEnded(error) {
       if (error === undefined) backoff?.succeeded()
       else backoff?.failed(error)

@@ -16,8 +16,8 @@ export interface UnansweredCommands {
   /** Returns true while the command must not be sent. */
   isResting(command: RconCommand, now: number): boolean
   resting(now: number): readonly RestingCommand[]
-  /** Commands with a higher rank are sent later in a poll, so that a hanging command does not affect the others. */
-  rank(command: RconCommand): number
+  /** Moves suspected commands to the end, so that a hanging command does not affect the others. */
+  suspectsLast<T extends { readonly command: RconCommand }>(commands: readonly T[]): readonly T[]
 }
 
 const noCommands: readonly RestingCommand[] = []
@@ -54,7 +54,11 @@ export function createUnansweredCommands(onRest: (command: RconCommand) => void)
       if (suspects.size === 0) return noCommands
       return [...suspects].flatMap(([command, { restUntil }]) => (now < restUntil ? { command, until: restUntil } : []))
     },
-    rank: (command) => (suspects.size === 0 ? -1 : [...suspects.keys()].indexOf(command)),
+    suspectsLast(commands) {
+      if (suspects.size === 0) return commands
+      const order = [...suspects.keys()]
+      return commands.toSorted((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
+    },
   }
 }
 
