@@ -19,7 +19,8 @@ export interface MainThreadTracker {
   activity(): MainThreadActivity
 }
 
-export function createMainThreadTracker(): MainThreadTracker {
+/** @param lateAfterMs maximum duration of a request; default: three poll intervals */
+export function createMainThreadTracker(lateAfterMs?: number): MainThreadTracker {
   let answeredAt: number | undefined
   let delayMs: number | undefined
   let waiting: { readonly since: number; readonly lastSentAt: number; readonly error: SourceError } | undefined
@@ -47,6 +48,7 @@ export function createMainThreadTracker(): MainThreadTracker {
     activity() {
       const activity: { -readonly [K in keyof MainThreadActivity]: MainThreadActivity[K] } = {}
       // Assigned one by one, because conditional spreads take three times as long.
+      if (lateAfterMs !== undefined) activity.lateAfterMs = lateAfterMs
       if (answeredAt !== undefined) activity.answeredAt = answeredAt
       if (delayMs !== undefined) activity.delayMs = delayMs
       if (waiting !== undefined) {

@@ -82,6 +82,20 @@ describe('packets that arrive', () => {
     }
   })
 
+  it('are not affected if the chunk is overwritten after the call, since all sockets read into one buffer', () => {
+    const wire = encodeRconPacket(packet)
+    for (let cut = 0; cut <= wire.length; cut++) {
+      const decoder = createRconDecoder()
+      const decoded = [wire.subarray(0, cut), wire.subarray(cut)].flatMap((part) => {
+        const chunk = Buffer.from(part)
+        const packets = [...decoder.push(chunk)]
+        chunk.fill(0xff)
+        return packets
+      })
+      expect(decoded).toEqual([packet])
+    }
+  })
+
   it('may be empty, and may be as long as the limit', () => {
     expect(decode(bytes('0a000000 ffffffff 02000000 0000'))).toEqual([{ id: -1, type: 2, body: '' }])
     const long = { id: 1, type: 0, body: 'x'.repeat(maxPacketLength - 10) }

@@ -35,6 +35,8 @@ export interface CommandReader {
   readonly isInEveryPoll?: true
   /** Milliseconds between two reads; 0 for every poll, or as often as the commands in every poll leave room. */
   readonly intervalMs: number
+  /** If its reply has not changed, it is not parsed again, and the fields remain the same objects. */
+  readonly isOftenUnchanged?: true
   /** Tried in order until the server supports one. */
   readonly commands: readonly RconCommand[]
   /** Returns false if the command must not be sent. */
@@ -64,6 +66,7 @@ export const commandReaders: readonly CommandReader[] = [
   {
     name: 'players',
     isInEveryPoll: true,
+    isOftenUnchanged: true,
     intervalMs: 0,
     // Plugins replace `list`; the command of the game is available by its full name.
     commands: ['list uuids', 'minecraft:list uuids', 'list'],

@@ -27,6 +27,8 @@ interface CommandState {
   fields: Partial<Fields>
   /** Monotonic milliseconds at which the fields were read. */
   readAt: number
+  /** The reply with the fields, if it is often unchanged. */
+  text: string | undefined
 }
 
 export interface PlannedCommand {
@@ -34,10 +36,10 @@ export interface PlannedCommand {
   readonly state: CommandState
 }
 
-/** The fields of a `Reading` with their times. New objects, which the caller may complete. */
+/** The fields of a `Reading` with their times. New objects, to which the caller may add fields. */
 export interface RconFields {
-  readonly fields: Partial<Fields>
-  readonly readAt: FieldTimes
+  readonly fields: { -readonly [K in FieldName]?: Fields[K] }
+  readonly readAt: { [K in FieldName]?: number }
   readonly readEvery: FieldTimes
 }
 
@@ -58,6 +60,7 @@ export class CommandPlanner {
     plannedAt: Number.NEGATIVE_INFINITY,
     fields: noFields,
     readAt: 0,
+    text: undefined,
   }))
   #timeForm: TimeForm | undefined
   /** Monotonic milliseconds of the last plan. */
@@ -93,20 +96,25 @@ export class CommandPlanner {
     return this.#unanswered.suspectsLast(planned)
   }
 
-  /** Takes the reply to a command of the last plan. Returns the fields in the reply; none if it is not understood. */
-  take({ command, state }: PlannedCommand, { text, at }: RconReply): Partial<Fields> {
+  /** Takes the reply to a command of the last plan. */
+  take({ command, state }: PlannedCommand, { text, at }: RconReply): void {
     if (this.#plannedAt !== undefined) state.plannedAt = this.#plannedAt
+    if (text === state.text) {
+      state.readAt = at
+      return
+    }
     const plain = plainReply(text)
     const read = state.reader.read(plain, at)
     state.fields = read ?? noFields
     state.readAt = at
+    state.text = read !== undefined && state.reader.isOftenUnchanged ? text : undefined
     const index = state.reader.commands.indexOf(command)
     if (read !== undefined) {
       state.learned = true
       state.choice = index
       state.misses = 0
       if (state.reader.name === 'gameTime') this.#timeForm = parseGameTime(plain)?.form
-      return read
+      return
     }
     const unknown = isUnknownCommand(plain)
     if (!unknown) this.#notUnderstood(command, plain)
@@ -114,12 +122,12 @@ export class CommandPlanner {
     const hasOther = index + 1 < state.reader.commands.length
     if (unknown || (!state.learned && hasOther)) state.choice = index + 1
     else state.misses++
-    return noFields
   }
 
   /** Drops the fields of earlier replies to a command, because it was not answered. */
   drop({ state }: PlannedCommand): void {
     state.fields = noFields
+    state.text = undefined
   }
 
   /** Tries all commands again, because the server may have been replaced or updated. Fields keep their times. */
@@ -129,6 +137,7 @@ export class CommandPlanner {
       state.learned = false
       state.misses = 0
       state.plannedAt = Number.NEGATIVE_INFINITY
+      state.text = undefined
     }
   }
 
@@ -148,7 +157,7 @@ export class CommandPlanner {
         if (!state.reader.isInEveryPoll) readEvery[name] = Math.max(state.reader.intervalMs, turnMs)
       }
     }
-    return { fields: fields as Partial<Fields>, readAt, readEvery }
+    return { fields: fields as RconFields['fields'], readAt, readEvery }
   }
 
   #measureInterval(now: number): void {

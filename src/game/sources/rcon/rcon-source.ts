@@ -1,6 +1,6 @@
 import type { Clock } from '../../../clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
-import type { Fields, TickCount } from '../../fields.ts'
+import type { FieldName } from '../../fields.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort } from '../../protocol/address.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
@@ -12,7 +12,7 @@ import type { RconConnection } from './connection.ts'
 import { CommandPlanner, logOnce } from './planner.ts'
 import type { RconReply } from './reply-collector.ts'
 import { createRconSession, type RconSession, type RconSettings } from './session.ts'
-import { createTickRate, type TickRate } from './tick-rate.ts'
+import { createTickRate } from './tick-rate.ts'
 import { createUnansweredCommands, logRest, type UnansweredCommands } from './unanswered-commands.ts'
 
 /** Used if the password was found in the server's directory. */
@@ -44,7 +44,7 @@ class RconSource implements Source {
   readonly #planner: CommandPlanner
   readonly #closing: ClosingServer
   readonly #duration = createCommandDuration()
-  readonly #thread = createMainThreadTracker()
+  readonly #thread = createMainThreadTracker(maxCommandMs)
   #measureTickRate = createTickRate()
   #connection: RconConnection | undefined
 
@@ -67,7 +67,9 @@ class RconSource implements Source {
     try {
       this.#phases?.start()
       const connection = await this.#session.connection(signal)
-      const reading = this.#createReading(await this.#sendCommands(connection, signal, deadlineAt))
+      const startedAt = this.#clock.now()
+      await this.#sendCommands(connection, signal, deadlineAt)
+      const reading = this.#createReading(startedAt)
       this.#phases?.end('read')
       this.#session.pollEnded()
       return reading
@@ -84,7 +86,7 @@ class RconSource implements Source {
   }
 
   mainThread(): MainThreadActivity {
-    return { ...this.#thread.activity(), lateAfterMs: maxCommandMs }
+    return this.#thread.activity()
   }
 
   resting(): readonly RestingCommand[] {
@@ -95,13 +97,12 @@ class RconSource implements Source {
     this.#session.close()
   }
 
-  /** Sends the commands of one poll. Returns the fields in their replies. */
-  async #sendCommands(opened: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
+  /** Sends the commands of one poll. */
+  async #sendCommands(opened: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<void> {
     const isNew = opened !== this.#connection
     // The server may have been updated, unless it closes each connection anyway.
     if (isNew && this.#connection !== undefined && !this.#closing.closesEach()) this.#planner.reconnected()
     this.#connection = opened
-    const read: Partial<Fields> = {}
     const planned = this.#planner.plan(this.#clock.now())
     let answered = 0
     let longestMs = 0
@@ -114,7 +115,7 @@ class RconSource implements Source {
         // A reply whose end was not marked has taken all the time until the deadline.
         this.#duration.measured((signal.aborted ? reply.at : this.#clock.now()) - sentAt)
         this.#thread.answered(sentAt, reply.at)
-        Object.assign(read, this.#planner.take(one, reply))
+        this.#planner.take(one, reply)
       } catch (thrown) {
         const { code } = toSourceError(thrown, this.target)
         if (!partialFailures.has(code)) throw thrown
@@ -142,7 +143,6 @@ class RconSource implements Source {
       this.#thread.notSent(error)
       throw error
     }
-    return read
   }
 
   /** Sends one command, over a new connection if the server closes each one after a reply. */
@@ -168,18 +168,26 @@ class RconSource implements Source {
     return this.#connection
   }
 
-  #createReading(read: Partial<Fields>): Reading {
+  /** @param startedAt monotonic milliseconds at which the poll began to send commands */
+  #createReading(startedAt: number): Reading {
     const { fields, readAt, readEvery } = this.#planner.fields()
-    if (read.tickCount !== undefined) {
-      const { at } = read.tickCount
-      Object.assign(fields, this.#rateOf(read.tickCount, read))
-      Object.assign(readAt, { tickRate: at, tickPaused: at })
+    const { tickCount } = fields
+    if (tickCount !== undefined && tickCount.at >= startedAt) {
+      const { ticks, at } = tickCount
+      const now = <K extends FieldName>(name: K) => ((readAt[name] ?? 0) >= startedAt ? fields[name] : undefined)
+      const { tickRate, tickPaused } = this.#measureTickRate({
+        ticks,
+        at,
+        playersOnline: now('playersOnline'),
+        frozen: now('tickFrozen'),
+        sprinting: now('tickSprinting'),
+        target: now('tickRateTarget'),
+      })
+      if (tickRate !== undefined) fields.tickRate = tickRate
+      if (tickPaused !== undefined) fields.tickPaused = tickPaused
+      readAt.tickRate = at
+      readAt.tickPaused = at
     }
     return { source: 'rcon', at: this.#clock.now(), fields, readAt, readEvery }
-  }
-
-  #rateOf({ ticks, at }: TickCount, { playersOnline, tickFrozen, tickSprinting, tickRateTarget }: Partial<Fields>): TickRate {
-    const reading = { ticks, at, playersOnline, frozen: tickFrozen, sprinting: tickSprinting, target: tickRateTarget }
-    return this.#measureTickRate(reading)
   }
 }
