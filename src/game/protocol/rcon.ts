@@ -19,6 +19,8 @@ export const fullPiece = 4096
 /** The game reads at most 1460 bytes at a time and expects exactly one packet in them. */
 export const maxSentBody = 1446
 
+/** Bytes of the length. */
+const lengthField = 4
 /** Bytes of id, type and the two NULs. */
 const overhead = 10
 
@@ -29,11 +31,12 @@ export const maxPacketLength = 65_536
 export function encodeRconPacket({ id, type, body }: RconPacket, maxBody = maxSentBody): Buffer {
   const size = Buffer.byteLength(body)
   if (size > maxBody) throw new RangeError(`the body of an RCON packet must not exceed ${maxBody} bytes, got ${size}`)
-  const packet = Buffer.alloc(4 + overhead + size)
+  const packet = Buffer.allocUnsafe(lengthField + overhead + size)
   packet.writeInt32LE(overhead + size, 0)
   packet.writeInt32LE(id, 4)
   packet.writeInt32LE(type, 8)
   packet.write(body, 12)
+  packet.writeUInt16LE(0, 12 + size)
   return packet
 }
 
@@ -51,43 +54,63 @@ export const encodeEndMark = (id: number): Buffer => encodeRconPacket({ id, type
 
 export interface RconDecoder {
   /**
-   * Adds received bytes and yields the packets that are complete.
+   * Adds received bytes and yields the packets that are complete. The chunk is not used after the iteration.
    * @throws ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing
    */
-  push(chunk: Uint8Array): Iterable<RconPacket>
+  push(chunk: Buffer): Iterable<RconPacket>
 }
 
-/** Copies each byte once, into a buffer of the packet's size, which is allocated only after the length was checked. */
+/** Decodes packets in place. Only one that is not whole in its chunk is copied, into a buffer of its checked length. */
 export function createRconDecoder(): RconDecoder {
-  let target = Buffer.allocUnsafe(4)
+  /** The first bytes of a packet: its length field, or the whole packet once its length is known. */
+  let begun: Buffer | undefined
   let filled = 0
-  let inPacket = false
   return {
     *push(chunk) {
       for (let offset = 0; offset < chunk.length; ) {
-        const part = chunk.subarray(offset, offset + target.length - filled)
-        target.set(part, filled)
-        filled += part.length
-        offset += part.length
-        if (filled < target.length) return
-        const whole = target
-        filled = 0
-        inPacket = !inPacket
-        target = Buffer.allocUnsafe(inPacket ? checkedLength(whole) : 4)
-        if (!inPacket) yield toPacket(whole)
+        if (begun === undefined) {
+          const end = endOfPacket(chunk, offset)
+          if (end <= chunk.length) {
+            const packet = toPacket(chunk, offset, end)
+            offset = end
+            yield packet
+            continue
+          }
+          begun = Buffer.allocUnsafe(lengthField)
+          filled = 0
+        }
+        const copied = chunk.copy(begun, filled, offset)
+        filled += copied
+        offset += copied
+        if (filled < begun.length) return
+        const end = endOfPacket(begun, 0)
+        if (filled < end) {
+          const whole = Buffer.allocUnsafe(end)
+          begun.copy(whole)
+          begun = whole
+        } else {
+          const whole = begun
+          begun = undefined
+          yield toPacket(whole, 0, end)
+        }
       }
     },
   }
 }
 
-function checkedLength(bytes: Buffer): number {
-  const length = bytes.readInt32LE()
+/** Returns the offset after the packet that begins at `start`; Infinity if its length field is not complete. */
+function endOfPacket(bytes: Buffer, start: number): number {
+  if (bytes.length - start < lengthField) return Number.POSITIVE_INFINITY
+  const length = bytes.readInt32LE(start)
   if (length < overhead || length > maxPacketLength) throw new ProtocolError('malformed', `invalid packet length ${length}`)
-  return length
+  return start + lengthField + length
 }
 
-function toPacket(bytes: Buffer): RconPacket {
-  const end = bytes.length - 2
-  if (bytes.readUInt16LE(end) !== 0) throw new ProtocolError('malformed', 'the packet does not end with two NULs')
-  return { id: bytes.readInt32LE(0), type: bytes.readInt32LE(4), body: bytes.toString('utf8', 8, end) }
+function toPacket(bytes: Buffer, start: number, end: number): RconPacket {
+  if (bytes.readUInt16LE(end - 2) !== 0) throw new ProtocolError('malformed', 'the packet does not end with two NULs')
+  return {
+    id: bytes.readInt32LE(start + 4),
+    type: bytes.readInt32LE(start + 8),
+    body: bytes.toString('utf8', start + 12, end - 2),
+  }
 }

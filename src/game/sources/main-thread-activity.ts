@@ -19,7 +19,8 @@ export interface MainThreadTracker {
   activity(): MainThreadActivity
 }
 
-export function createMainThreadTracker(): MainThreadTracker {
+/** @param lateAfterMs maximum duration of a request; default: three poll intervals */
+export function createMainThreadTracker(lateAfterMs?: number): MainThreadTracker {
   let answeredAt: number | undefined
   let delayMs: number | undefined
   let waiting: { readonly since: number; readonly lastSentAt: number; readonly error: SourceError } | undefined
@@ -44,10 +45,17 @@ export function createMainThreadTracker(): MainThreadTracker {
     failed(error) {
       if (waiting?.error !== error) waiting = undefined
     },
-    activity: () => ({
-      ...(answeredAt !== undefined && { answeredAt }),
-      ...(delayMs !== undefined && { delayMs }),
-      ...(waiting && { waitingSince: waiting.since, lastSentAt: waiting.lastSentAt }),
-    }),
+    activity() {
+      const activity: { -readonly [K in keyof MainThreadActivity]: MainThreadActivity[K] } = {}
+      // Assigned one by one, because conditional spreads take three times as long.
+      if (lateAfterMs !== undefined) activity.lateAfterMs = lateAfterMs
+      if (answeredAt !== undefined) activity.answeredAt = answeredAt
+      if (delayMs !== undefined) activity.delayMs = delayMs
+      if (waiting !== undefined) {
+        activity.waitingSince = waiting.since
+        activity.lastSentAt = waiting.lastSentAt
+      }
+      return activity
+    },
   }
 }

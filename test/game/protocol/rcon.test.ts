@@ -12,7 +12,7 @@ import {
 import { isRconCommand, rconCommands } from '../../../src/game/protocol/rcon-commands.ts'
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
-const decode = (...chunks: readonly Uint8Array[]) => {
+const decode = (...chunks: readonly Buffer[]) => {
   const decoder = createRconDecoder()
   return chunks.flatMap((chunk) => [...decoder.push(chunk)])
 }
@@ -74,11 +74,25 @@ describe('packets that arrive', () => {
   it('are decoded whole, byte by byte, and several in one chunk', () => {
     const wire = encodeRconPacket(packet)
     expect(decode(wire)).toEqual([packet])
-    expect(decode(...[...wire].map((byte) => Uint8Array.of(byte)))).toEqual([packet])
+    expect(decode(...[...wire].map((byte) => Buffer.of(byte)))).toEqual([packet])
     expect(decode(Buffer.concat(Array(50).fill(wire)))).toEqual(Array(50).fill(packet))
     for (let cut = 0; cut <= wire.length; cut++) {
       const twice = Buffer.concat([wire, wire])
       expect(decode(twice.subarray(0, cut), twice.subarray(cut))).toEqual([packet, packet])
+    }
+  })
+
+  it('are not affected if the chunk is overwritten after the call, since all sockets read into one buffer', () => {
+    const wire = encodeRconPacket(packet)
+    for (let cut = 0; cut <= wire.length; cut++) {
+      const decoder = createRconDecoder()
+      const decoded = [wire.subarray(0, cut), wire.subarray(cut)].flatMap((part) => {
+        const chunk = Buffer.from(part)
+        const packets = [...decoder.push(chunk)]
+        chunk.fill(0xff)
+        return packets
+      })
+      expect(decoded).toEqual([packet])
     }
   })
 

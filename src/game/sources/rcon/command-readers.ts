@@ -31,8 +31,12 @@ export interface CommandReader {
     | 'day'
     | 'difficulty'
     | 'version'
-  /** Milliseconds between two reads; 0 for every poll. */
+  /** Sent first in every poll, since ticks and players change fastest. */
+  readonly isInEveryPoll?: true
+  /** Milliseconds between two reads; 0 for every poll, or as often as the commands in every poll leave room. */
   readonly intervalMs: number
+  /** If its reply has not changed, it is not parsed again, and the fields remain the same objects. */
+  readonly isOftenUnchanged?: true
   /** Tried in order until the server supports one. */
   readonly commands: readonly RconCommand[]
   /** Returns false if the command must not be sent. */
@@ -51,6 +55,7 @@ const field = <K extends keyof Fields>(name: K, value: Fields[K] | undefined): P
 export const commandReaders: readonly CommandReader[] = [
   {
     name: 'gameTime',
+    isInEveryPoll: true,
     intervalMs: 0,
     commands: ['time query gametime'],
     read(reply, at) {
@@ -60,6 +65,8 @@ export const commandReaders: readonly CommandReader[] = [
   },
   {
     name: 'players',
+    isInEveryPoll: true,
+    isOftenUnchanged: true,
     intervalMs: 0,
     // Plugins replace `list`; the command of the game is available by its full name.
     commands: ['list uuids', 'minecraft:list uuids', 'list'],
@@ -76,6 +83,7 @@ export const commandReaders: readonly CommandReader[] = [
   },
   {
     name: 'ticks',
+    isInEveryPoll: true,
     intervalMs: 0,
     commands: ['tick query'],
     read(reply) {

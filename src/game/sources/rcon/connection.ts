@@ -13,7 +13,7 @@ import {
   rconType,
 } from '../../protocol/rcon.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
-import { createReplyCollector, type RconReply, type ReplyEnd } from './reply-collector.ts'
+import { type RconReply, ReplyCollector, type ReplyCollectorOptions, type ReplyEnd } from './reply-collector.ts'
 
 /** Maximum number of unexpected packets between two requests. */
 const maxIgnored = 100
@@ -28,33 +28,35 @@ export interface RconConnectionOptions {
   readonly phases?: PhaseTimer | undefined
 }
 
+/** A request that waits for its reply. It calls `#done` when the reply is complete. */
 interface Exchange {
   isAwaited(id: number): boolean
   /** Handles a packet with an awaited id. */
   receive(packet: RconPacket, at: number): void
-  fail(error: SourceError): void
-}
-
-interface ExchangeSteps<T> extends Pick<Exchange, 'isAwaited' | 'receive'> {
-  /** Returns the result if it was complete when the connection failed; undefined otherwise. */
-  rescue?(error: SourceError): T | undefined
+  /** Returns the reply if it was complete when the connection failed; undefined otherwise. */
+  rescue?(error: SourceError): RconReply | undefined
   /** Called when the exchange has ended. */
   close?(): void
 }
 
+interface Pending {
+  readonly exchange: Exchange
+  readonly resolve: (reply: RconReply) => void
+  readonly reject: (error: SourceError) => void
+}
+
 /**
- * One RCON connection. Requests are sent one at a time, since the server reads one packet at a time. Any failure closes the
+ * One RCON connection. The caller sends one request at a time, since the server reads one packet at a time. Any failure closes the
  * connection: a late reply would be mistaken for the reply to the next request.
  */
 export class RconConnection {
   readonly #socket: Socket
   readonly #target: string
   readonly #clock: Clock
-  readonly #replyEnd: ReplyEnd
+  readonly #collecting: ReplyCollectorOptions
   readonly #decoder = createRconDecoder()
-  #exchange: Exchange | undefined
+  #pending: Pending | undefined
   #failure: SourceError | undefined
-  #queue: Promise<unknown> = Promise.resolve()
   #lastId = 0
   #ignored = 0
   #replies = 0
@@ -63,7 +65,12 @@ export class RconConnection {
     this.#socket = socket
     this.#target = target
     this.#clock = clock
-    this.#replyEnd = replyEnd
+    this.#collecting = {
+      clock,
+      replyEnd,
+      sendEndMark: () => this.#sendEndMark(),
+      done: (reply) => this.#done(reply),
+    }
     socket.setNoDelay(true)
     if (phases !== undefined) {
       socket.once('connect', () => phases.end('connect'))
@@ -84,78 +91,57 @@ export class RconConnection {
   }
 
   /** @throws SourceError `auth` if the server rejects the password */
-  login(password: string, signal: AbortSignal): Promise<void> {
-    return this.#enqueue(async () => {
-      if (Buffer.byteLength(password) > maxSentBody) {
-        this.#end(this.#error('auth', `the password is longer than ${maxSentBody} bytes`))
-      }
-      if (this.#failure) throw this.#failure
-      const id = this.#nextId()
-      // Some servers reply to a login with the id 0.
-      const isAwaited = (answered: number) => answered === id || answered === 0
-      await this.#send<void>(encodeLogin(id, password), signal, (done) => ({ isAwaited, receive: () => done() }))
-    })
+  async login(password: string): Promise<void> {
+    if (Buffer.byteLength(password) > maxSentBody) {
+      this.#end(this.#error('auth', `the password is longer than ${maxSentBody} bytes`))
+    }
+    if (this.#failure) throw this.#failure
+    const id = this.#nextId()
+    // Some servers reply to a login with the id 0.
+    const exchange: Exchange = {
+      isAwaited: (answered) => answered === id || answered === 0,
+      receive: (_packet, at) => this.#takePending()?.resolve({ text: '', at }),
+    }
+    await this.#send(encodeLogin(id, password), exchange)
   }
 
-  /**
-   * @param signal aborted at the deadline of the command
-   * @throws SourceError
-   */
-  request(command: RconCommand, signal: AbortSignal): Promise<RconReply> {
-    return this.#enqueue(async () => {
-      const id = this.#nextId()
-      const sendEndMark = () => {
-        const markId = this.#nextId()
-        this.#socket.write(encodeEndMark(markId))
-        return markId
-      }
-      const reply = await this.#send<RconReply>(encodeCommand(id, command), signal, (done) =>
-        createReplyCollector({ id, clock: this.#clock, replyEnd: this.#replyEnd, sendEndMark, done }),
-      )
-      this.#replies++
-      return reply
-    })
+  /** @throws SourceError */
+  request(command: RconCommand): Promise<RconReply> {
+    const id = this.#nextId()
+    return this.#send(encodeCommand(id, command), new ReplyCollector(id, this.#collecting))
   }
 
-  close(): void {
-    this.#end(this.#error('aborted', 'no longer watched'))
+  /** @param error the error of the request in progress and of later ones */
+  close(error = this.#error('aborted', 'no longer watched')): void {
+    this.#end(error)
   }
 
-  #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(() => undefined)
-    return result
-  }
-
-  #send<T>(bytes: Buffer, signal: AbortSignal, create: (done: (value: T) => void) => ExchangeSteps<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const abort = () => this.#end(toSourceError(signal.reason, this.#target))
-      const finish = () => {
-        signal.removeEventListener('abort', abort)
-        this.#exchange = undefined
-        steps.close?.()
-      }
-      const done = (value: T) => {
-        finish()
-        resolve(value)
-      }
-      if (signal.aborted) abort()
+  #send(bytes: Buffer, exchange: Exchange): Promise<RconReply> {
+    return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      signal.addEventListener('abort', abort, { once: true })
-      const steps = create(done)
+      this.#pending = { exchange, resolve, reject }
       this.#ignored = 0
-      this.#exchange = {
-        isAwaited: steps.isAwaited,
-        receive: steps.receive,
-        fail(error) {
-          finish()
-          const value = steps.rescue?.(error)
-          if (value === undefined) reject(error)
-          else resolve(value)
-        },
-      }
       this.#socket.write(bytes)
     })
+  }
+
+  /** Ends the exchange in progress. */
+  #takePending(): Pending | undefined {
+    const pending = this.#pending
+    this.#pending = undefined
+    pending?.exchange.close?.()
+    return pending
+  }
+
+  #done(reply: RconReply): void {
+    this.#replies++
+    this.#takePending()?.resolve(reply)
+  }
+
+  #sendEndMark(): number {
+    const id = this.#nextId()
+    this.#socket.write(encodeEndMark(id))
+    return id
   }
 
   #take(chunk: Buffer): void {
@@ -178,8 +164,9 @@ export class RconConnection {
     if (packet.type !== rconType.reply && packet.type !== rconType.loginReply) {
       throw new ProtocolError('malformed', `the reply has the type ${packet.type}`)
     }
-    if (this.#exchange?.isAwaited(packet.id)) {
-      this.#exchange.receive(packet, at)
+    const exchange = this.#pending?.exchange
+    if (exchange?.isAwaited(packet.id)) {
+      exchange.receive(packet, at)
       return
     }
     // Some servers reply to a login with two packets, and Cuberite sends an empty packet after each reply.
@@ -191,7 +178,9 @@ export class RconConnection {
     if (this.#failure) return
     this.#failure = error
     this.#socket.destroy()
-    this.#exchange?.fail(error)
+    const reply = this.#pending?.exchange.rescue?.(error)
+    if (reply === undefined) this.#takePending()?.reject(error)
+    else this.#done(reply)
   }
 
   #error(code: SourceError['code'], message: string): SourceError {

@@ -14,7 +14,8 @@ const maxCommands = 4
 const maxMisses = 3
 const rareIntervalMs = 60_000
 
-interface State {
+/** What is known about one command of a server. */
+interface CommandState {
   readonly reader: CommandReader
   /** Index of the first command that the server may support; past the last one, it supports none. */
   choice: number
@@ -26,166 +27,194 @@ interface State {
   fields: Partial<Fields>
   /** Monotonic milliseconds at which the fields were read. */
   readAt: number
+  /** The reply with the fields, if it is often unchanged. */
+  text: string | undefined
 }
 
 export interface PlannedCommand {
   readonly command: RconCommand
-  /** Returns the fields in the reply; none if it is not understood. */
-  take(reply: RconReply): Partial<Fields>
-  /** Drops the fields of earlier replies, because the command was not answered. */
-  drop(): void
+  readonly state: CommandState
 }
 
-/** The fields of a `Reading` with their times. */
+/** The fields of a `Reading` with their times. New objects, to which the caller may add fields. */
 export interface RconFields {
-  readonly fields: Partial<Fields>
-  readonly readAt: FieldTimes
+  readonly fields: { -readonly [K in FieldName]?: Fields[K] }
+  readonly readAt: { [K in FieldName]?: number }
   readonly readEvery: FieldTimes
 }
 
-/** Decides which commands a poll sends, and keeps their last replies, since not every command is sent in every poll. */
-export interface CommandPlanner {
-  /** Returns the commands of this poll in order, at most `maxCommands`. */
-  plan(now: number): readonly PlannedCommand[]
-  /** Tries all commands again, because the server may have been replaced or updated. Fields keep their times. */
-  reconnected(): void
-  /** Returns the fields of the last reply to every command, except those that were dropped. */
-  fields(): RconFields
-}
+const noFields: Partial<Fields> = Object.freeze({})
 
-/** @param notUnderstood called with a reply that is neither understood nor the error for an unknown command */
-export function createCommandPlanner(
-  unanswered: UnansweredCommands,
-  notUnderstood: (command: RconCommand, text: string) => void,
-): CommandPlanner {
-  let timeForm: TimeForm | undefined
-  let plannedAt: number | undefined
-  /** Milliseconds between polls: the shorter of the last two intervals, so that an outage is ignored. */
-  let pollEvery = 0
-  let lastGap = Number.POSITIVE_INFINITY
-  const states: readonly State[] = commandReaders.map((reader) => ({
+/**
+ * Decides which commands a poll sends, and keeps their last replies, since not every command is sent in every poll. A class to save
+ * memory, as in `watcher/reachability.ts`.
+ */
+export class CommandPlanner {
+  readonly #unanswered: UnansweredCommands
+  readonly #notUnderstood: (command: RconCommand, text: string) => void
+  readonly #states: readonly CommandState[] = commandReaders.map((reader) => ({
     reader,
     choice: 0,
     learned: false,
     misses: 0,
     plannedAt: Number.NEGATIVE_INFINITY,
-    fields: {},
+    fields: noFields,
     readAt: 0,
+    text: undefined,
   }))
-  const isUseful = ({ reader }: State, traits: ServerTraits) => reader.when?.(traits) ?? true
-  const commandOf = ({ reader, choice }: State, now: number): RconCommand | undefined =>
-    reader.commands.find((command, index) => index >= choice && !unanswered.isResting(command, now))
+  #timeForm: TimeForm | undefined
+  /** Monotonic milliseconds of the last plan. */
+  #plannedAt: number | undefined
+  /** Milliseconds between polls: the shorter of the last two intervals, so that an outage is ignored. */
+  #pollEvery = 0
+  #lastGap = Number.POSITIVE_INFINITY
 
-  function traitsOf(now: number): ServerTraits {
-    const find = (name: CommandReader['name']) => states.find(({ reader }) => reader.name === name)
-    const ticks = find('ticks')
-    return {
-      timeForm,
-      withoutTickQuery: ticks !== undefined && commandOf(ticks, now) === undefined,
-      withTps: find('tps')?.learned === true,
-    }
+  /** @param notUnderstood called with a reply that is neither understood nor the error for an unknown command */
+  constructor(unanswered: UnansweredCommands, notUnderstood: (command: RconCommand, text: string) => void) {
+    this.#unanswered = unanswered
+    this.#notUnderstood = notUnderstood
   }
 
-  function take(state: State, command: RconCommand, { text, at }: RconReply): Partial<Fields> {
+  /** Returns the commands of this poll in order, at least one, at most `maxCommands`. */
+  plan(now: number): readonly PlannedCommand[] {
+    this.#measureInterval(now)
+    const planned: PlannedCommand[] = []
+    const others: PlannedCommand[] = []
+    const usable = this.#usable(now)
+    for (const one of usable) {
+      if (now - one.state.plannedAt < pauseMs(one.state)) continue
+      if (one.state.reader.isInEveryPoll) planned.push(one)
+      else others.push(one)
+    }
+    // The most overdue command comes first, so that all have their turn.
+    others.sort((a, b) => overdueMs(b.state, now) - overdueMs(a.state, now))
+    for (const one of others) if (planned.length < maxCommands) planned.push(one)
+    // A poll must send at least one command: even an unknown command is answered, and shows that the server works.
+    const [state] = this.#states
+    const [command] = state?.reader.commands ?? []
+    if (planned.length === 0 && state !== undefined && command !== undefined) planned.push({ command, state })
+    return this.#unanswered.suspectsLast(planned)
+  }
+
+  /** Takes the reply to a command of the last plan. */
+  take({ command, state }: PlannedCommand, { text, at }: RconReply): void {
+    if (this.#plannedAt !== undefined) state.plannedAt = this.#plannedAt
+    if (text === state.text) {
+      state.readAt = at
+      return
+    }
     const plain = plainReply(text)
     const read = state.reader.read(plain, at)
-    state.fields = read ?? {}
+    state.fields = read ?? noFields
     state.readAt = at
+    state.text = read !== undefined && state.reader.isOftenUnchanged ? text : undefined
     const index = state.reader.commands.indexOf(command)
     if (read !== undefined) {
       state.learned = true
       state.choice = index
       state.misses = 0
-      if (state.reader.name === 'gameTime') timeForm = parseGameTime(plain)?.form
-      return read
+      if (state.reader.name === 'gameTime') this.#timeForm = parseGameTime(plain)?.form
+      return
     }
     const unknown = isUnknownCommand(plain)
-    if (!unknown) notUnderstood(command, plain)
+    if (!unknown) this.#notUnderstood(command, plain)
     // A command that was understood once is kept, since another RCON client may have mixed its replies into this one.
     const hasOther = index + 1 < state.reader.commands.length
     if (unknown || (!state.learned && hasOther)) state.choice = index + 1
     else state.misses++
-    return {}
   }
 
-  /** Returns the milliseconds between two reads of a command: its own interval, or the time until all others had their turn. */
-  function readEvery({ reader }: State, now: number): number {
-    const traits = traitsOf(now)
-    const usable = states.filter((state) => isUseful(state, traits) && commandOf(state, now) !== undefined)
-    const others = usable.filter((state) => !isInEveryPoll(state)).length
+  /** Drops the fields of earlier replies to a command, because it was not answered. */
+  drop({ state }: PlannedCommand): void {
+    state.fields = noFields
+    state.text = undefined
+  }
+
+  /** Tries all commands again, because the server may have been replaced or updated. Fields keep their times. */
+  reconnected(): void {
+    for (const state of this.#states) {
+      state.choice = 0
+      state.learned = false
+      state.misses = 0
+      state.plannedAt = Number.NEGATIVE_INFINITY
+      state.text = undefined
+    }
+  }
+
+  /** Returns the fields of the last reply to every command, except those that were dropped. */
+  fields(): RconFields {
+    const turnMs = this.#turnMs(this.#plannedAt ?? 0)
+    const fields: { [K in FieldName]?: unknown } = {}
+    const readAt: { [K in FieldName]?: number } = {}
+    const readEvery: { [K in FieldName]?: number } = {}
+    for (const state of this.#states) {
+      for (const key in state.fields) {
+        const name = key as FieldName
+        // If two commands provide the same field, the earlier one in the list wins.
+        if (name in fields) continue
+        fields[name] = state.fields[name]
+        readAt[name] = state.readAt
+        if (!state.reader.isInEveryPoll) readEvery[name] = Math.max(state.reader.intervalMs, turnMs)
+      }
+    }
+    return { fields: fields as RconFields['fields'], readAt, readEvery }
+  }
+
+  #measureInterval(now: number): void {
+    if (this.#plannedAt !== undefined) {
+      const gap = now - this.#plannedAt
+      this.#pollEvery = Math.min(this.#lastGap, gap)
+      this.#lastGap = gap
+    }
+    this.#plannedAt = now
+  }
+
+  /** Returns the commands that the server may support and answer. */
+  #usable(now: number): readonly PlannedCommand[] {
+    const traits = this.#traits(now)
+    const usable: PlannedCommand[] = []
+    for (const state of this.#states) {
+      const command = this.#commandOf(state, now)
+      if (command !== undefined && (state.reader.when?.(traits) ?? true)) usable.push({ command, state })
+    }
+    return usable
+  }
+
+  #traits(now: number): ServerTraits {
+    const ticks = this.#find('ticks')
+    return {
+      timeForm: this.#timeForm,
+      withoutTickQuery: ticks !== undefined && this.#commandOf(ticks, now) === undefined,
+      withTps: this.#find('tps')?.learned === true,
+    }
+  }
+
+  #find(name: CommandReader['name']): CommandState | undefined {
+    return this.#states.find(({ reader }) => reader.name === name)
+  }
+
+  #commandOf({ reader, choice }: CommandState, now: number): RconCommand | undefined {
+    for (let index = choice; index < reader.commands.length; index++) {
+      const command = reader.commands[index]
+      if (command !== undefined && !this.#unanswered.isResting(command, now)) return command
+    }
+    return undefined
+  }
+
+  /** Returns the milliseconds until all commands that are not sent in every poll had their turn. */
+  #turnMs(now: number): number {
+    const usable = this.#usable(now)
+    const others = usable.filter(({ state }) => !state.reader.isInEveryPoll).length
     const slots = Math.max(1, maxCommands - (usable.length - others))
-    return Math.max(reader.intervalMs, Math.ceil(others / slots) * pollEvery)
-  }
-
-  return {
-    plan(now) {
-      if (plannedAt !== undefined) {
-        pollEvery = Math.min(lastGap, now - plannedAt)
-        lastGap = now - plannedAt
-      }
-      plannedAt = now
-      const traits = traitsOf(now)
-      const pause = ({ reader, misses }: State) =>
-        misses >= maxMisses ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
-      const due = states.filter(
-        (state) => commandOf(state, now) !== undefined && isUseful(state, traits) && now - state.plannedAt >= pause(state),
-      )
-      // The most overdue command comes first, so that all have their turn.
-      const others = due.filter((state) => !isInEveryPoll(state)).sort((a, b) => overdueMs(b, now) - overdueMs(a, now))
-      const sendable = [...due.filter(isInEveryPoll), ...others].slice(0, maxCommands).flatMap((state) => {
-        const command = commandOf(state, now)
-        return command === undefined ? [] : [{ state, command }]
-      })
-      // A poll must send at least one command: even an unknown command is answered, and shows that the server works.
-      const first = states
-        .slice(0, 1)
-        .flatMap((state) => state.reader.commands.slice(0, 1).map((command) => ({ state, command })))
-      return (sendable.length > 0 ? sendable : first)
-        .sort((a, b) => unanswered.rank(a.command) - unanswered.rank(b.command))
-        .map(({ state, command }) => ({
-          command,
-          take(reply: RconReply) {
-            state.plannedAt = now
-            return take(state, command, reply)
-          },
-          drop() {
-            state.fields = {}
-          },
-        }))
-    },
-    reconnected() {
-      for (const state of states) {
-        state.choice = 0
-        state.learned = false
-        state.misses = 0
-        state.plannedAt = Number.NEGATIVE_INFINITY
-      }
-    },
-    fields() {
-      const now = plannedAt ?? 0
-      const fields: Partial<Fields> = {}
-      const readAt: { [K in FieldName]?: number } = {}
-      const every: { [K in FieldName]?: number } = {}
-      // If two commands provide the same field, the earlier one in the list wins.
-      for (const state of states.toReversed()) {
-        Object.assign(fields, state.fields)
-        for (const name of Object.keys(state.fields) as FieldName[]) {
-          readAt[name] = state.readAt
-          if (isInEveryPoll(state)) delete every[name]
-          else every[name] = readEvery(state, now)
-        }
-      }
-      return { fields, readAt, readEvery: every }
-    },
+    return Math.ceil(others / slots) * this.#pollEvery
   }
 }
 
-/** Sent first in every poll, since ticks and players change fastest. */
-const inEveryPoll: ReadonlySet<CommandReader['name']> = new Set(['gameTime', 'players', 'ticks'])
+/** Returns the minimum milliseconds between two reads of a command. */
+const pauseMs = ({ reader, misses }: CommandState): number =>
+  misses >= maxMisses ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
 
-const isInEveryPoll = ({ reader }: State): boolean => inEveryPoll.has(reader.name)
-
-function overdueMs({ plannedAt, reader }: State, now: number): number {
+function overdueMs({ plannedAt, reader }: CommandState, now: number): number {
   return plannedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - plannedAt - reader.intervalMs
 }
 

@@ -1,18 +1,20 @@
-import { toAbortSignal } from '../../../abortable.ts'
+import type { AbortSignalLike } from '../../../abortable.ts'
+import type { Clock } from '../../../clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
-import type { Fields } from '../../fields.ts'
+import type { FieldName } from '../../fields.ts'
+import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort } from '../../protocol/address.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
 import { createMainThreadTracker } from '../main-thread-activity.ts'
-import type { Reading, Source, SourceContext } from '../source.ts'
-import { createClosingServer } from './closing-server.ts'
+import type { MainThreadActivity, Reading, RestingCommand, Source, SourceContext } from '../source.ts'
+import { type ClosingServer, createClosingServer } from './closing-server.ts'
 import { createCommandDuration } from './command-duration.ts'
 import type { RconConnection } from './connection.ts'
-import { createCommandPlanner, logOnce } from './planner.ts'
+import { CommandPlanner, logOnce } from './planner.ts'
 import type { RconReply } from './reply-collector.ts'
-import { createRconSession, type RconSettings } from './session.ts'
-import { createTickRate, type TickRate } from './tick-rate.ts'
-import { createUnansweredCommands, logRest } from './unanswered-commands.ts'
+import { createRconSession, type RconSession, type RconSettings } from './session.ts'
+import { createTickRate } from './tick-rate.ts'
+import { createUnansweredCommands, logRest, type UnansweredCommands } from './unanswered-commands.ts'
 
 /** Used if the password was found in the server's directory. */
 const discoveredPassword =
@@ -29,131 +31,164 @@ const maxCommandMs = 1_000
  * four per poll: some in every poll (ticks, players), the others in turn. If a command is not answered, the poll returns the
  * fields read before.
  */
-export function createRconSource(settings: RconSettings, context: SourceContext): Source {
-  const { clock, log } = context
-  const target = formatHostPort(settings.address)
-  const phases = context.phases?.timer('rcon')
-  const session = createRconSession(settings, context, phases)
-  const unanswered = createUnansweredCommands(logRest(log, target))
-  const planner = createCommandPlanner(unanswered, logOnce(log, target))
-  const duration = createCommandDuration()
-  let measureTickRate = createTickRate()
-  const thread = createMainThreadTracker()
-  let lastConnection: RconConnection | undefined
-  const closing = createClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
+export const createRconSource = (settings: RconSettings, context: SourceContext): Source => new RconSource(settings, context)
 
-  /** Sends the commands of one poll. Returns the fields in their replies. */
-  async function sendCommands(opened: RconConnection, signal: AbortSignal, deadlineAt: number): Promise<Partial<Fields>> {
-    const isNew = opened !== lastConnection
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class RconSource implements Source {
+  readonly name = 'rcon'
+  readonly target: string
+  readonly hints?: NonNullable<Source['hints']>
+  readonly #clock: Clock
+  readonly #phases: PhaseTimer | undefined
+  readonly #session: RconSession
+  readonly #unanswered: UnansweredCommands
+  readonly #planner: CommandPlanner
+  readonly #closing: ClosingServer
+  readonly #duration = createCommandDuration()
+  readonly #thread = createMainThreadTracker(maxCommandMs)
+  #measureTickRate = createTickRate()
+  #connection: RconConnection | undefined
+
+  constructor(settings: RconSettings, context: SourceContext) {
+    const { clock, log, discovered } = context
+    const target = formatHostPort(settings.address)
+    this.target = target
+    if (discovered?.includes('password')) this.hints = { auth: discoveredPassword }
+    this.#clock = clock
+    this.#phases = context.phases?.timer('rcon')
+    this.#session = createRconSession(settings, context, this.#phases)
+    this.#unanswered = createUnansweredCommands(logRest(log, target))
+    this.#planner = new CommandPlanner(this.#unanswered, logOnce(log, target))
+    this.#closing = createClosingServer(clock, (text) => log.info({ source: 'rcon' }, `${target}: ${text}`))
+  }
+
+  async poll(signal: AbortSignalLike, deadlineAt = Number.POSITIVE_INFINITY): Promise<Reading> {
+    const abort = () => this.#session.abort(toSourceError(signal.reason, this.target))
+    signal.addEventListener('abort', abort)
+    try {
+      this.#phases?.start()
+      const connection = await this.#session.connection(signal)
+      const startedAt = this.#clock.now()
+      await this.#sendCommands(connection, signal, deadlineAt)
+      const reading = this.#createReading(startedAt)
+      this.#phases?.end('read')
+      this.#session.pollEnded()
+      return reading
+    } catch (thrown) {
+      const error = toSourceError(thrown, this.target)
+      this.#session.pollEnded(error)
+      this.#thread.failed(error)
+      // The server was stopped. Its tick counter continues after the restart, which must not be mistaken for a slow server.
+      if (error.code === 'refused') this.#measureTickRate = createTickRate()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  mainThread(): MainThreadActivity {
+    return this.#thread.activity()
+  }
+
+  resting(): readonly RestingCommand[] {
+    return this.#unanswered.resting(this.#clock.now())
+  }
+
+  close(): void {
+    this.#session.close()
+  }
+
+  /** Sends the commands of one poll. */
+  async #sendCommands(opened: RconConnection, signal: AbortSignalLike, deadlineAt: number): Promise<void> {
+    const isNew = opened !== this.#connection
     // The server may have been updated, unless it closes each connection anyway.
-    if (isNew && lastConnection !== undefined && !closing.closesEach()) planner.reconnected()
-    const reconnect = async () => {
-      lastConnection?.close()
-      lastConnection = await session.connection(signal)
-    }
-    const send = async (command: RconCommand): Promise<RconReply> => {
-      if (connection().replies > 0 && closing.closesEach()) await reconnect()
-      try {
-        const reply = await connection().request(command, signal)
-        if (connection().replies > 1) closing.keptOpen()
-        return reply
-      } catch (error) {
-        const isSpent = toSourceError(error, target).code === 'closed' && connection().replies === 1
-        if (!isSpent) throw error
-        closing.closedAfterReply()
-        await reconnect()
-        return connection().request(command, signal)
-      }
-    }
-    const connection = () => lastConnection ?? opened
-    lastConnection = opened
-    const read: Partial<Fields> = {}
-    const planned = planner.plan(clock.now())
+    if (isNew && this.#connection !== undefined && !this.#closing.closesEach()) this.#planner.reconnected()
+    this.#connection = opened
+    const planned = this.#planner.plan(this.#clock.now())
     let answered = 0
     let longestMs = 0
-    for (const [index, { command, take }] of planned.entries()) {
+    for (const one of planned) {
+      const sentAt = this.#clock.now()
       // The first command over an existing connection is always sent, so that the duration is measured again.
-      if ((index > 0 || isNew) && !duration.fits(deadlineAt - clock.now())) break
-      const sentAt = clock.now()
+      if ((answered > 0 || isNew) && !this.#duration.fits(deadlineAt - sentAt)) break
       try {
-        const reply = await send(command)
+        const reply = await this.#send(one.command, opened, signal)
         // A reply whose end was not marked has taken all the time until the deadline.
-        duration.measured((signal.aborted ? reply.at : clock.now()) - sentAt)
-        thread.answered(sentAt, reply.at)
-        Object.assign(read, take(reply))
+        this.#duration.measured((signal.aborted ? reply.at : this.#clock.now()) - sentAt)
+        this.#thread.answered(sentAt, reply.at)
+        this.#planner.take(one, reply)
       } catch (thrown) {
-        const { code } = toSourceError(thrown, target)
+        const { code } = toSourceError(thrown, this.target)
         if (!partialFailures.has(code)) throw thrown
-        const tookMs = clock.now() - sentAt
-        if (code === 'timeout') duration.measured(tookMs)
-        for (const { drop } of planned.slice(index)) drop()
+        const tookMs = this.#clock.now() - sentAt
+        if (code === 'timeout') this.#duration.measured(tookMs)
+        for (const unread of planned.slice(answered)) this.#planner.drop(unread)
         // If the other commands took most of the time, the server is slow.
         const isSlow = tookMs < 3 * longestMs
-        if (answered === 0 || code !== 'timeout') unanswered.suspect(command)
-        else if (!isSlow) unanswered.unanswered(command, clock.now())
+        if (answered === 0 || code !== 'timeout') this.#unanswered.suspect(one.command)
+        else if (!isSlow) this.#unanswered.unanswered(one.command, this.#clock.now())
         if (answered === 0) {
-          const error = withProgress(toSourceError(thrown, target), 'accepted')
-          if (code === 'timeout') thread.unanswered(sentAt, error)
+          const error = withProgress(toSourceError(thrown, this.target), 'accepted')
+          if (code === 'timeout') this.#thread.unanswered(sentAt, error)
           throw error
         }
         break
       }
-      unanswered.answered(command)
+      this.#unanswered.answered(one.command)
       answered++
-      longestMs = Math.max(longestMs, clock.now() - sentAt)
+      longestMs = Math.max(longestMs, this.#clock.now() - sentAt)
     }
-    if (answered === 0 && planned.length > 0) {
-      const text = `${target}: the login took too long; no command was sent before the deadline`
+    if (answered === 0) {
+      const text = `${this.target}: the login took too long; no command was sent before the deadline`
       const error = new SourceError('timeout', text, { progress: 'accepted' })
-      thread.notSent(error)
+      this.#thread.notSent(error)
       throw error
     }
-    return read
   }
 
-  function rateOf({ tickCount, playersOnline, tickFrozen, tickSprinting, tickRateTarget }: Partial<Fields>): TickRate {
-    if (tickCount === undefined) return {}
-    const reading = { ...tickCount, playersOnline, frozen: tickFrozen, sprinting: tickSprinting, target: tickRateTarget }
-    return measureTickRate(reading)
-  }
-
-  async function read(signal: AbortSignal, deadlineAt: number): Promise<Reading> {
-    const connection = await session.connection(signal)
-    const now = await sendCommands(connection, signal, deadlineAt)
-    const { fields, readAt, readEvery } = planner.fields()
-    const rate = rateOf(now)
-    const rateReadAt = now.tickCount && { tickRate: now.tickCount.at, tickPaused: now.tickCount.at }
-    return {
-      source: 'rcon',
-      at: clock.now(),
-      fields: { ...fields, ...rate },
-      readAt: { ...readAt, ...rateReadAt },
-      readEvery,
+  /** Sends one command, over a new connection if the server closes each one after a reply. */
+  async #send(command: RconCommand, opened: RconConnection, signal: AbortSignalLike): Promise<RconReply> {
+    let connection = this.#connection ?? opened
+    if (connection.replies > 0 && this.#closing.closesEach()) connection = await this.#reconnect(signal)
+    try {
+      const reply = await connection.request(command)
+      if (connection.replies > 1) this.#closing.keptOpen()
+      return reply
+    } catch (error) {
+      const isSpent = toSourceError(error, this.target).code === 'closed' && connection.replies === 1
+      if (!isSpent) throw error
+      this.#closing.closedAfterReply()
+      connection = await this.#reconnect(signal)
+      return connection.request(command)
     }
   }
 
-  return {
-    name: 'rcon',
-    target,
-    ...(context.discovered?.includes('password') && { hints: { auth: discoveredPassword } }),
-    async poll(signal, deadlineAt = Number.POSITIVE_INFINITY) {
-      try {
-        phases?.start()
-        const reading = await read(toAbortSignal(signal), deadlineAt)
-        phases?.end('read')
-        session.pollEnded()
-        return reading
-      } catch (thrown) {
-        const error = toSourceError(thrown, target)
-        session.pollEnded(error)
-        thread.failed(error)
-        // The server was stopped. Its tick counter continues after the restart, which must not be mistaken for a slow server.
-        if (error.code === 'refused') measureTickRate = createTickRate()
-        throw error
-      }
-    },
-    mainThread: () => ({ ...thread.activity(), lateAfterMs: maxCommandMs }),
-    resting: () => unanswered.resting(clock.now()),
-    close: () => session.close(),
+  async #reconnect(signal: AbortSignalLike): Promise<RconConnection> {
+    this.#connection?.close()
+    this.#connection = await this.#session.connection(signal)
+    return this.#connection
+  }
+
+  /** @param startedAt monotonic milliseconds at which the poll began to send commands */
+  #createReading(startedAt: number): Reading {
+    const { fields, readAt, readEvery } = this.#planner.fields()
+    const { tickCount } = fields
+    if (tickCount !== undefined && tickCount.at >= startedAt) {
+      const { ticks, at } = tickCount
+      const now = <K extends FieldName>(name: K) => ((readAt[name] ?? 0) >= startedAt ? fields[name] : undefined)
+      const { tickRate, tickPaused } = this.#measureTickRate({
+        ticks,
+        at,
+        playersOnline: now('playersOnline'),
+        frozen: now('tickFrozen'),
+        sprinting: now('tickSprinting'),
+        target: now('tickRateTarget'),
+      })
+      if (tickRate !== undefined) fields.tickRate = tickRate
+      if (tickPaused !== undefined) fields.tickPaused = tickPaused
+      readAt.tickRate = at
+      readAt.tickPaused = at
+    }
+    return { source: 'rcon', at: this.#clock.now(), fields, readAt, readEvery }
   }
 }

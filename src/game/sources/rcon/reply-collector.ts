@@ -22,19 +22,8 @@ export interface RconReply {
   readonly at: number
 }
 
-/** Joins the pieces of one reply. */
-export interface ReplyCollector {
-  isAwaited(id: number): boolean
-  /** @throws ProtocolError `too_large` */
-  receive(packet: RconPacket, at: number): void
-  /** Returns the reply if it was complete when the connection failed; undefined otherwise. */
-  rescue(error: SourceError): RconReply | undefined
-  close(): void
-}
-
+/** What the collectors of one connection share. */
 export interface ReplyCollectorOptions {
-  /** The id of the command. */
-  readonly id: number
   readonly clock: Clock
   readonly replyEnd: ReplyEnd
   /** Sends a packet whose reply follows the last piece. Returns its id. */
@@ -42,42 +31,77 @@ export interface ReplyCollectorOptions {
   readonly done: (reply: RconReply) => void
 }
 
-export function createReplyCollector({ id, clock, replyEnd, sendEndMark, done }: ReplyCollectorOptions): ReplyCollector {
-  const pieces: string[] = []
-  let markId: number | undefined
-  let size = 0
-  let first = 0
-  let last = 0
-  let cancelSilence = () => {}
-  const reply = (): RconReply => ({ text: pieces.join(''), at: first })
+/** Joins the pieces of one reply. A class to save memory: one is created for each command. */
+export class ReplyCollector {
+  readonly #id: number
+  readonly #options: ReplyCollectorOptions
+  /** Nearly all replies have one piece. */
+  #text = ''
+  #pieces = 0
+  #areAllFull = true
+  #markId: number | undefined
+  #first = 0
+  #last = 0
+  #cancelSilence: (() => void) | undefined
 
-  return {
-    isAwaited: (answered) => answered === id || answered === markId,
-    receive(packet, at) {
-      if (packet.id === markId) return done(reply())
-      if (pieces.length === 0) first = at
-      last = at
-      pieces.push(packet.body)
-      size += packet.body.length
-      if (size > maxReply || pieces.length > maxPieces) throw new ProtocolError('too_large', 'the reply is too long')
-      if (markId !== undefined) return
-      // Only a full piece can be followed by others. Servers that do not split replies send longer ones in one packet.
-      if (packet.body.length !== fullPiece) return done(reply())
-      if (replyEnd.bySilence) {
-        cancelSilence()
-        cancelSilence = clock.after(silenceMs, () => done(reply()))
-        return
-      }
-      markId = sendEndMark()
-    },
-    rescue({ code }) {
-      // Complete if only the reply to the end mark is missing. Empty packets, which Cuberite sends, are ignored.
-      if (markId === undefined || !pieces.every(({ length }) => length === fullPiece || length === 0)) return undefined
-      const isSilent = code === 'timeout' && clock.now() - last >= silenceMs
-      if (code !== 'closed' && !isSilent) return undefined
-      replyEnd.bySilence = true
-      return reply()
-    },
-    close: () => cancelSilence(),
+  /** @param id the id of the command */
+  constructor(id: number, options: ReplyCollectorOptions) {
+    this.#id = id
+    this.#options = options
+  }
+
+  isAwaited(id: number): boolean {
+    return id === this.#id || id === this.#markId
+  }
+
+  /** @throws ProtocolError `too_large` */
+  receive({ id, body }: RconPacket, at: number): void {
+    if (id === this.#markId) {
+      this.#done()
+      return
+    }
+    if (this.#pieces === 0) this.#first = at
+    this.#last = at
+    this.#pieces++
+    this.#text += body
+    // Empty packets, which Cuberite sends, are ignored.
+    if (body.length !== fullPiece && body !== '') this.#areAllFull = false
+    if (this.#text.length > maxReply || this.#pieces > maxPieces) throw new ProtocolError('too_large', 'the reply is too long')
+    if (this.#markId !== undefined) return
+    // Only a full piece can be followed by others. Servers that do not split replies send longer ones in one packet.
+    if (body.length !== fullPiece) {
+      this.#done()
+      return
+    }
+    const { clock, replyEnd, sendEndMark } = this.#options
+    if (!replyEnd.bySilence) {
+      this.#markId = sendEndMark()
+      return
+    }
+    this.#cancelSilence?.()
+    this.#cancelSilence = clock.after(silenceMs, () => this.#done())
+  }
+
+  /** Returns the reply if it was complete when the connection failed; undefined otherwise. */
+  rescue({ code }: SourceError): RconReply | undefined {
+    const { clock, replyEnd } = this.#options
+    // Complete if only the reply to the end mark is missing.
+    if (this.#markId === undefined || !this.#areAllFull) return undefined
+    const isSilent = code === 'timeout' && clock.now() - this.#last >= silenceMs
+    if (code !== 'closed' && !isSilent) return undefined
+    replyEnd.bySilence = true
+    return this.#reply()
+  }
+
+  close(): void {
+    this.#cancelSilence?.()
+  }
+
+  #done(): void {
+    this.#options.done(this.#reply())
+  }
+
+  #reply(): RconReply {
+    return { text: this.#text, at: this.#first }
   }
 }

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../../abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import { addressesOf, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -16,7 +17,9 @@ export interface RconSession {
    * Returns the open connection, or a new one if the backoff allows it.
    * @throws SourceError during the pause after a failure, the last error without a new attempt
    */
-  connection(signal: AbortSignal): Promise<RconConnection>
+  connection(signal: AbortSignalLike): Promise<RconConnection>
+  /** Closes the connection at the deadline of a poll. A request in progress fails with this error. */
+  abort(error: SourceError): void
   /** Records the outcome of a poll. */
   pollEnded(error?: SourceError): void
   close(): void
@@ -35,11 +38,12 @@ export function createRconSession({ address, password }: RconSettings, context: 
     if (closed) throw new SourceError('aborted', `${target}: no longer watched`)
   }
 
-  async function connect(signal: AbortSignal): Promise<RconConnection> {
+  async function connect(signal: AbortSignalLike): Promise<RconConnection> {
     const addresses = await addressesOf(address.host, network, signal)
     phases?.end('resolve')
+    signal.throwIfAborted()
     throwIfClosed()
-    const socket = network.connect(addresses, address.port)
+    const socket = network.connect(addresses, address.port, { usesChunksAtOnce: true })
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true
@@ -47,7 +51,7 @@ export function createRconSession({ address, password }: RconSettings, context: 
     const connection = new RconConnection({ socket, target, clock, replyEnd, phases })
     current = connection
     try {
-      await connection.login(password, signal)
+      await connection.login(password)
     } catch (thrown) {
       const error = toSourceError(thrown, target)
       throw isConnected ? withProgress(error, 'connected') : error
@@ -58,9 +62,11 @@ export function createRconSession({ address, password }: RconSettings, context: 
   return {
     async connection(signal) {
       throwIfClosed()
+      signal.throwIfAborted()
       if (current?.open) return current
       return backoff === undefined ? connect(signal) : backoff.attempt(() => connect(signal), signal)
     },
+    abort: (error) => current?.close(error),
     pollEnded(error) {
       if (error === undefined) backoff?.succeeded()
       else backoff?.failed(error)

@@ -34,32 +34,32 @@ export function createTickRate(): (reading: TickReading) => TickRate {
   let paused = false
   let rate: number | undefined
 
-  function restart(reading: TickReading): TickRate {
+  function restart(reading: TickReading, tickPaused?: boolean): TickRate {
     readings = [reading]
     rate = undefined
-    return {}
+    return tickPaused === undefined ? {} : { tickPaused }
   }
 
   return (counted) => {
     const last = readings.at(-1)
     const moved = last === undefined || counted.ticks !== last.ticks
-    const reading = { ...counted, ...carriedMode(last, counted, moved) }
+    const reading = withMode(counted, last, moved)
     if (moved) movedAt = reading.at
     if (last === undefined || reading.ticks < last.ticks || reading.at <= last.at || !sameMode(last, reading)) {
       paused = false
       return restart(reading)
     }
-    if (reading.frozen) return { ...restart(reading), tickPaused: false }
+    if (reading.frozen) return restart(reading, false)
     if (!moved && reading.playersOnline !== undefined && reading.playersOnline === 0) {
       paused ||= reading.at - movedAt >= pauseAfterMs
-      if (paused) return { ...restart(reading), tickPaused: true }
+      if (paused) return restart(reading, true)
     }
     // If the number of players is unknown, the server may be paused or hung.
     if (!moved && reading.playersOnline === undefined) return restart(reading)
     if (paused) {
       // The server was still paused for part of the time since the last reading.
       paused = false
-      return moved ? { ...restart(reading), tickPaused: false } : restart(reading)
+      return restart(reading, moved ? false : undefined)
     }
     if (reading.playersOnline === 0 && hasDropped(last, reading, rate)) return restart(reading)
     readings.push(reading)
@@ -71,8 +71,11 @@ export function createTickRate(): (reading: TickReading) => TickRate {
 }
 
 /** A slow server's mode is not read in every poll; until then, the previous one is used. A frozen game does not tick. */
-function carriedMode(last: TickReading | undefined, reading: TickReading, moved: boolean): Partial<TickReading> {
+function withMode(reading: TickReading, last: TickReading | undefined, moved: boolean): TickReading {
   return {
+    ticks: reading.ticks,
+    at: reading.at,
+    playersOnline: reading.playersOnline,
     frozen: reading.frozen ?? (moved && last?.frozen ? false : last?.frozen),
     sprinting: reading.sprinting ?? last?.sprinting,
     target: reading.target ?? last?.target,

@@ -16,48 +16,49 @@ export interface UnansweredCommands {
   /** Returns true while the command must not be sent. */
   isResting(command: RconCommand, now: number): boolean
   resting(now: number): readonly RestingCommand[]
-  /** Commands with a higher rank are sent later in a poll, so that a hanging command does not affect the others. */
-  rank(command: RconCommand): number
+  /** Moves suspected commands to the end, so that a hanging command does not affect the others. */
+  suspectsLast<T extends { readonly command: RconCommand }>(commands: readonly T[]): readonly T[]
 }
+
+const noCommands: readonly RestingCommand[] = []
 
 /** @param onRest called once per command, when it is suspended for the first time */
 export function createUnansweredCommands(onRest: (command: RconCommand) => void): UnansweredCommands {
   const reported = new Set<RconCommand>()
-  const failures = new Map<RconCommand, number>()
-  /** In order of suspicion, the newest last. */
-  const suspected = new Set<RconCommand>()
-  const restUntil = new Map<RconCommand, number>()
+  /** By command, in order of suspicion, the newest last. */
+  const suspects = new Map<RconCommand, { failures: number; restUntil: number }>()
 
-  function suspect(command: RconCommand): void {
-    suspected.delete(command)
-    suspected.add(command)
+  function suspect(command: RconCommand) {
+    const state = suspects.get(command) ?? { failures: 0, restUntil: Number.NEGATIVE_INFINITY }
+    suspects.delete(command)
+    suspects.set(command, state)
+    return state
   }
 
-  const isResting = (command: RconCommand, now: number) => now < (restUntil.get(command) ?? Number.NEGATIVE_INFINITY)
-
   return {
-    answered(command) {
-      suspected.delete(command)
-      failures.delete(command)
-      restUntil.delete(command)
-    },
+    answered: (command) => void suspects.delete(command),
     suspect,
     unanswered(command, now) {
       // A single failure is more likely caused by the server or the network, which may have stalled during the poll.
-      const isFirst = !suspected.has(command)
-      suspect(command)
+      const isFirst = !suspects.has(command)
+      const state = suspect(command)
       if (isFirst) return
-      const count = (failures.get(command) ?? 0) + 1
-      failures.set(command, count)
-      restUntil.set(command, now + backoffMs(count, pauses))
+      state.failures++
+      state.restUntil = now + backoffMs(state.failures, pauses)
       if (reported.has(command)) return
       reported.add(command)
       onRest(command)
     },
-    isResting,
-    resting: (now) =>
-      [...restUntil].filter(([command]) => isResting(command, now)).map(([command, until]) => ({ command, until })),
-    rank: (command) => [...suspected].indexOf(command),
+    isResting: (command, now) => now < (suspects.get(command)?.restUntil ?? Number.NEGATIVE_INFINITY),
+    resting(now) {
+      if (suspects.size === 0) return noCommands
+      return [...suspects].flatMap(([command, { restUntil }]) => (now < restUntil ? { command, until: restUntil } : []))
+    },
+    suspectsLast(commands) {
+      if (suspects.size === 0) return commands
+      const order = [...suspects.keys()]
+      return commands.toSorted((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
+    },
   }
 }
 

@@ -496,6 +496,34 @@ describe('a long reply', () => {
   })
 })
 
+describe('a list of players', () => {
+  it('remains the same object while the reply is unchanged, with a new time', async () => {
+    let names = ['Alice', 'Bob']
+    const peer = await peerWith((request) => replying({ 'list uuids': listOf(names) })(request))
+    const source = sourceOf(peer.address, 'any')
+    const first = await poll(source)
+    const second = await poll(source)
+    expect(second.fields.players).toBe(first.fields.players)
+    expect(second.fields.playersOnline).toBe(2)
+    expect(second.readAt?.players).toBeGreaterThan(first.readAt?.players ?? Number.POSITIVE_INFINITY)
+    names = ['Alice', 'Carol']
+    const third = await poll(source)
+    expect(third.fields.players?.players.map(({ name }) => name)).toEqual(['Alice', 'Carol'])
+    expect(third.fields.playersOnline).toBe(2)
+  })
+
+  it('is read again after a reply that was not understood', async () => {
+    let reply = listOf(['Alice'])
+    const peer = await peerWith((request) => replying({ 'list uuids': reply })(request))
+    const source = sourceOf(peer.address, 'any')
+    expect((await poll(source)).fields.playersOnline).toBe(1)
+    reply = 'Nobody knows'
+    expect((await poll(source)).fields.playersOnline).toBeUndefined()
+    reply = listOf(['Alice'])
+    expect((await poll(source)).fields.players?.players).toEqual([{ name: 'Alice', id: uuid(0) }])
+  })
+})
+
 describe('the tick rate', () => {
   it('of a server that ticks ten times a second reads 10 within 3 %', async () => {
     const clock = manualClock()
