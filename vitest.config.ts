@@ -1,21 +1,38 @@
 import { defineConfig } from 'vitest/config'
+import { isolatedFiles } from './test/helpers/isolated-files.ts'
 import SkipReporter from './test/helpers/skip-reporter.ts'
 import { SlowFirst, slowFiles } from './test/helpers/slow-files.ts'
 
-export default defineConfig(({ mode }) => ({
-  test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', ...(mode === 'quick' ? slowFiles : [])],
-    sequence: { sequencer: SlowFirst },
-    reporters: ['default', new SkipReporter()],
-    globalSetup: ['test/helpers/global-setup.ts'],
+export default defineConfig(({ mode }) => {
+  const exclude = ['**/node_modules/**', ...(mode === 'quick' ? slowFiles : [])]
+  const common = {
     // They end a wait for what never happens, and measure nothing: a busy machine may take a while.
     testTimeout: 120_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
-    // typebox consists of hundreds of small modules, which each test file would load on its own: 0.4 s of CPU time.
+    // typebox consists of hundreds of small modules, which each process would load on its own: 0.4 s of CPU time.
     deps: { optimizer: { ssr: { enabled: true, include: ['typebox', 'typebox/schema'] } } },
     // Real sockets and child processes: more workers than cores only make each other late.
     maxWorkers: 2,
-  },
-}))
+  }
+  return {
+    test: {
+      projects: [
+        { test: { ...common, name: 'isolated', include: [...isolatedFiles], exclude } },
+        {
+          test: {
+            ...common,
+            name: 'shared',
+            // Loading the source takes longer than the tests of most files, so a worker loads it once.
+            isolate: false,
+            include: ['test/**/*.test.ts'],
+            exclude: [...exclude, ...isolatedFiles],
+          },
+        },
+      ],
+      sequence: { sequencer: SlowFirst },
+      reporters: ['default', new SkipReporter()],
+      globalSetup: ['test/helpers/global-setup.ts'],
+    },
+  }
+})

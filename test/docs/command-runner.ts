@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../helpers/run-tool.ts'
@@ -158,7 +158,11 @@ export async function createPageRunner(examples: ExampleServers, bin: string, po
       if (commands.split('\n').some((line) => lasting.test(line))) return runLasting(commands, output)
       // The output of a page may need a few polls.
       let problem: string | undefined
+      const before = new Set(readdirSync(folder))
       for (const end = Date.now() + timeoutMs; Date.now() < end; await delay(300)) {
+        // An attempt starts without the files of the last one, which `record` would refuse to overwrite.
+        if (service === undefined)
+          for (const name of readdirSync(folder)) if (!before.has(name)) rmSync(join(folder, name), { recursive: true })
         const { code, text: actual } = await runOnce(commands)
         if (output === undefined) {
           if (code !== 0) throw new Error(`ended with code ${code}:\n${actual}`)

@@ -17,7 +17,7 @@ export interface Skips {
   readonly isAllowed: boolean
 }
 
-/** Test files run in separate processes: this file passes their reasons to the reporter. */
+/** Tests do not run in the process of the reporter: this file passes their reasons to it. */
 const recorded = () => join(tmpdir(), 'skipped.jsonl')
 
 declare global {

@@ -7,11 +7,10 @@ const names = [
   '*.browser',
   '*/*.browser',
   'bench',
-  'changing-fleet',
+  'cluster/connection',
   'cluster/kill',
   'cluster/locks',
   'cluster/membership',
-  'cluster/ownership',
   'cluster/replica',
   'cluster/server-lists',
   'cluster/tls',
@@ -26,10 +25,10 @@ const names = [
   'data/scripts/*/script',
   'data/swap',
   'discovery/churn',
+  'discovery/file-lists',
   'discovery/providers/*',
   'docs/commands',
   'docs/reverse-proxy',
-  'exporter/data',
   'exporter/probe',
   'game/demo/*',
   'game/lossy-line',
@@ -64,11 +63,8 @@ const names = [
   'live/events',
   'main',
   'package',
-  'recovery',
   'status-api/favicon',
-  'status-api/favicon.failing',
   'status-api/routes',
-  'status-api/state',
   'web/page',
   'web/pictures/routes',
 ]
@@ -79,10 +75,14 @@ export const slowFiles: readonly string[] = names.map((name) => `test/${name}.te
 const patterns = slowFiles.map((glob) => new RegExp(`/${glob.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`))
 const isSlow = ({ moduleId }: TestSpecification): boolean => patterns.some((pattern) => pattern.test(moduleId))
 
-/** Starts the slow files first, so that no worker runs one alone at the end. */
+/**
+ * Starts the slow files first, so that no worker runs one alone at the end. The isolated files come before all others, because a
+ * worker that is shared ends when the next file is isolated.
+ */
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+    const rankOf = (file: TestSpecification): number => (file.project.config.isolate ? 0 : 2) + (isSlow(file) ? 0 : 1)
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b))
   }
 }
