@@ -15,6 +15,7 @@ const names = [
   'game/sources/status/hostile',
   'game/sources/status/legacy-status',
   'game/sources/status/raknet',
+  'live/hub.model',
   'status-api/favicon.failing',
 ]
 

@@ -9,7 +9,7 @@ import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { fakeFleet, testPoll } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
-// Each part of an output is written in a turn of its own, so that everything else can happen in between.
+// Each part of an output is written in a separate turn, so that everything else can happen in between.
 vi.mock(import('../../src/pauses.ts'), async (original) => ({
   ...(await original()),
   createPauses: () => ({ isDue: () => true, take: () => setImmediate() }),
@@ -188,7 +188,7 @@ const checked = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 })
       const state = states.get(name)
       if (watcher !== undefined) expect(state).toMatchObject(stateOf(watcher.snapshot(), testPoll.staleAfter))
       else if (listsServers) expect(state, name).toBeUndefined()
-      // Without the list, a client that is sent all states again is not told which servers it should forget.
+      // Without the list, a client that is sent all states again does not learn which servers have been removed.
       else if (!wasCut()) expect(state?.up ?? null, name).toBeNull()
     }
   }

@@ -14,7 +14,7 @@ const maxCommands = 4
 const maxMisses = 3
 const rareIntervalMs = 60_000
 
-/** What is known about one command of a server. */
+/** The state of one command of a server. */
 interface CommandState {
   readonly reader: CommandReader
   /** Index of the first command that the server may support; past the last one, it supports none. */
