@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks'
 
 /**
  * Total time per turn of the event loop in which all long work blocks it, milliseconds. Polls and requests run in the rest of the
- * turn: if they need 80 % of the time, a turn takes 30 ms.
+ * turn: if they need 80 % of the time, a turn takes 20 ms.
  */
-const budgetMs = 6
+const budgetMs = 4
 /** The same while the event loop is overloaded: otherwise long work would get little of the time. */
 const maxBudgetMs = 12
 /** The budget, as a part of the turn before it: a larger part would make the turns longer and longer. */

@@ -5,18 +5,18 @@ it('gives all work that is paused at the same time one budget per turn of the ev
   let time = 0
   const now = () => time
   const [first, second] = [createPauses(now), createPauses(now)]
-  time = 6
+  time = 4
   expect(first.isDue()).toBe(true)
   await first.take()
-  time = 11.9
+  time = 7.9
   expect(first.isDue()).toBe(false)
-  time = 12
+  time = 8
   expect(first.isDue()).toBe(true)
   await Promise.all([first.take(), second.take()])
   for (const pauses of [first, second]) {
-    time = 14.9
+    time = 9.9
     expect(pauses.isDue()).toBe(false)
-    time = 15
+    time = 10
     expect(pauses.isDue()).toBe(true)
   }
 })
@@ -26,7 +26,7 @@ it('starts with a part of the budget while other work is paused', async () => {
   const now = () => time
   const taken = createPauses(now).take()
   const started = createPauses(now)
-  time = 3
+  time = 2
   expect(started.isDue()).toBe(true)
   await taken
 })
