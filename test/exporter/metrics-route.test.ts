@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import { get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
+import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import { serverFamilies } from '../../exporter/families/index.ts'
 import { createFleetText } from '../../exporter/fleet-text.ts'
-import { toChunks } from '../../exporter/metrics-route.ts'
+import { createHttpHistogram } from '../../exporter/http-histogram.ts'
+import { registerMetricsRoute, toChunks } from '../../exporter/metrics-route.ts'
 import { escapeLabel, familyHeader, sampleLines } from '../../exporter/text.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { createHistogram } from '../../src/histogram.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { status } from '../helpers/metrics-fleet.ts'
 import { serverPart, startMetricsService } from '../helpers/metrics-service.ts'
@@ -100,4 +103,31 @@ it('renders no more than is requested', async () => {
   parts.next()
   expect(read).toBe(20 * serverFamilies.length)
   fleet.close()
+})
+
+it('prepares the first scrapes after all servers have been polled, unless it is closed before', async () => {
+  const clock = manualClock()
+  const fleet = scriptedFleet({ lobby: { status } }, clock)
+  onTestFinished(() => fleet.close())
+  let rendered = 0
+  const fleetText = {
+    *parts() {
+      rendered++
+      yield Buffer.alloc(0)
+    },
+  }
+  const start = () => {
+    const app = fastify()
+    const histograms = { nameLookups: createHistogram(), pollDelays: createHistogram(), histogram: createHttpHistogram() }
+    registerMetricsRoute(app, { fleet, fleetText, ...histograms, service: { text: async () => '' }, clock, warmUpAfter: 5_000 })
+    return app
+  }
+  const app = start()
+  const closed = start()
+  await closed.close()
+  await clock.advance(4_999)
+  expect(rendered).toBe(0)
+  await clock.advance(1)
+  await expect.poll(() => rendered).toBe(3)
+  await app.close()
 })
