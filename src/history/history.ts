@@ -153,8 +153,10 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
 
   for (const watcher of fleet.watchers) add(watcher)
   const unsubscribe = fleet.subscribe(observe)
-  const unfollow = fleet.onChange(({ added, removed }) => {
+  const unfollow = fleet.onChange(({ added, changed, removed }) => {
     for (const server of removed) void remove(server)
+    // From now on the state is unknown, until the first poll with the new settings.
+    for (const watcher of changed.map(fleet.get)) if (watcher !== undefined) observe(watcher.snapshot())
     for (const watcher of added.map(fleet.get)) if (watcher !== undefined) add(watcher)
   })
   await Promise.all(loading.values())

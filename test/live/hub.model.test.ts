@@ -44,6 +44,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('resume' as const), client }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), server }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), server }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('configure' as const), server }) },
 )
 
 interface Message extends Partial<LiveState> {
@@ -141,6 +142,7 @@ function createReader(hub: EventHub, servers: ReadonlySet<string> | undefined, i
 const checked = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), fc.boolean(), async (steps, listsServers) => {
   const clock = manualClock()
   let players = 0
+  let groups = 0
   const counts = new Map<string, number>()
   const fleet = fakeFleet(Object.fromEntries(names.map((name) => [name, { status: { playersOnline: 0, motd } }])), clock)
   await fleet.pollAll()
@@ -168,7 +170,10 @@ const checked = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 })
     else if (one.kind === 'drain') readers[one.client]?.drain()
     else if (one.kind === 'cut') readers[one.client]?.cut(one.received)
     else if (one.kind === 'resume') readers[one.client]?.connect()
-    else {
+    else if (one.kind === 'configure') {
+      const group = `group ${++groups}`
+      fleet.update(fleet.servers.map((settings) => (settings.name === names[one.server] ? { ...settings, group } : settings)))
+    } else {
       const isWanted = (name: string) => (name === names[one.server] ? one.kind === 'add' : fleet.get(name) !== undefined)
       fleet.update(all.filter(({ name }) => isWanted(name)))
     }
