@@ -88,7 +88,7 @@ it('counts each part of a bucket once if the clock is set back a little', () => 
   expect(today()?.players).toMatchObject({ max: 5 })
 })
 
-it('records nothing for the time after which the values are stale, even if no snapshot has said so', () => {
+it('records nothing for the time after which the values are stale, even without a snapshot that shows it', () => {
   const { run, pause, values, today } = record()
   run(60_000, 1)
   // The process is stopped: neither the poll nor the timer that makes values stale runs.
