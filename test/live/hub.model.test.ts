@@ -9,7 +9,7 @@ import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { fakeFleet, testPoll } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
-// Each part of an output is written in a turn of its own, so that everything else can happen in between.
+// Each part of an output is written in a separate turn, so that everything else can happen in between.
 vi.mock(import('../../src/pauses.ts'), async (original) => ({
   ...(await original()),
   createPauses: () => ({ isDue: () => true, take: () => setImmediate() }),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createPageCache } from '../../src/web/page-cache.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
-/** A cache whose pages are rendered when the test says so. */
+/** A cache whose pages are rendered when the test lets it. */
 function cacheOf() {
   const clock = manualClock()
   const cache = createPageCache<string>(clock)
