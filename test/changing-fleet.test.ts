@@ -140,9 +140,46 @@ describe('servers that are added and removed', () => {
       ['removed', 'a', undefined, undefined],
       ['snapshot', 'c', 'Games', 'mc.test:25567'],
       ['change', 'b', 'Lobbies', 'mc.test:25566'],
+      ['change', 'b', undefined, undefined],
+      ['up', 'b', undefined, undefined],
       ['change', 'c', undefined, undefined],
       ['up', 'c', undefined, undefined],
     ])
+  })
+
+  it('are unknown everywhere from a change of their settings until the next poll', async () => {
+    const service = await start()
+    const { clock, fleet, get, url } = service
+    const [client, pageClient] = [await openEvents(`${url}/api/v1/events`), await openEvents(`${url}/page/events`)]
+    onTestFinished(() => client.close())
+    onTestFinished(() => pageClient.close())
+    await until(() => client.events.length === 2 && pageClient.events.length === 3)
+    const status = async (path: string) => (await get(`/api/v1/servers/a/${path}`)).status
+    const metrics = async () =>
+      parseSamples(await (await get('/metrics')).text()).flatMap(({ name, labels, value }) =>
+        labels.includes('server="a"') && /_(?:up|players_online)$/.test(name) ? [[name, value]] : [],
+      )
+    const knownSeconds = async () => {
+      const { days } = (await json(get('/api/v1/servers/a/uptime?days=1'))) as { days: readonly { known: number }[] }
+      return Math.round((days[0]?.known ?? 0) * 86_400)
+    }
+    expect(await metrics()).not.toEqual([])
+    expect(await status('currentplayercount')).toBe(200)
+    expect((await pageData(service)).servers[0]).toMatchObject({ state: { up: true, online: 1 } })
+    await clock.advance(2_000)
+    fleet.update([server('a', 25_566), server('b')])
+    await until(() => client.events.length === 3)
+    await until(() => pageClient.events.length === 4)
+    expect(client.events[2]).toMatchObject({ event: 'change', data: { server: 'a', up: null, online: null, motd: null } })
+    expect(pageClient.events[3]).toMatchObject({
+      event: 'change',
+      data: { server: 'a', up: null, online: null, address: 'mc.test:25566' },
+    })
+    expect(await metrics()).toEqual([])
+    expect([await status('getall'), await status('currentplayercount'), await status('favicon')]).toEqual([503, 503, 503])
+    expect((await pageData(service)).servers[0]).toMatchObject({ state: { up: null, online: null, players: null } })
+    await clock.advance(10_000)
+    expect(await knownSeconds()).toBe(2)
   })
 
   it('do not make a ready service unready', async () => {

@@ -137,10 +137,11 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     share: watchers.share,
     start(fleet) {
       lists.set(fleet.servers)
-      fleet.onChange(({ added, changed }) => {
+      fleet.onChange(({ added }) => {
         lists.set(fleet.servers)
         void move()
-        void exchange.load([...added, ...changed])
+        // Not of those whose settings have changed: a stored snapshot may be of another address.
+        void exchange.load(added)
       })
       membership = startMembership({
         ...{ connection, keys, id, heartbeatMs, clock, log },

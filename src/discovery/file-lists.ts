@@ -57,6 +57,9 @@ async function expand(pattern: string): Promise<readonly string[]> {
     .map((name) => join(folder, name))
 }
 
+/** Not the pattern, which may be the path of a file. */
+const folderKey = (pattern: string): string => `folder of ${pattern}`
+
 /**
  * Reads lists of servers from files, and again when they change: by a write in place, a rename, a changed symbolic link or a replaced
  * folder. A changed file is read once it is stable. If a file is no longer valid, its previous servers stay; those of a file that no longer
@@ -132,8 +135,6 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     [...files].flatMap(([path, file]) => (file.pattern === pattern ? [path] : []))
 
   async function pathsOf(pattern: string, again: boolean): Promise<readonly string[]> {
-    // Not the pattern, which may be the path of a file.
-    const folderKey = `folder of ${pattern}`
     const isChanging = (path: string, version: string) => {
       const result = hasRead && !again && stability.check(path, version) === 'changing'
       if (result) checkLater()
@@ -142,7 +143,7 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     try {
       const paths = await expand(pattern)
       failures.delete(pattern)
-      stability.forget(folderKey)
+      stability.forget(folderKey(pattern))
       // Some editors remove a file for a moment when they save it.
       const found = new Set(paths)
       const removed = previousOf(pattern).filter((path) => !found.has(path) && isChanging(path, missing))
@@ -150,7 +151,7 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     } catch (error) {
       const before = failures.get(pattern)
       const reason = `its folder: ${reasonOf(error)}`
-      if (before === undefined && isChanging(folderKey, reason)) return previousOf(pattern)
+      if (before === undefined && isChanging(folderKey(pattern), reason)) return previousOf(pattern)
       if (before?.error !== reason) failures.set(pattern, { ...empty, name: basename(pattern), place: pattern, error: reason })
       return previousOf(pattern)
     }
@@ -161,13 +162,16 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     await folders.refresh()
     const failing = [...failures.values()]
     const next = new Map<string, TrackedFile>()
+    const checked = new Set(patterns.map(folderKey))
     for (const pattern of patterns) {
       for (const path of await pathsOf(pattern, again)) {
+        checked.add(path)
         const file = next.has(path) ? undefined : await readOne(path, pattern, again)
         if (file !== undefined) next.set(path, file)
       }
     }
     hasRead = true
+    stability.keepOnly(checked)
     const before = [...files.values()]
     const [after, nowFailing] = [[...next.values()], [...failures.values()]]
     const isSame = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((item, index) => item === b[index])

@@ -9,6 +9,8 @@ export interface FileStability {
   check(path: string, version: string): 'changing' | 'stable' | 'overdue'
   /** The file has the version that was read last. */
   forget(path: string): void
+  /** Forgets all other files: they no longer exist. One that returns later has just begun to change. */
+  keepOnly(paths: ReadonlySet<string>): void
 }
 
 /** Milliseconds without a change after which a file is read: editors truncate files before they write them, or replace them in steps. */
@@ -38,5 +40,8 @@ export function createFileStability(clock: Clock): FileStability {
       return isStable ? 'stable' : isOverdue ? 'overdue' : 'changing'
     },
     forget: (path) => void changes.delete(path),
+    keepOnly(paths) {
+      for (const path of changes.keys()) if (!paths.has(path)) changes.delete(path)
+    },
   }
 }

@@ -55,7 +55,7 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
   /** Histories of servers that are no longer watched, by name, until they are written. */
   const leaving = new Map<string, Promise<void>>()
   const limit = createLimiter(() => maxLoading)
-  const unknown = createRecordedServer({ clock, staleAfter: Number.POSITIVE_INFINITY, log })
+  const unknown = createRecordedServer({ clock, interval: 0, timeout: 0, staleAfter: 0, log })
   const of = (server: string): RecordedServer => servers.get(server) ?? unknown
 
   function observe(snapshot: ServerSnapshot): void {
@@ -63,10 +63,10 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     if (recorded !== undefined && !loading.has(recorded)) recorded.observe(snapshot)
   }
 
-  function add({ server, settings: { staleAfter } }: Watcher): void {
+  function add({ server, settings }: Watcher): void {
     const file = folder === undefined ? undefined : createHistoryFile(folder, server)
     const recorded = createRecordedServer({
-      ...{ clock, staleAfter, log },
+      ...{ ...settings, clock, log },
       ...(file && { file }),
       ...(loadImage && { loadImage: () => loadImage(server) }),
     })
@@ -86,6 +86,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     const recorded = servers.get(server)
     if (recorded === undefined) return
     servers.delete(server)
+    // Before it is written, some time may pass.
+    recorded.markUnknown()
     const write = async () => {
       await loading.get(recorded)
       // It may be the history that is being written. A later round does not contain it.
@@ -153,8 +155,10 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
 
   for (const watcher of fleet.watchers) add(watcher)
   const unsubscribe = fleet.subscribe(observe)
-  const unfollow = fleet.onChange(({ added, removed }) => {
+  const unfollow = fleet.onChange(({ added, changed, removed }) => {
     for (const server of removed) void remove(server)
+    // The new settings may have another address.
+    for (const server of changed) servers.get(server)?.markUnknown()
     for (const watcher of added.map(fleet.get)) if (watcher !== undefined) add(watcher)
   })
   await Promise.all(loading.values())

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { PollSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
 import { createByteReader, createByteWriter } from './bytes.ts'
@@ -14,6 +15,8 @@ export interface RecordedServer {
   /** The history up to now. */
   current(): ServerHistory
   observe(snapshot: ServerSnapshot): void
+  /** The state is unknown from now until the next snapshot. */
+  markUnknown(): void
   /** Loads what an earlier process has written. Never rejects. */
   load(): Promise<void>
   /** Appends new data to the file. Never rejects; calls must not overlap. */
@@ -26,10 +29,8 @@ export interface RecordedServer {
   bytes(): number
 }
 
-export interface RecordedServerOptions {
+export interface RecordedServerOptions extends PollSettings {
   readonly clock: Clock
-  /** Milliseconds after the last contact after which the state of a server is unknown. */
-  readonly staleAfter: number
   /** Absent: in memory only. */
   readonly file?: HistoryFile
   /** Returns what another process has recorded until now; undefined if it has nothing. */
@@ -58,7 +59,7 @@ class FileBackedServer implements RecordedServer {
     this.#options = options
     this.#file = options.file
     this.#history = createServerHistory(options.file !== undefined)
-    this.#recorder = createRecorder(this.#history, options.clock, options.staleAfter)
+    this.#recorder = createRecorder(this.#history, options.clock, options)
   }
 
   current(): ServerHistory {
@@ -70,6 +71,10 @@ class FileBackedServer implements RecordedServer {
     this.#recorder.observe(snapshot)
     const list = snapshot.up ? snapshot.fields.players?.value : undefined
     if (list?.complete) this.sessions.observe(list.players, Math.round(this.#options.clock.wall()))
+  }
+
+  markUnknown(): void {
+    this.#recorder.markUnknown()
   }
 
   async load(): Promise<void> {

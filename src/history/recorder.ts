@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts'
+import type { PollSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import { maxPauseMs } from '../game/watcher/schedule.ts'
 import { series, seriesNames } from './series.ts'
 import type { ServerHistory } from './server-history.ts'
 
@@ -8,6 +10,8 @@ export interface Recorder {
   observe(snapshot: ServerSnapshot): void
   /** Records the newest snapshot up to now. */
   flush(): void
+  /** Records the newest snapshot up to now. The state is unknown until the next one. */
+  markUnknown(): void
 }
 
 const readers = seriesNames.map((name) => series[name].read)
@@ -19,16 +23,17 @@ const maxDriftRatio = 0.001
 /**
  * A snapshot is valid until the next one, or until it is stale. So the record does not depend on how often the server is polled, and
  * nothing is recorded while the state is unknown.
- * @param staleAfter milliseconds after the last contact after which the state of a server is unknown
  */
-export const createRecorder = (history: ServerHistory, clock: Clock, staleAfter: number): Recorder =>
-  new SnapshotRecorder(history, clock, staleAfter)
+export const createRecorder = (history: ServerHistory, clock: Clock, settings: PollSettings): Recorder =>
+  new SnapshotRecorder(history, clock, settings)
 
 /** A class for the same reason as rings.ts. */
 class SnapshotRecorder implements Recorder {
   readonly #history: ServerHistory
   readonly #clock: Clock
   readonly #staleAfter: number
+  /** Milliseconds for which a snapshot of a server that is down is valid: until the end of its next poll, which may be late. */
+  readonly #downValidMs: number
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
   #isKnown = false
@@ -37,10 +42,11 @@ class SnapshotRecorder implements Recorder {
   #lastWall: number
   #lastNow: number
 
-  constructor(history: ServerHistory, clock: Clock, staleAfter: number) {
+  constructor(history: ServerHistory, clock: Clock, { interval, timeout, staleAfter }: PollSettings) {
     this.#history = history
     this.#clock = clock
     this.#staleAfter = staleAfter
+    this.#downValidMs = maxPauseMs(interval) + timeout + staleAfter
     this.#lastWall = clock.wall()
     this.#lastNow = clock.now()
   }
@@ -49,6 +55,11 @@ class SnapshotRecorder implements Recorder {
     this.flush()
     this.#isKnown = this.#read(snapshot)
     if (this.#isKnown) this.#history.add(this.#held, this.#lastWall, 0)
+  }
+
+  markUnknown(): void {
+    this.flush()
+    this.#isKnown = false
   }
 
   flush(): void {
@@ -70,7 +81,7 @@ class SnapshotRecorder implements Recorder {
     if (up === undefined) return false
     if (up && (lastContact === undefined || at - lastContact.at >= this.#staleAfter)) return false
     this.#held.up = up
-    this.#staleAt = up && lastContact !== undefined ? lastContact.at + this.#staleAfter : Number.POSITIVE_INFINITY
+    this.#staleAt = up && lastContact !== undefined ? lastContact.at + this.#staleAfter : at + this.#downValidMs
     for (let index = 0; index < readers.length; index++) {
       const value = up ? readers[index]?.(fields) : undefined
       this.#held.values[index] = value !== undefined && Number.isFinite(value) ? Math.max(0, value) : Number.NaN

@@ -54,9 +54,9 @@ export function snapshotBacklog({ servers, log, states, list }: SnapshotBacklogO
 
   return {
     messages: messages(),
-    // A server that has been added since is not among `servers`. One that has been removed has no state: only a client that has been
-    // sent the list knows of it.
-    isAhead: ({ server }) => (servers.get(server) ?? -1) < done || (list !== undefined && !states.has(server)),
+    // A server that has been added since is not among `servers`. One that has been removed has no state, but a client that has
+    // reconnected may have its old one.
+    isAhead: ({ server }) => (servers.get(server) ?? -1) < done || !states.has(server),
   }
 }
 

@@ -113,6 +113,12 @@ export function createEventHub(
     publish(server, 'snapshot', { at, ...state })
   }
 
+  /** The state of a server is unknown until the first poll with its new settings, which may have another address. */
+  function onChanged(server: string): void {
+    const watcher = fleet.get(server)
+    if (watcher !== undefined) onSnapshot(watcher.snapshot())
+  }
+
   function onRemoved(server: string): void {
     if (!isAwake) return
     const before = states.get(server)
@@ -172,9 +178,10 @@ export function createEventHub(
   }
 
   const unsubscribe = fleet.subscribe(onSnapshot)
-  const unfollow = fleet.onChange(({ added, removed }) => {
+  const unfollow = fleet.onChange(({ added, changed, removed }) => {
     for (const server of removed) onRemoved(server)
     for (const server of added) onAdded(server)
+    for (const server of changed) onChanged(server)
   })
   cancelHeartbeat = clock.after(heartbeatMs, beat)
 

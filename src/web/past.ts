@@ -66,8 +66,8 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
     if (peak === undefined || dayOf(peak.at) !== dayOf(at) || total > peak.players) peak = { players: total, at }
   }
 
-  const unfollow = fleet.onChange(({ removed }) => {
-    for (const server of removed) {
+  const unfollow = fleet.onChange(({ changed, removed }) => {
+    for (const server of [...changed, ...removed]) {
       total -= online.get(server) ?? 0
       online.delete(server)
     }

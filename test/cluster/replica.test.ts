@@ -1,9 +1,15 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { createReplica } from '../../src/cluster/replica.ts'
 import { type Service, serve } from '../../src/commands/serve.ts'
 import { loadConfig } from '../../src/config.ts'
 import { type DemoServer, startDemoServer } from '../../src/game/demo/server.ts'
+import { SourceError } from '../../src/game/errors.ts'
+import { createFleet } from '../../src/game/fleet.ts'
 import { formatHostPort } from '../../src/game/protocol/address.ts'
+import type { Source } from '../../src/game/sources/source.ts'
+import { silentLog } from '../../src/log.ts'
 import { openEvents } from '../helpers/event-client.ts'
 import { type RedisServer, startRedis } from '../helpers/redis-server.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -158,6 +164,44 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     await until(() => replica.lines.some((line) => line.includes('Ignored data in the shared state')))
     await until(async () => (await fetch(`${replica.url}/api/v1/getall`)).ok)
     expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)
+  })
+
+  it('does not load the stored snapshot of a server whose settings have changed', async () => {
+    const redis = await startRedis()
+    const { cluster, poll } = loadConfig({ env: { STATE_URL: redis.url, STATE_HEARTBEAT: '500ms', POLL_INTERVAL: '500ms' } })
+    const { stateUrl: address } = cluster
+    if (address === undefined) throw new Error('no STATE_URL')
+    const replica = createReplica({ address, config: cluster, poll, clock: systemClock, log: silentLog })
+    const fleet = createFleet({
+      servers: [{ name: 'survival', sources: {} }],
+      ...{ poll, clock: systemClock, log: silentLog, share: replica.share },
+      createSources({ group }) {
+        const source: Source = {
+          name: 'status',
+          target: 'survival.test',
+          async poll() {
+            if (group === undefined) return { source: 'status', at: systemClock.now(), fields: { playersOnline: 1 } }
+            // Longer than it takes to load a stored snapshot.
+            await new Promise((resolve) => setTimeout(resolve, 500))
+            throw new SourceError('refused', 'survival.test: connection refused')
+          },
+          close() {},
+        }
+        return { list: () => [source], close() {} }
+      },
+    })
+    onTestFinished(async () => {
+      await replica.close()
+      fleet.close()
+    })
+    replica.start(fleet)
+    fleet.start()
+    await until(() => redis.cli('keys', '*').includes('snapshot') && fleet.get('survival')?.snapshot().up === true)
+    const states: (boolean | undefined)[] = []
+    fleet.subscribe(({ up }) => states.push(up))
+    fleet.update([{ name: 'survival', group: 'Games', sources: {} }])
+    await until(() => states.at(-1) === false)
+    expect(states).not.toContain(true)
   })
 
   it('is not ready, and every server is unknown, until it has joined', async () => {

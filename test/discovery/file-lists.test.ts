@@ -218,3 +218,21 @@ it('reads a new file of a pattern once it is complete', async () => {
   expect(seen).toEqual(['a,b,c,z', 'a,b,c'])
   expect(log.lines).toEqual([])
 })
+
+it('reads a new file of a pattern that vanished while it was changing, and returns later, once it is complete', async () => {
+  const format = formats.find(({ pattern }) => pattern === '*.json')!
+  const { folder, seen, pass, becomes } = await start(format)
+  const file = join(folder, 'z.json')
+  // Long enough that it is checked, and not long enough that it is read.
+  for (let round = 0; round < 4; round++) {
+    writeFileSync(file, ' '.repeat(round))
+    await pass(100)
+  }
+  rmSync(file)
+  await pass(1_000)
+  writeFileSync(file, format.write(['y']))
+  await pass(100)
+  writeFileSync(file, format.write(['y', 'z']))
+  await becomes('a,b,c,y,z')
+  expect(seen).toEqual(['a,b,c,y,z'])
+})

@@ -123,6 +123,19 @@ describe('the history after a restart', () => {
     expect(history.uptime('Server', 1).record).toMatchObject({ players: 5 })
   })
 
+  it('ends when the server is removed, although it is written later', async () => {
+    await open({ Server: { status: status(3) } })
+    await fleet.pollAll()
+    await clock.advance(1_000)
+    // It starts to write the histories, which takes real time.
+    const { servers } = fleet
+    fleet.update([])
+    await clock.advance(5_000)
+    fleet.update(servers)
+    await until(() => history.uptime('Server', 1).days[0]!.known > 0)
+    expect(history.uptime('Server', 1).days[0]!.known * 86_400).toBeCloseTo(1, 1)
+  })
+
   it('loses at most the last 10 s if the process is killed', async () => {
     await open({ Server: { status: status(3) } })
     await fleet.pollAll()

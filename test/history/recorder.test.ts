@@ -4,6 +4,7 @@ import { readRange } from '../../src/history/range.ts'
 import { createRecorder } from '../../src/history/recorder.ts'
 import { createServerHistory } from '../../src/history/server-history.ts'
 import { readUptime } from '../../src/history/uptime.ts'
+import { testPoll } from '../helpers/fake-fleet.ts'
 
 const hour = 3_600_000
 const start = 1_700_000_000_000
@@ -13,7 +14,7 @@ function record() {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
   const history = createServerHistory()
-  const recorder = createRecorder(history, clock, 15_000)
+  const recorder = createRecorder(history, clock, testPoll)
   const poll = (players: number): void => {
     const field = { value: players, source: 'status' as const, at: now }
     const snapshot: ServerSnapshot = {
@@ -33,6 +34,11 @@ function record() {
         now += 5_000
       }
       recorder.flush()
+    },
+    /** A poll that does not reach the server. */
+    fail() {
+      const up = { at: now - 1_000, wall: wall - 1_000 }
+      recorder.observe({ ...{ server: 'Server', at: now, up: false, sources: [], polls: {} }, fields: {}, lastContact: up })
     },
     pause(milliseconds: number) {
       wall += milliseconds
@@ -82,7 +88,7 @@ it('counts each part of a bucket once if the clock is set back a little', () => 
   expect(today()?.players).toMatchObject({ max: 5 })
 })
 
-it('records nothing for the time after which the values are stale, even without a snapshot that makes them unknown', () => {
+it('records nothing for the time after which the values are stale, even without a snapshot that shows it', () => {
   const { run, pause, values, today } = record()
   run(60_000, 1)
   // The process is stopped: neither the poll nor the timer that makes values stale runs.
@@ -93,4 +99,23 @@ it('records nothing for the time after which the values are stale, even without 
   run(60_000, 2)
   expect(knownSeconds()).toBe(130)
   expect(values()).toMatch(/1{7,8}\.{58,60}2{6,7}\.?$/)
+})
+
+it('has no gaps between the polls of a server that is down, although they are rare', () => {
+  const { fail, pause, today } = record()
+  for (const intervals of [1, 1, 2, 4, 8, 8]) {
+    fail()
+    // The last part of the pause is the poll.
+    pause(intervals * testPoll.interval + testPoll.timeout)
+  }
+  expect(today()?.known).toBeCloseTo((24 * testPoll.interval + 6 * testPoll.timeout) / 86_400_000, 6)
+  expect(today()?.up).toBe(0)
+})
+
+it('does not record a server as down for the time in which the process was stopped', () => {
+  const { fail, pause, today } = record()
+  fail()
+  pause(1_800_000)
+  const { interval, timeout, staleAfter } = testPoll
+  expect(today()?.known).toBeCloseTo((8 * interval + timeout + staleAfter) / 86_400_000, 6)
 })

@@ -85,8 +85,10 @@ export function createFeeds({ fleet, icons, clock, staleAfter }: FeedsOptions): 
 
   let cancel = () => {}
   const unsubscribe = fleet.subscribe(publish)
-  const unfollow = fleet.onChange(({ removed }) => {
+  const unfollow = fleet.onChange(({ changed, removed }) => {
     for (const server of removed) sentAt.delete(server)
+    // Replaces a snapshot that has not been sent yet, which may be of another address.
+    for (const watcher of changed.map(fleet.get)) if (watcher !== undefined) publish(watcher.snapshot())
   })
   sweep()
   return {

@@ -3,7 +3,11 @@ import type { Limiter } from '../names/limiter.ts'
 import { type BackoffOptions, backoffMs, withJitter } from './backoff.ts'
 
 /** In intervals: a server that is down is polled at the base interval three times before the pauses grow. */
-const backoff: BackoffOptions = { firstMs: 1, maxMs: 8, steadyFailures: 3 }
+const backoff = { firstMs: 1, maxMs: 8, steadyFailures: 3 } as const satisfies BackoffOptions
+
+/** The longest time between two polls of a server that is down, in milliseconds, without the duration of a poll. */
+export const maxPauseMs = (interval: number): number => interval * backoff.maxMs
+
 /** Milliseconds between two polls, however often an early one is requested; no more than the interval. */
 const minSpacingMs = 1_000
 /** A poll that starts later than this part of the interval does not bring the next one forward. */

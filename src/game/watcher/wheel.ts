@@ -11,6 +11,8 @@ const tickMs = 5
 const batchSize = 4
 /** Ticks per turn of the wheel. A later timer stays in its slot for more than one turn. */
 const slotCount = 1_024
+/** The longest delay of setTimeout(), which fires at once after a longer one. */
+const maxDelayMs = 2 ** 31 - 1
 
 /**
  * A clock whose timers share one timer of `clock`: each of thousands of servers has three or four (`npm run bench -- timers`).
@@ -39,7 +41,7 @@ export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue
     if (tick >= armedFor) return
     disarm()
     armedFor = tick
-    disarm = clock.after(Math.max(0, tick * tickMs - clock.now()), fire)
+    disarm = clock.after(Math.min(maxDelayMs, Math.max(0, tick * tickMs - clock.now())), fire)
   }
 
   function takeDue(now: number): void {

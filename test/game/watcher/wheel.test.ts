@@ -22,6 +22,24 @@ it('runs each action once, never early and at most 5 ms late, also after several
   expect(clock.pending).toBe(0)
 })
 
+it('sets no timer beyond the maximum of setTimeout(), which would fire at once', async () => {
+  const clock = manualClock()
+  const delays: number[] = []
+  const after: typeof clock.after = (delay, action) => {
+    delays.push(delay)
+    return clock.after(delay, action)
+  }
+  const wheel = createWheel({ ...clock, after })
+  const day = 86_400_000
+  let ranAt = 0
+  wheel.after(25 * day, () => {
+    ranAt = clock.now()
+  })
+  await clock.advance(25 * day + 5)
+  expect(Math.max(...delays)).toBeLessThan(2 ** 31)
+  expect(ranAt).toBeGreaterThanOrEqual(25 * day + 1_000)
+})
+
 it('accepts actions while it runs others, and after being idle', async () => {
   const { clock, wheel } = wheelOf()
   const times: number[] = []
