@@ -12,8 +12,8 @@ export default defineConfig(({ mode }) => {
     expect: { poll: { timeout: 60_000 } },
     // typebox consists of hundreds of small modules, which each process would load on its own: 0.4 s of CPU time.
     deps: { optimizer: { ssr: { enabled: true, include: ['typebox', 'typebox/schema'] } } },
-    // Real sockets and child processes: more workers than cores only make each other late.
-    maxWorkers: 2,
+    // On two cores: many tests wait for other processes most of the time. More workers only make each other late.
+    maxWorkers: 3,
   }
   return {
     test: {
