@@ -1,3 +1,4 @@
+import { haveSameItems } from '../src/same-items.ts'
 import type { Sample } from './families/family.ts'
 import { labelText } from './text.ts'
 
@@ -10,14 +11,11 @@ interface OwnLabels {
   readonly values: readonly string[]
   /** `source="status"` */
   readonly text: string
-  /** `,source="status"} `: up to the value. */
+  /** `,source="status"} `: up to the value; without the comma if the server has no label. */
   readonly bytes: Uint8Array
 }
 
 const none: OwnLabels = { values: [], text: '', bytes: Buffer.from('} ') }
-
-const areSame = (values: readonly string[], others: readonly string[]): boolean =>
-  values.length === others.length && values.every((value, index) => value === others[index])
 
 /**
  * The text of one family of all servers, as bytes. They are written one by one, and labels and values are encoded once if the
@@ -50,26 +48,18 @@ export class FamilyText {
   /**
    * Adds the samples of a server. Of several with equal labels only the first is written, because scrapers reject duplicates;
    * values that are not finite are not written.
-   * @param server encoded: `{server="lobby"`
+   * @param server encoded: `{server="lobby"`, or `{` if it has no label; the same for all servers of a family
    */
   add(server: Uint8Array, samples: readonly Sample[]): void {
     const written = samples.length > 1 ? new Set<string>() : undefined
     for (let index = 0; index < samples.length; index++) {
       const sample = samples[index] as Sample
       if (!Number.isFinite(sample.value)) continue
-      const { text, bytes } = this.#labelsOf(index, sample)
+      const { text, bytes } = this.#labelsOf(index, sample, server.length > 1)
       if (written?.has(text)) continue
       written?.add(text)
       this.#addSample(server, bytes, sample.value)
     }
-  }
-
-  /** Adds whole lines. */
-  addLines(lines: string): void {
-    if (lines === '') return
-    // No character takes more than three bytes per UTF-16 code unit.
-    this.#reserve(lines.length * 3)
-    this.#length += this.#bytes.write(lines, this.#length)
   }
 
   /** The text in parts of at most 64 KiB, unless a single line is longer. */
@@ -77,13 +67,13 @@ export class FamilyText {
     return [...this.#full, this.#bytes.subarray(0, this.#length)]
   }
 
-  #labelsOf(index: number, sample: Sample): OwnLabels {
+  #labelsOf(index: number, sample: Sample, isLabelled: boolean): OwnLabels {
     const values = sample.labels
     if (values.length === 0) return none
     const before = this.#labels[index]
-    if (before !== undefined && areSame(values, before.values)) return before
+    if (before !== undefined && haveSameItems(values, before.values)) return before
     const text = labelText(this.#names, sample)
-    const labels = { values, text, bytes: Buffer.from(`,${text}} `) }
+    const labels = { values, text, bytes: Buffer.from(`${isLabelled ? ',' : ''}${text}} `) }
     this.#labels[index] = labels
     return labels
   }
@@ -110,6 +100,7 @@ export class FamilyText {
     if (this.#length + size <= this.#bytes.length) return
     const isFirst = this.#bytes.length === 0
     if (!isFirst) this.#full.push(this.#bytes.subarray(0, this.#length))
+    // No character takes more than three bytes per UTF-16 code unit.
     const needed = size + (isFirst ? this.#header.length * 3 : 0)
     this.#bytes = Buffer.allocUnsafe(Math.max(needed, Math.min(maxSize, Math.max(firstSize, this.#bytes.length * 2))))
     this.#length = isFirst ? this.#bytes.write(this.#header) : 0

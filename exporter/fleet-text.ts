@@ -1,7 +1,7 @@
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { Family } from './families/family.ts'
 import { FamilyText } from './family-text.ts'
-import { escapeLabel, type Format, familyHeader, sampleLines } from './text.ts'
+import { escapeLabel, type Format, withHeaders } from './text.ts'
 
 /** Families without the label `server`; their own labels must identify the server. */
 export interface UnlabelledFamilies {
@@ -21,6 +21,20 @@ export interface FleetText {
 /** Number of servers that are read per part, which takes a few tenths of a millisecond. */
 const serversPerPart = 20
 const empty = Buffer.alloc(0)
+/** What `FamilyText` writes before the labels of a family without the label `server`. */
+const noLabel = Buffer.from('{')
+
+interface FamilyWithText {
+  readonly family: Family
+  readonly text: FamilyText
+}
+
+function addSamples(texts: readonly FamilyWithText[], server: Buffer, snapshot: ServerSnapshot): void {
+  for (const { family, text } of texts) {
+    const samples = family.read(snapshot)
+    if (samples.length > 0) text.add(server, samples)
+  }
+}
 
 /**
  * The format requires the lines of a family to be adjacent. They are rendered server by server: to read all servers once per
@@ -29,14 +43,11 @@ const empty = Buffer.alloc(0)
  * @param families of a server, which get the label `server`
  */
 export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {
-  const withHeaders = [...families, ...(unlabelled?.families ?? [])].map((family) => ({
-    family,
-    headers: { prometheus: familyHeader(family, 'prometheus'), openmetrics: familyHeader(family, 'openmetrics') },
-  }))
+  const all = withHeaders([...families, ...(unlabelled?.families ?? [])])
 
   return {
     *parts(snapshots, format) {
-      const texts = withHeaders.map(({ family, headers }) => ({
+      const texts = all.map(({ family, headers }) => ({
         family,
         text: new FamilyText(family.name, family.labels, headers[format]),
       }))
@@ -46,14 +57,9 @@ export function createFleetText(families: readonly Family[], unlabelled?: Unlabe
       let servers = 0
       for (const snapshot of snapshots) {
         const server = Buffer.from(`{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`)
-        for (const { family, text } of labelled) {
-          const samples = family.read(snapshot)
-          if (samples.length > 0) text.add(server, samples)
-        }
+        addSamples(labelled, server, snapshot)
         const identity = unlabelled?.identity(snapshot)
-        if (identity === undefined || !seen.has(identity)) {
-          for (const { family, text } of others) text.addLines(sampleLines(family, snapshot, ''))
-        }
+        if (identity === undefined || !seen.has(identity)) addSamples(others, noLabel, snapshot)
         if (identity !== undefined) seen.add(identity)
         if (++servers % serversPerPart === 0) yield empty
       }

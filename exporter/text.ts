@@ -79,18 +79,19 @@ export function sampleLines<T>(family: Family<T>, from: T, constant: string): st
   return [...lines.values()].join('')
 }
 
-/**
- * Returns a function that writes the families of one object with their headers; families without a sample are omitted. The
- * headers are rendered once, because they take a third of the time for a single server.
- */
-export function createExposition<T>(families: readonly Family<T>[]): (from: T, format: Format) => string {
-  const withHeaders = families.map((family) => ({
+/** Renders the headers once, because they take a third of the time for a single server. */
+export const withHeaders = <T>(families: readonly Family<T>[]) =>
+  families.map((family) => ({
     family,
     headers: { prometheus: familyHeader(family, 'prometheus'), openmetrics: familyHeader(family, 'openmetrics') },
   }))
+
+/** Returns a function that writes the families of one object with their headers; families without a sample are omitted. */
+export function createExposition<T>(families: readonly Family<T>[]): (from: T, format: Format) => string {
+  const all = withHeaders(families)
   return (from, format) => {
     let text = ''
-    for (const { family, headers } of withHeaders) {
+    for (const { family, headers } of all) {
       const lines = sampleLines(family, from, '')
       if (lines !== '') text += headers[format] + lines
     }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { haveSameItems } from '../same-items.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 
@@ -39,8 +40,6 @@ const beatEvery = 0.5
 /** Milliseconds after a key's expiry at which the members are read again. */
 const afterExpiryMs = 15
 
-const isSame = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((id, i) => id === b[i])
-
 /**
  * Renews a key with an expiry in the shared state, and reads the keys of other members. Expiry uses the server's clock: those of replicas may
  * differ. Joining and leaving are published, so that only the death of a member takes the time of its expiry.
@@ -64,7 +63,7 @@ export function startMembership(options: MembershipOptions): Membership {
   let cancel = () => {}
 
   function setMembers(next: readonly string[]): void {
-    if (isSame(members, next)) return
+    if (haveSameItems(members, next)) return
     members = next
     onChange(next)
   }

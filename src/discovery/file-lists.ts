@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import { fileVersion } from '../files.ts'
+import { haveSameItems } from '../same-items.ts'
 import { createFileStability, stableMs } from './file-stability.ts'
 import { createFolderWatch } from './folder-watch.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ServerList } from './provider.ts'
@@ -174,9 +175,8 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     stability.keepOnly(checked)
     const before = [...files.values()]
     const [after, nowFailing] = [[...next.values()], [...failures.values()]]
-    const isSame = <T>(a: readonly T[], b: readonly T[]) => a.length === b.length && a.every((item, index) => item === b[index])
     files = next
-    if (!isClosed && !(isSame(before, after) && isSame(failing, nowFailing))) changed()
+    if (!isClosed && !(haveSameItems(before, after) && haveSameItems(failing, nowFailing))) changed()
   }
 
   let last: Promise<void> = Promise.resolve()
