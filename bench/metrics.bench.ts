@@ -6,7 +6,7 @@ import type { Sample } from '../exporter/families/family.ts'
 import { serverFamilies } from '../exporter/families/index.ts'
 import { createFleetText } from '../exporter/fleet-text.ts'
 import { toChunks } from '../exporter/metrics-route.ts'
-import { escapeLabel, familyHeader, sampleLines } from '../exporter/text.ts'
+import { escapeLabel, familyHeader, labelText } from '../exporter/text.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
 import type { BenchOptions } from './main.ts'
@@ -113,8 +113,14 @@ async function medians(
 /** The same text as strings: family by family, joined and encoded at the end. */
 function renderStrings(snapshots: readonly ServerSnapshot[]): Buffer {
   const texts = serverFamilies.map((family) => {
-    const lines = snapshots.map((snapshot) => sampleLines(family, snapshot, `server="${escapeLabel(snapshot.server)}"`)).join('')
-    return lines === '' ? '' : familyHeader(family, 'prometheus') + lines
+    const lines = snapshots.flatMap((snapshot) => {
+      const server = `server="${escapeLabel(snapshot.server)}"`
+      return family.read(snapshot).map((sample) => {
+        const own = labelText(family.labels, sample)
+        return `${family.name}{${own === '' ? server : `${server},${own}`}} ${sample.value}\n`
+      })
+    })
+    return lines.length === 0 ? '' : familyHeader(family, 'prometheus') + lines.join('')
   })
   return Buffer.from(texts.join(''))
 }

@@ -55,26 +55,21 @@ export function labelText(names: readonly string[], { labels }: Sample): string 
 /**
  * The sample lines of a family. Of several samples with equal labels only the first is written, because scrapers reject
  * duplicates.
- * @param constant labels that every sample gets, escaped: `server="lobby"`, or empty
  */
-export function sampleLines<T>(family: Family<T>, from: T, constant: string): string {
+export function sampleLines<T>(family: Family<T>, from: T): string {
   const { name, labels } = family
   const samples = family.read(from)
   const first = samples[0]
   if (first === undefined) return ''
-  if (labels.length === 0) {
-    if (!Number.isFinite(first.value)) return ''
-    return constant === '' ? `${name} ${first.value}\n` : `${name}{${constant}} ${first.value}\n`
-  }
-  const separator = constant === '' ? '' : ','
+  if (labels.length === 0) return Number.isFinite(first.value) ? `${name} ${first.value}\n` : ''
   if (samples.length === 1) {
-    return Number.isFinite(first.value) ? `${name}{${constant}${separator}${labelText(labels, first)}} ${first.value}\n` : ''
+    return Number.isFinite(first.value) ? `${name}{${labelText(labels, first)}} ${first.value}\n` : ''
   }
   const lines = new Map<string, string>()
   for (const sample of samples) {
     const own = labelText(labels, sample)
     if (!Number.isFinite(sample.value) || lines.has(own)) continue
-    lines.set(own, `${name}{${constant}${separator}${own}} ${sample.value}\n`)
+    lines.set(own, `${name}{${own}} ${sample.value}\n`)
   }
   return [...lines.values()].join('')
 }
@@ -92,7 +87,7 @@ export function createExposition<T>(families: readonly Family<T>[]): (from: T, f
   return (from, format) => {
     let text = ''
     for (const { family, headers } of all) {
-      const lines = sampleLines(family, from, '')
+      const lines = sampleLines(family, from)
       if (lines !== '') text += headers[format] + lines
     }
     return text

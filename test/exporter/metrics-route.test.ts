@@ -29,10 +29,14 @@ async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
+/** Adds the label `server` to each line. */
+const withServer = (lines: string, server: string): string =>
+  lines.replace(/^(\w+)([{ ])/gm, (_, name, next) => `${name}{server="${escapeLabel(server)}"${next === '{' ? ',' : '} '}`)
+
 /** All at once, family by family. */
 function whole(snapshots: readonly ServerSnapshot[]): string {
   const texts = serverFamilies.map((family) => {
-    const lines = snapshots.map((snapshot) => sampleLines(family, snapshot, `server="${escapeLabel(snapshot.server)}"`)).join('')
+    const lines = snapshots.map((snapshot) => withServer(sampleLines(family, snapshot), snapshot.server)).join('')
     return lines === '' ? '' : familyHeader(family, 'prometheus') + lines
   })
   return texts.join('')
