@@ -2,13 +2,19 @@ import { performance } from 'node:perf_hooks'
 
 /**
  * Total time per turn of the event loop in which all long work blocks it, milliseconds. Polls and requests run in the rest of the
- * turn: if they need 80 % of the time, a turn takes 20 ms.
+ * turn: if they need 80 % of the time, a turn takes 10 ms.
  */
-const budgetMs = 4
+const budgetMs = 2
 /** The same while the event loop is overloaded: otherwise long work would get little of the time. */
 const maxBudgetMs = 12
 /** The budget, as a part of the turn before it: a larger part would make the turns longer and longer. */
 const share = 0.1
+
+/** The budget of work with priority, relative to the budget of other work. */
+const priorityFactor = 2
+/** Work has priority for so many milliseconds of each period: otherwise requests one after another could delay all polls. */
+const priorityMs = 400
+const priorityPeriodMs = 2_000
 
 /** Splits long work into slices: `if (pauses.isDue()) await pauses.take()` after each small part of it. */
 export interface Pauses {
@@ -17,34 +23,57 @@ export interface Pauses {
   take(): Promise<void>
 }
 
-/** Continue the work that is paused, in the next turn of the event loop. Each gets an equal part of the budget. */
-let paused: ((part: number) => void)[] = []
-
-function continueAll(): void {
-  const all = paused
-  paused = []
-  for (const resume of all) resume(1 / all.length)
+export interface PausesOptions {
+  /** While it is paused, slices of other work end as soon as possible. Default: false. */
+  readonly hasPriority?: boolean
+  /** Monotonic milliseconds. */
+  readonly now?: () => number
 }
 
-/** @returns the part of the budget for this work */
-const nextTurn = (): Promise<number> =>
-  new Promise((resolve) => {
-    // Awaiting a promise is not enough: timers and sockets run only in the next turn of the event loop.
-    if (paused.length === 0) setImmediate(continueAll)
-    paused.push(resolve)
-  })
+interface PausedWork {
+  readonly hasPriority: boolean
+  /** Continues it with this part of the budget. */
+  readonly resume: (part: number) => void
+}
 
-/**
- * Starts the first slice.
- * @param now monotonic milliseconds
- */
-export function createPauses(now: () => number = () => performance.now()): Pauses {
-  let end = now() + budgetMs / (1 + paused.length)
+/** Continues in the next turn of the event loop. */
+let paused: PausedWork[] = []
+/** Milliseconds. */
+let priorityPeriodBegan = Number.NEGATIVE_INFINITY
+
+/** Whether work can have priority now. Begins a period if it is the first that asks since the last one. */
+function isPriorityTime(now: number): boolean {
+  if (now - priorityPeriodBegan >= priorityPeriodMs) priorityPeriodBegan = now
+  return now - priorityPeriodBegan < priorityMs
+}
+
+/** Returns the part of the budget for each paused work, with priority and without. `running` other work shares it. */
+function partsOf(all: readonly PausedWork[], now: number, running = 0) {
+  const first = all.filter(({ hasPriority }) => hasPriority).length
+  if (first > 0 && isPriorityTime(now)) return { withPriority: priorityFactor / first, others: 0 }
+  const equal = 1 / (all.length + running)
+  return { withPriority: equal, others: equal }
+}
+
+function continueAll(now: number): void {
+  const all = paused
+  paused = []
+  const { withPriority, others } = partsOf(all, now)
+  for (const { hasPriority, resume } of all) resume(hasPriority ? withPriority : others)
+}
+
+/** Starts the first slice. */
+export function createPauses({ hasPriority = false, now = () => performance.now() }: PausesOptions = {}): Pauses {
+  let end = now() + budgetMs * partsOf(paused, now(), 1)[hasPriority ? 'withPriority' : 'others']
   return {
     isDue: () => now() >= end,
     async take() {
       const begun = now()
-      const part = await nextTurn()
+      const part = await new Promise<number>((resume) => {
+        // Awaiting a promise is not enough: timers and sockets run only in the next turn of the event loop.
+        if (paused.length === 0) setImmediate(() => continueAll(now()))
+        paused.push({ hasPriority, resume })
+      })
       const ended = now()
       end = ended + part * Math.min(maxBudgetMs, Math.max(budgetMs, (ended - begun) * share))
     },
