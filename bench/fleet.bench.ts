@@ -96,7 +96,9 @@ async function measureBare(child: ChildProcess, servers: readonly ServerSettings
   return bare
 }
 
-/** Options of the measured process, such as `--cpu-prof`. */
+/** As in `npm start`. */
+const startOptions = ['--v8-pool-size=1']
+/** Further options of the measured process, such as `--cpu-prof`. */
 const nodeOptions = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
 
 interface Scenario {
@@ -136,7 +138,7 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
     console.log(
       `  bare      ${(bare.cpuSeconds / bare.seconds).toFixed(3)} cores, ${cpuPerPoll(bare).toFixed(0)} µs a poll; ${bare.polls} polls`,
     )
-    const service = started(start('fleet/service.mjs', [], nodeOptions))
+    const service = started(start('fleet/service.mjs', [], [...startOptions, ...nodeOptions]))
     service.send({ servers, interval })
     const { url } = await nextMessage<{ url: string }>(service)
     const read = async () => {
