@@ -97,7 +97,10 @@ function setHeaders(reply: FastifyReply, format: Format): void {
 }
 
 /** Joins parts into chunks, with pauses in which other work runs. The last chunk is shorter. */
-export async function* toChunks(parts: Iterable<Buffer>, pauses: Pauses = createPauses({ hasPriority: true })): AsyncGenerator<Buffer> {
+export async function* toChunks(
+  parts: Iterable<Buffer>,
+  pauses: Pauses = createPauses({ hasPriority: true }),
+): AsyncGenerator<Buffer> {
   let chunk: Buffer[] = []
   let length = 0
   for (const part of parts) {
