@@ -1,5 +1,6 @@
 import { haveSameItems } from '../src/same-items.ts'
 import type { AddSample } from './families/family.ts'
+import { maxNumberLength, writeNumber } from './number-text.ts'
 import { knownValue, labelText } from './text.ts'
 
 const firstSize = 1_024
@@ -97,14 +98,13 @@ export class FamilyText {
 
   #addLine(server: Uint8Array, labels: Uint8Array, value: number): void {
     const name = this.#name
-    const digits = String(value)
-    this.#reserve(name.length + server.length + labels.length + digits.length + 1)
+    this.#reserve(name.length + server.length + labels.length + maxNumberLength + 1)
     const bytes = this.#bytes
     let at = this.#length
     for (let index = 0; index < name.length; index++) bytes[at++] = name[index] as number
     for (let index = 0; index < server.length; index++) bytes[at++] = server[index] as number
     for (let index = 0; index < labels.length; index++) bytes[at++] = labels[index] as number
-    for (let index = 0; index < digits.length; index++) bytes[at++] = digits.charCodeAt(index)
+    at = writeNumber(bytes, at, value)
     bytes[at++] = newline
     this.#length = at
   }
