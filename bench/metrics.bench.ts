@@ -2,11 +2,10 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { Sample } from '../exporter/families/family.ts'
 import { serverFamilies } from '../exporter/families/index.ts'
 import { createFleetText } from '../exporter/fleet-text.ts'
 import { toChunks } from '../exporter/metrics-route.ts'
-import { escapeLabel, familyHeader, labelText } from '../exporter/text.ts'
+import { escapeLabel, familyHeader, knownValue, labelText } from '../exporter/text.ts'
 import type { Fields } from '../src/game/fields.ts'
 import { merge, type ServerSnapshot } from '../src/game/snapshot.ts'
 import type { BenchOptions } from './main.ts'
@@ -74,14 +73,16 @@ function createPromClient() {
       const metric = metrics[index]!
       metric.reset()
       for (const snapshot of snapshots) {
-        for (const { labels, value } of family.read(snapshot) as readonly Sample[]) {
+        family.read(snapshot, (value, ...labels) => {
+          const known = knownValue(value)
+          if (known === undefined) return
           const given = Object.fromEntries([
             ['server', snapshot.server],
             ...family.labels.map((label, position) => [label, labels[position] ?? '']),
           ])
-          if (metric instanceof Gauge) metric.set(given, value)
-          else metric.inc(given, value)
-        }
+          if (metric instanceof Gauge) metric.set(given, known)
+          else metric.inc(given, known)
+        })
       }
     })
     return registry.metrics()
@@ -113,13 +114,16 @@ async function medians(
 /** The same text as strings: family by family, joined and encoded at the end. */
 function renderStrings(snapshots: readonly ServerSnapshot[]): Buffer {
   const texts = serverFamilies.map((family) => {
-    const lines = snapshots.flatMap((snapshot) => {
+    const lines: string[] = []
+    for (const snapshot of snapshots) {
       const server = `server="${escapeLabel(snapshot.server)}"`
-      return family.read(snapshot).map((sample) => {
-        const own = labelText(family.labels, sample)
-        return `${family.name}{${own === '' ? server : `${server},${own}`}} ${sample.value}\n`
+      family.read(snapshot, (value, ...labels) => {
+        const known = knownValue(value)
+        if (known === undefined) return
+        const own = labelText(family.labels, labels)
+        lines.push(`${family.name}{${own === '' ? server : `${server},${own}`}} ${known}\n`)
       })
-    })
+    }
     return lines.length === 0 ? '' : familyHeader(family, 'prometheus') + lines.join('')
   })
   return Buffer.from(texts.join(''))

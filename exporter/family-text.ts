@@ -1,10 +1,19 @@
 import { haveSameItems } from '../src/same-items.ts'
-import type { Sample } from './families/family.ts'
-import { labelText } from './text.ts'
+import type { AddSample } from './families/family.ts'
+import { maxNumberLength, writeNumber } from './number-text.ts'
+import { knownValue, labelText } from './text.ts'
 
 const firstSize = 1_024
 const maxSize = 65_536
 const newline = 10
+
+/** The server whose samples are added next. All families share it, so that it is set once per server. */
+export interface CurrentServer {
+  /** Another number for each server. */
+  number: number
+  /** Encoded: `{server="lobby"`, or `{` for families without the label `server`. */
+  label: Uint8Array
+}
 
 /** The labels of a family, as written after those of the server. */
 interface OwnLabels {
@@ -23,43 +32,47 @@ const none: OwnLabels = { values: [], text: '', bytes: Buffer.from('} ') }
  * (`npm run bench -- metrics`).
  */
 export class FamilyText {
+  readonly #server: CurrentServer
   readonly #name: Buffer
   readonly #names: readonly string[]
   readonly #header: string
   readonly #full: Buffer[] = []
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
+  /** Number of the server of the last sample. */
+  #last = -1
+  /** Number of samples of that server. */
+  #samples = 0
   /** The labels of the last samples by their position. */
   readonly #labels: OwnLabels[] = []
-  #value = Number.NaN
-  /** `#value` as text. */
-  #digits = ''
 
   /**
    * @param labels names of the labels after those of the server
    * @param header the HELP and TYPE lines, which are omitted if there are no others
    */
-  constructor(name: string, labels: readonly string[], header: string) {
+  constructor(server: CurrentServer, name: string, labels: readonly string[], header: string) {
+    this.#server = server
     this.#name = Buffer.from(name)
     this.#names = labels
     this.#header = header
   }
 
   /**
-   * Adds the samples of a server. Of several with equal labels only the first is written, because scrapers reject duplicates;
-   * values that are not finite are not written.
-   * @param server encoded: `{server="lobby"`, or `{` if it has no label; the same for all servers of a family
+   * Adds a sample of the current server. Of several with equal labels only the first is written, because scrapers reject
+   * duplicates.
    */
-  add(server: Uint8Array, samples: readonly Sample[]): void {
-    const written = samples.length > 1 ? new Set<string>() : undefined
-    for (let index = 0; index < samples.length; index++) {
-      const sample = samples[index] as Sample
-      if (!Number.isFinite(sample.value)) continue
-      const { text, bytes } = this.#labelsOf(index, sample, server.length > 1)
-      if (written?.has(text)) continue
-      written?.add(text)
-      this.#addSample(server, bytes, sample.value)
+  readonly add: AddSample = (value, ...values) => {
+    const known = knownValue(value)
+    if (known === undefined) return
+    const { number, label } = this.#server
+    if (number !== this.#last) {
+      this.#last = number
+      this.#samples = 0
     }
+    const labels = this.#labelsAt(this.#samples, values, label.length > 1)
+    if (this.#samples > 0 && this.#isWritten(labels)) return
+    this.#samples++
+    this.#addLine(label, labels.bytes, known)
   }
 
   /** The text in parts of at most 64 KiB, unless a single line is longer. */
@@ -67,31 +80,31 @@ export class FamilyText {
     return [...this.#full, this.#bytes.subarray(0, this.#length)]
   }
 
-  #labelsOf(index: number, sample: Sample, isLabelled: boolean): OwnLabels {
-    const values = sample.labels
+  #labelsAt(index: number, values: readonly string[], isLabelled: boolean): OwnLabels {
     if (values.length === 0) return none
     const before = this.#labels[index]
     if (before !== undefined && haveSameItems(values, before.values)) return before
-    const text = labelText(this.#names, sample)
+    const text = labelText(this.#names, values)
     const labels = { values, text, bytes: Buffer.from(`${isLabelled ? ',' : ''}${text}} `) }
     this.#labels[index] = labels
     return labels
   }
 
-  #addSample(server: Uint8Array, labels: Uint8Array, value: number): void {
-    if (value !== this.#value) {
-      this.#value = value
-      this.#digits = String(value)
-    }
+  /** Whether the current server already has a sample with these labels. */
+  #isWritten({ text }: OwnLabels): boolean {
+    for (let index = 0; index < this.#samples; index++) if ((this.#labels[index] ?? none).text === text) return true
+    return false
+  }
+
+  #addLine(server: Uint8Array, labels: Uint8Array, value: number): void {
     const name = this.#name
-    const digits = this.#digits
-    this.#reserve(name.length + server.length + labels.length + digits.length + 1)
+    this.#reserve(name.length + server.length + labels.length + maxNumberLength + 1)
     const bytes = this.#bytes
     let at = this.#length
     for (let index = 0; index < name.length; index++) bytes[at++] = name[index] as number
     for (let index = 0; index < server.length; index++) bytes[at++] = server[index] as number
     for (let index = 0; index < labels.length; index++) bytes[at++] = labels[index] as number
-    for (let index = 0; index < digits.length; index++) bytes[at++] = digits.charCodeAt(index)
+    at = writeNumber(bytes, at, value)
     bytes[at++] = newline
     this.#length = at
   }

@@ -1,6 +1,6 @@
 import type { ServerSnapshot } from '../src/game/snapshot.ts'
 import type { Family } from './families/family.ts'
-import { FamilyText } from './family-text.ts'
+import { type CurrentServer, FamilyText } from './family-text.ts'
 import { escapeLabel, type Format, withHeaders } from './text.ts'
 
 /** Families without the label `server`; their own labels must identify the server. */
@@ -24,18 +24,6 @@ const empty = Buffer.alloc(0)
 /** What `FamilyText` writes before the labels of a family without the label `server`. */
 const noLabel = Buffer.from('{')
 
-interface FamilyWithText {
-  readonly family: Family
-  readonly text: FamilyText
-}
-
-function addSamples(texts: readonly FamilyWithText[], server: Buffer, snapshot: ServerSnapshot): void {
-  for (const { family, text } of texts) {
-    const samples = family.read(snapshot)
-    if (samples.length > 0) text.add(server, samples)
-  }
-}
-
 /**
  * The format requires the lines of a family to be adjacent. They are rendered server by server: to read all servers once per
  * family takes longer (`npm run bench -- fleet`), because thousands of snapshots do not fit into the processor's cache. Keeping
@@ -47,21 +35,23 @@ export function createFleetText(families: readonly Family[], unlabelled?: Unlabe
 
   return {
     *parts(snapshots, format) {
+      const server: CurrentServer = { number: 0, label: noLabel }
       const texts = all.map(({ family, headers }) => ({
         family,
-        text: new FamilyText(family.name, family.labels, headers[format]),
+        text: new FamilyText(server, family.name, family.labels, headers[format]),
       }))
       const labelled = texts.slice(0, families.length)
       const others = texts.slice(families.length)
       const seen = new Set<string>()
-      let servers = 0
       for (const snapshot of snapshots) {
-        const server = Buffer.from(`{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`)
-        addSamples(labelled, server, snapshot)
+        server.number++
+        server.label = Buffer.from(`{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`)
+        for (const { family, text } of labelled) family.read(snapshot, text.add)
         const identity = unlabelled?.identity(snapshot)
-        if (identity === undefined || !seen.has(identity)) addSamples(others, noLabel, snapshot)
+        server.label = noLabel
+        if (identity === undefined || !seen.has(identity)) for (const { family, text } of others) family.read(snapshot, text.add)
         if (identity !== undefined) seen.add(identity)
-        if (++servers % serversPerPart === 0) yield empty
+        if (server.number % serversPerPart === 0) yield empty
       }
       for (const { text } of texts) yield* text.parts()
     },

@@ -1,4 +1,4 @@
-import type { Family, Sample } from './families/family.ts'
+import type { AddSample, Family } from './families/family.ts'
 
 /** The two text formats: Prometheus 0.0.4 and OpenMetrics 1.0.0. They differ in headers, bucket bounds and the ending. */
 export type Format = 'prometheus' | 'openmetrics'
@@ -44,10 +44,16 @@ export function familyHeader({ name, type, help }: { name: string; type: string;
   return `# HELP ${family} ${format === 'openmetrics' ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`
 }
 
-export function labelText(names: readonly string[], { labels }: Sample): string {
+/** The value as a number; undefined if it is unknown. */
+export function knownValue(value: Parameters<AddSample>[0]): number | undefined {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value !== undefined && Number.isFinite(value) ? value : undefined
+}
+
+export function labelText(names: readonly string[], values: readonly string[]): string {
   let text = ''
   for (let index = 0; index < names.length; index++) {
-    text += `${index === 0 ? '' : ','}${names[index]}="${escapeLabel(labels[index] ?? '')}"`
+    text += `${index === 0 ? '' : ','}${names[index]}="${escapeLabel(values[index] ?? '')}"`
   }
   return text
 }
@@ -57,21 +63,17 @@ export function labelText(names: readonly string[], { labels }: Sample): string 
  * duplicates.
  */
 export function sampleLines<T>(family: Family<T>, from: T): string {
-  const { name, labels } = family
-  const samples = family.read(from)
-  const first = samples[0]
-  if (first === undefined) return ''
-  if (labels.length === 0) return Number.isFinite(first.value) ? `${name} ${first.value}\n` : ''
-  if (samples.length === 1) {
-    return Number.isFinite(first.value) ? `${name}{${labelText(labels, first)}} ${first.value}\n` : ''
-  }
-  const lines = new Map<string, string>()
-  for (const sample of samples) {
-    const own = labelText(labels, sample)
-    if (!Number.isFinite(sample.value) || lines.has(own)) continue
-    lines.set(own, `${name}{${own}} ${sample.value}\n`)
-  }
-  return [...lines.values()].join('')
+  const written: string[] = []
+  let lines = ''
+  family.read(from, (value, ...values) => {
+    const known = knownValue(value)
+    if (known === undefined) return
+    const own = labelText(family.labels, values)
+    if (written.includes(own)) return
+    written.push(own)
+    lines += `${family.name}${own === '' ? '' : `{${own}}`} ${known}\n`
+  })
+  return lines
 }
 
 /** Renders the headers once, because they take a third of the time for a single server. */

@@ -5,21 +5,17 @@ type DataFamily = Family<DataMetrics>
 
 /** One sample for each database whose value is known. */
 const byDatabase =
-  (read: (snapshot: SnapshotMetrics) => number | undefined): DataFamily['read'] =>
-  ({ snapshots }) =>
-    snapshots().flatMap((snapshot) => {
-      const value = read(snapshot)
-      return value === undefined ? [] : [{ labels: [snapshot.database], value }]
-    })
+  (value: (snapshot: SnapshotMetrics) => number | boolean | undefined): DataFamily['read'] =>
+  ({ snapshots }, add) => {
+    for (const snapshot of snapshots()) add(value(snapshot), snapshot.database)
+  }
 
 /** One sample for each script whose value is known. */
 const byScript =
-  (read: (script: ScriptMetrics) => number | undefined): DataFamily['read'] =>
-  ({ scripts }) =>
-    (scripts?.() ?? []).flatMap((script) => {
-      const value = read(script)
-      return value === undefined ? [] : [{ labels: [script.script], value }]
-    })
+  (value: (script: ScriptMetrics) => number | boolean | undefined): DataFamily['read'] =>
+  ({ scripts }, add) => {
+    for (const script of scripts?.() ?? []) add(value(script), script.script)
+  }
 
 export const data: readonly DataFamily[] = [
   {
@@ -27,7 +23,7 @@ export const data: readonly DataFamily[] = [
     type: 'gauge',
     help: '1 if the database has a readable snapshot, 0 if it is missing or broken.',
     labels: ['database'],
-    read: byDatabase(({ up }) => Number(up)),
+    read: byDatabase(({ up }) => up),
   },
   {
     name: 'tickwarden_snapshot_entries',
@@ -55,10 +51,11 @@ export const data: readonly DataFamily[] = [
     type: 'counter',
     help: 'Ended runs of the update script since the service started, by outcome; done and partly are successes, failed includes runs whose process was killed.',
     labels: ['script', 'outcome'],
-    read: ({ scripts }) =>
-      (scripts?.() ?? []).flatMap(({ script, runs }) =>
-        Object.entries(runs).map(([outcome, value]) => ({ labels: [script, outcome], value })),
-      ),
+    read({ scripts }, add) {
+      for (const { script, runs } of scripts?.() ?? []) {
+        for (const [outcome, count] of Object.entries(runs)) add(count, script, outcome)
+      }
+    },
   },
   {
     name: 'tickwarden_script_last_success_timestamp_seconds',
@@ -86,6 +83,6 @@ export const data: readonly DataFamily[] = [
     type: 'gauge',
     help: '1 while the update script is running, else 0.',
     labels: ['script'],
-    read: byScript(({ running }) => Number(running)),
+    read: byScript(({ running }) => running),
   },
 ]

@@ -1,14 +1,15 @@
 import type { Dimension } from '../../src/game/fields.ts'
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { live, type Sample, type ServerFamily } from './family.ts'
+import { live, type ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen. The limit protects the scraper's database from a server that sends thousands. */
 const maxDimensions = 100
 
-const perDimension = (snapshot: ServerSnapshot, value: (dimension: Dimension) => number): readonly Sample[] =>
-  (live(snapshot).dimensions?.value ?? [])
-    .slice(0, maxDimensions)
-    .map((dimension) => ({ labels: [dimension.name], value: value(dimension) }))
+const byDimension =
+  (value: (dimension: Dimension) => number): ServerFamily['read'] =>
+  (snapshot, add) => {
+    const all = live(snapshot).dimensions?.value ?? []
+    for (const dimension of all.length > maxDimensions ? all.slice(0, maxDimensions) : all) add(value(dimension), dimension.name)
+  }
 
 export const dimensions: readonly ServerFamily[] = [
   {
@@ -17,7 +18,7 @@ export const dimensions: readonly ServerFamily[] = [
     help: 'Mean tick duration of the dimension, over the window that Forge or NeoForge uses, in seconds.',
     labels: ['dimension'],
     perPoll: true,
-    read: (snapshot) => perDimension(snapshot, ({ tickDurationMean }) => tickDurationMean),
+    read: byDimension(({ tickDurationMean }) => tickDurationMean),
   },
   {
     name: 'minecraft_dimension_tick_rate',
@@ -25,6 +26,6 @@ export const dimensions: readonly ServerFamily[] = [
     help: 'Ticks per second of the dimension, over the window that Forge or NeoForge uses.',
     labels: ['dimension'],
     perPoll: true,
-    read: (snapshot) => perDimension(snapshot, ({ tickRate }) => tickRate),
+    read: byDimension(({ tickRate }) => tickRate),
   },
 ]

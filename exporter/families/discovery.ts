@@ -6,12 +6,11 @@ type DiscoveryFamily = Family<DiscoveryView>
 /** One sample for each provider whose value is known. */
 const byProvider =
   (value: (lists: readonly ListStatus[]) => number | undefined): DiscoveryFamily['read'] =>
-  (discovery) => {
+  (discovery, add) => {
     const lists = discovery.status()
-    return [...new Set(lists.map(({ provider }) => provider))].flatMap((name) => {
-      const known = value(lists.filter(({ provider }) => provider === name))
-      return known === undefined ? [] : [{ labels: [name], value: known }]
-    })
+    for (const name of new Set(lists.map(({ provider }) => provider))) {
+      add(value(lists.filter(({ provider }) => provider === name)), name)
+    }
   }
 
 /** Undefined if one of the values is undefined. */

@@ -1,12 +1,17 @@
-import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { live, type Sample, type ServerFamily, single } from './family.ts'
+import type { GarbageCollector, MemoryPool } from '../../src/game/protocol/jolokia.ts'
+import { live, type ServerFamily } from './family.ts'
 
-const pools = (snapshot: ServerSnapshot) => live(snapshot).jvmMemoryPools?.value ?? []
-const collectors = (snapshot: ServerSnapshot) => live(snapshot).jvmGarbageCollectors?.value ?? []
-const named = <T extends { readonly name: string }>(
-  all: readonly T[],
-  value: (one: T) => number | undefined,
-): readonly Sample[] => all.flatMap((one) => single(value(one)).map((sample) => ({ ...sample, labels: [one.name] })))
+const byPool =
+  (value: (pool: MemoryPool) => number | undefined): ServerFamily['read'] =>
+  (snapshot, add) => {
+    for (const pool of live(snapshot).jvmMemoryPools?.value ?? []) add(value(pool), pool.name)
+  }
+
+const byCollector =
+  (value: (collector: GarbageCollector) => number | undefined): ServerFamily['read'] =>
+  (snapshot, add) => {
+    for (const collector of live(snapshot).jvmGarbageCollectors?.value ?? []) add(value(collector), collector.name)
+  }
 
 export const jvm: readonly ServerFamily[] = [
   {
@@ -15,7 +20,7 @@ export const jvm: readonly ServerFamily[] = [
     help: "Memory in use in the memory pool of the server's JVM, in bytes.",
     labels: ['pool'],
     perPoll: true,
-    read: (snapshot) => named(pools(snapshot), ({ usedBytes }) => usedBytes),
+    read: byPool(({ usedBytes }) => usedBytes),
   },
   {
     name: 'minecraft_jvm_memory_max_bytes',
@@ -23,7 +28,7 @@ export const jvm: readonly ServerFamily[] = [
     help: "Maximum size of the memory pool of the server's JVM, in bytes; absent if it has no limit.",
     labels: ['pool'],
     perPoll: true,
-    read: (snapshot) => named(pools(snapshot), ({ maxBytes }) => maxBytes),
+    read: byPool(({ maxBytes }) => maxBytes),
   },
   {
     name: 'minecraft_jvm_gc_collections_total',
@@ -31,7 +36,7 @@ export const jvm: readonly ServerFamily[] = [
     help: "Garbage collections since the server's JVM started.",
     labels: ['gc'],
     perPoll: true,
-    read: (snapshot) => named(collectors(snapshot), ({ collections }) => collections),
+    read: byCollector(({ collections }) => collections),
   },
   {
     name: 'minecraft_jvm_gc_seconds_total',
@@ -39,7 +44,7 @@ export const jvm: readonly ServerFamily[] = [
     help: "Time spent in garbage collections since the server's JVM started, in seconds.",
     labels: ['gc'],
     perPoll: true,
-    read: (snapshot) => named(collectors(snapshot), ({ seconds }) => seconds),
+    read: byCollector(({ seconds }) => seconds),
   },
   {
     name: 'minecraft_jvm_threads',
@@ -47,6 +52,6 @@ export const jvm: readonly ServerFamily[] = [
     help: "Live threads of the server's JVM.",
     labels: [],
     perPoll: true,
-    read: (snapshot) => single(live(snapshot).jvmThreads?.value),
+    read: (snapshot, add) => add(live(snapshot).jvmThreads?.value),
   },
 ]

@@ -1,5 +1,5 @@
 import type { LiveMetrics } from '../../src/part-metrics.ts'
-import { type Family, single } from './family.ts'
+import type { Family } from './family.ts'
 
 export const live: readonly Family<LiveMetrics>[] = [
   {
@@ -7,20 +7,20 @@ export const live: readonly Family<LiveMetrics>[] = [
     type: 'gauge',
     help: 'Clients connected to the event stream, including those of the status page.',
     labels: [],
-    read: ({ events }) => single(events().clients),
+    read: ({ events }, add) => add(events().clients),
   },
   {
     name: 'tickwarden_event_clients_dropped_total',
     type: 'counter',
     help: 'Event clients dropped since the service started because they read too slowly.',
     labels: [],
-    read: ({ events }) => single(events().dropped),
+    read: ({ events }, add) => add(events().dropped),
   },
   {
     name: 'tickwarden_history_bytes',
     type: 'gauge',
     help: 'Memory used by the history of all servers, in bytes.',
     labels: [],
-    read: ({ historyBytes }) => single(historyBytes()),
+    read: ({ historyBytes }, add) => add(historyBytes()),
   },
 ]

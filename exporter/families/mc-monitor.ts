@@ -53,12 +53,11 @@ export function mcMonitor({ settingsOf }: Pick<Fleet, 'settingsOf'>): Unlabelled
     type: 'gauge',
     help,
     labels,
-    read(snapshot) {
+    read(snapshot, add) {
       const [address, status] = [statusAddress(snapshot), statusOf(snapshot)]
-      if (address === undefined || status === undefined || status.state === 'pending') return []
+      if (address === undefined || status === undefined || status.state === 'pending') return
       const reply = status.state === 'ok' ? replyOf(snapshot, address[2]) : undefined
-      const known = value(reply, status)
-      return known === undefined ? [] : [{ labels: [...address, reply?.version ?? ''], value: known }]
+      add(value(reply, status), ...address, reply?.version ?? '')
     },
   })
 

@@ -1,4 +1,4 @@
-import { type ServerFamily, single } from './family.ts'
+import type { ServerFamily } from './family.ts'
 
 export const overload: readonly ServerFamily[] = [
   {
@@ -7,7 +7,7 @@ export const overload: readonly ServerFamily[] = [
     help: 'Warnings in the server log that the server cannot keep up, since the service started reading the log.',
     labels: [],
     perPoll: false,
-    read: ({ fields }) => single(fields.overloadWarnings?.value),
+    read: ({ fields }, add) => add(fields.overloadWarnings?.value),
   },
   {
     name: 'minecraft_overload_skipped_ticks_total',
@@ -15,6 +15,6 @@ export const overload: readonly ServerFamily[] = [
     help: 'Ticks that the server fell behind, according to these warnings.',
     labels: [],
     perPoll: false,
-    read: ({ fields }) => single(fields.overloadSkippedTicks?.value),
+    read: ({ fields }, add) => add(fields.overloadSkippedTicks?.value),
   },
 ]

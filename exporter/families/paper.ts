@@ -7,7 +7,9 @@ export const paper: readonly ServerFamily[] = [
     help: 'Ticks per second averaged over the window by Paper itself.',
     labels: ['window'],
     perPoll: true,
-    read: (snapshot) =>
-      Object.entries(live(snapshot).paperTickRates?.value ?? {}).map(([window, value]) => ({ labels: [window], value })),
+    read(snapshot, add) {
+      const rates = live(snapshot).paperTickRates?.value
+      if (rates !== undefined) for (const [window, rate] of Object.entries(rates)) add(rate, window)
+    },
   },
 ]

@@ -1,4 +1,4 @@
-import { live, type ServerFamily, single } from './family.ts'
+import { live, type ServerFamily } from './family.ts'
 
 export const players: readonly ServerFamily[] = [
   {
@@ -7,7 +7,7 @@ export const players: readonly ServerFamily[] = [
     help: 'Players online as reported by the server.',
     labels: [],
     perPoll: true,
-    read: (snapshot) => single(live(snapshot).playersOnline?.value),
+    read: (snapshot, add) => add(live(snapshot).playersOnline?.value),
   },
   {
     name: 'minecraft_players_max',
@@ -15,7 +15,7 @@ export const players: readonly ServerFamily[] = [
     help: 'Maximum number of players as reported by the server.',
     labels: [],
     perPoll: true,
-    read: (snapshot) => single(live(snapshot).playersMax?.value),
+    read: (snapshot, add) => add(live(snapshot).playersMax?.value),
   },
   {
     name: 'minecraft_player_joins_total',
@@ -23,7 +23,7 @@ export const players: readonly ServerFamily[] = [
     help: 'Players that joined since the service started; requires the full player list or the server log.',
     labels: [],
     perPoll: false,
-    read: ({ joins }) => single(joins),
+    read: ({ joins }, add) => add(joins),
   },
   {
     name: 'minecraft_player_leaves_total',
@@ -31,6 +31,6 @@ export const players: readonly ServerFamily[] = [
     help: 'Players that left since the service started; requires the full player list or the server log.',
     labels: [],
     perPoll: false,
-    read: ({ leaves }) => single(leaves),
+    read: ({ leaves }, add) => add(leaves),
   },
 ]

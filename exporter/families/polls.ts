@@ -1,4 +1,4 @@
-import { live, type ServerFamily, single } from './family.ts'
+import { live, type ServerFamily } from './family.ts'
 
 export const polls: readonly ServerFamily[] = [
   {
@@ -7,7 +7,7 @@ export const polls: readonly ServerFamily[] = [
     help: 'Round-trip time of the status ping in the last poll, in seconds.',
     labels: [],
     perPoll: true,
-    read: (snapshot) => single(live(snapshot).latency?.value),
+    read: (snapshot, add) => add(live(snapshot).latency?.value),
   },
   {
     name: 'minecraft_source_up',
@@ -15,10 +15,9 @@ export const polls: readonly ServerFamily[] = [
     help: '1 if the source answered in the last poll, 0 if not.',
     labels: ['source'],
     perPoll: true,
-    read: ({ sources }) =>
-      sources
-        .filter(({ state }) => state !== 'pending')
-        .map(({ source, state }) => ({ labels: [source], value: state === 'failed' ? 0 : 1 })),
+    read({ sources }, add) {
+      for (const { source, state } of sources) if (state !== 'pending') add(state !== 'failed', source)
+    },
   },
   {
     name: 'minecraft_source_duration_seconds',
@@ -26,8 +25,9 @@ export const polls: readonly ServerFamily[] = [
     help: 'Duration of the last poll of the source, in seconds.',
     labels: ['source'],
     perPoll: true,
-    read: ({ sources }) =>
-      sources.flatMap(({ source, duration }) => (duration === undefined ? [] : [{ labels: [source], value: duration }])),
+    read({ sources }, add) {
+      for (const { source, duration } of sources) add(duration, source)
+    },
   },
   {
     name: 'minecraft_poll_duration_seconds',
@@ -35,7 +35,7 @@ export const polls: readonly ServerFamily[] = [
     help: 'Duration of the last poll of all sources, in seconds.',
     labels: [],
     perPoll: true,
-    read: ({ pollDuration }) => single(pollDuration),
+    read: ({ pollDuration }, add) => add(pollDuration),
   },
   {
     name: 'minecraft_last_poll_timestamp_seconds',
@@ -43,7 +43,7 @@ export const polls: readonly ServerFamily[] = [
     help: 'Unix time at which the last poll ended, successful or not, in seconds.',
     labels: [],
     perPoll: true,
-    read: ({ lastPollAt }) => single(lastPollAt && lastPollAt / 1000),
+    read: ({ lastPollAt }, add) => add(lastPollAt && lastPollAt / 1000),
   },
   {
     name: 'minecraft_last_successful_poll_timestamp_seconds',
@@ -51,7 +51,7 @@ export const polls: readonly ServerFamily[] = [
     help: 'Unix time of the last successful contact with the server, in seconds.',
     labels: [],
     perPoll: true,
-    read: ({ lastContact }) => single(lastContact && lastContact.wall / 1000),
+    read: ({ lastContact }, add) => add(lastContact && lastContact.wall / 1000),
   },
   {
     name: 'minecraft_polls_total',
@@ -59,6 +59,8 @@ export const polls: readonly ServerFamily[] = [
     help: 'Polls since the service started, by outcome: ok, or why the server could not be reached.',
     labels: ['outcome'],
     perPoll: false,
-    read: ({ polls: counts }) => Object.entries(counts).map(([outcome, value]) => ({ labels: [outcome], value })),
+    read({ polls: counts }, add) {
+      for (const outcome in counts) add(counts[outcome as keyof typeof counts], outcome)
+    },
   },
 ]

@@ -1,5 +1,5 @@
 import type { PhaseDuration } from '../../src/game/phases.ts'
-import { type Family, flag, single } from './family.ts'
+import type { Family } from './family.ts'
 
 /** The outcome of one probe. */
 export interface Probed {
@@ -15,20 +15,22 @@ export const probed: readonly Family<Probed>[] = [
     type: 'gauge',
     help: 'Duration of a phase of polling the source, in seconds; absent for phases that the source does not have or has not reached.',
     labels: ['source', 'phase'],
-    read: ({ phases }) => phases.map(({ source, phase, seconds }) => ({ labels: [source, phase], value: seconds })),
+    read({ phases }, add) {
+      for (const { source, phase, seconds } of phases) add(seconds, source, phase)
+    },
   },
   {
     name: 'probe_success',
     type: 'gauge',
     help: '1 if the probe reached the server, 0 if not.',
     labels: [],
-    read: ({ success }) => flag(success),
+    read: ({ success }, add) => add(success),
   },
   {
     name: 'probe_duration_seconds',
     type: 'gauge',
     help: 'Duration of the whole probe, in seconds.',
     labels: [],
-    read: ({ duration }) => single(duration),
+    read: ({ duration }, add) => add(duration),
   },
 ]

@@ -1,5 +1,5 @@
 import type { ReplicaMetrics } from '../../src/part-metrics.ts'
-import { type Family, flag, single } from './family.ts'
+import type { Family } from './family.ts'
 
 export const replica: readonly Family<ReplicaMetrics>[] = [
   {
@@ -7,34 +7,36 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
     type: 'gauge',
     help: 'Servers that this replica polls.',
     labels: [],
-    read: ({ servers }) => single(servers),
+    read: ({ servers }, add) => add(servers),
   },
   {
     name: 'tickwarden_replica_unknown_servers',
     type: 'gauge',
     help: 'Servers that this replica does not poll and of which it has received no snapshot from another replica for STALE_AFTER, so that they are unknown.',
     labels: [],
-    read: ({ unknown }) => single(unknown),
+    read: ({ unknown }, add) => add(unknown),
   },
   {
     name: 'tickwarden_replica_members',
     type: 'gauge',
     help: 'Live replicas, including this one; absent while the shared state (STATE_URL) is unavailable.',
     labels: [],
-    read: ({ members }) => single(members),
+    read: ({ members }, add) => add(members),
   },
   {
     name: 'tickwarden_replica_differing_servers',
     type: 'gauge',
     help: 'Servers of this replica that another replica lists with different settings (settings) or does not list (missing).',
     labels: ['difference'],
-    read: ({ differences = {} }) => Object.entries(differences).map(([kind, value]) => ({ labels: [kind], value })),
+    read({ differences = {} }, add) {
+      for (const [kind, count] of Object.entries(differences)) add(count, kind)
+    },
   },
   {
     name: 'tickwarden_replica_state_up',
     type: 'gauge',
     help: '1 if this replica can use the shared state (STATE_URL), 0 if not.',
     labels: [],
-    read: ({ isStateUp }) => flag(isStateUp),
+    read: ({ isStateUp }, add) => add(isStateUp),
   },
 ]

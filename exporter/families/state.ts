@@ -1,5 +1,5 @@
-import { isAsleep } from '../../src/game/snapshot.ts'
-import { flag, type ServerFamily, single } from './family.ts'
+import { isAsleep, type KnownField } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 export const state: readonly ServerFamily[] = [
   {
@@ -8,7 +8,7 @@ export const state: readonly ServerFamily[] = [
     help: '1 if the last poll reached the server, 0 if not.',
     labels: [],
     perPoll: true,
-    read: ({ up }) => flag(up),
+    read: ({ up }, add) => add(up),
   },
   {
     name: 'minecraft_asleep',
@@ -16,7 +16,7 @@ export const state: readonly ServerFamily[] = [
     help: '1 while a proxy answers for the stopped server (minecraft_up is 0 then), 0 while the server itself answers; absent without MC_ASLEEP_MOTD.',
     labels: [],
     perPoll: true,
-    read: (snapshot) => flag(isAsleep(snapshot)),
+    read: (snapshot, add) => add(isAsleep(snapshot)),
   },
   {
     name: 'minecraft_main_thread_responsive',
@@ -24,7 +24,7 @@ export const state: readonly ServerFamily[] = [
     help: '1 if the main thread of the server answers, 0 if the server accepts connections but its main thread does not answer; absent if no source can check it.',
     labels: [],
     perPoll: true,
-    read: ({ mainThread }) => flag(mainThread?.responsive),
+    read: ({ mainThread }, add) => add(mainThread?.responsive),
   },
   {
     name: 'minecraft_main_thread_delay_seconds',
@@ -32,7 +32,7 @@ export const state: readonly ServerFamily[] = [
     help: 'Response time of the main thread to the last request that runs on it, in seconds; the time so far while there is no response.',
     labels: [],
     perPoll: true,
-    read: ({ mainThread }) => single(mainThread?.delay),
+    read: ({ mainThread }, add) => add(mainThread?.delay),
   },
   {
     name: 'minecraft_world_upgrade_progress',
@@ -40,7 +40,8 @@ export const state: readonly ServerFamily[] = [
     help: 'Progress of the world upgrade, 0 to 1; only while the server upgrades its world.',
     labels: [],
     perPoll: true,
-    read: ({ fields }) => single(fields.worldUpgrade?.value.state === 'running' ? fields.worldUpgrade.value.progress : undefined),
+    read: ({ fields }, add) =>
+      add(fields.worldUpgrade?.value.state === 'running' ? fields.worldUpgrade.value.progress : undefined),
   },
   {
     name: 'minecraft_demo',
@@ -48,7 +49,7 @@ export const state: readonly ServerFamily[] = [
     help: 'Always 1, present only for the built-in demo server, whose values are all simulated.',
     labels: [],
     perPoll: true,
-    read: ({ demo }) => flag(demo),
+    read: ({ demo }, add) => add(demo),
   },
   {
     name: 'minecraft_version_info',
@@ -56,11 +57,11 @@ export const state: readonly ServerFamily[] = [
     help: 'Version and software of the server as labels; always 1, present only while the server is up.',
     labels: ['version', 'protocol', 'software', 'loader', 'edition', 'transport'],
     perPoll: true,
-    read({ up, fields }) {
+    read({ up, fields }, add) {
       const { version, protocol, software, loader, edition, transport } = fields
-      if (up !== true || (version ?? protocol ?? software ?? loader ?? edition) === undefined) return []
-      const labels = [version, protocol, software, loader, edition, transport].map((field) => String(field?.value ?? ''))
-      return [{ labels, value: 1 }]
+      if (up !== true || (version ?? protocol ?? software ?? loader ?? edition) === undefined) return
+      const text = (field?: KnownField<unknown>) => String(field?.value ?? '')
+      add(1, text(version), text(protocol), text(software), text(loader), text(edition), text(transport))
     },
   },
 ]

@@ -1,4 +1,4 @@
-import { live, type ServerFamily, single } from './family.ts'
+import { live, type ServerFamily } from './family.ts'
 
 export const world: readonly ServerFamily[] = [
   {
@@ -7,7 +7,7 @@ export const world: readonly ServerFamily[] = [
     help: 'Day of the world, counted from 0.',
     labels: [],
     perPoll: true,
-    read: (snapshot) => single(live(snapshot).worldDay?.value),
+    read: (snapshot, add) => add(live(snapshot).worldDay?.value),
   },
   {
     name: 'minecraft_world_time_of_day_ticks',
@@ -15,6 +15,6 @@ export const world: readonly ServerFamily[] = [
     help: 'Time of day of the world, 0 to 23999 ticks.',
     labels: [],
     perPoll: true,
-    read: (snapshot) => single(live(snapshot).worldTimeOfDay?.value),
+    read: (snapshot, add) => add(live(snapshot).worldTimeOfDay?.value),
   },
 ]

@@ -99,9 +99,8 @@ it('serves a database and a script that are only added to the lists', async () =
   expect(status[2]).toMatchObject({ kind: 'file', source: 'toys.json', state: 'ready', entries: 2 })
 
   const metrics = { snapshots: service.store.metrics, scripts: service.runs.metrics }
-  const samples = families.flatMap(({ name, read }) =>
-    [...read(metrics)].map(({ labels, value }) => [name, labels?.join(), value]),
-  )
+  const samples: unknown[] = []
+  for (const { name, read } of families) read(metrics, (value, ...labels) => samples.push([name, labels.join(), value]))
   expect(samples).toContainEqual(['tickwarden_snapshot_entries', 'toys', 2])
   expect(samples).toContainEqual(['tickwarden_script_runs_total', 'toys,done', 1])
 

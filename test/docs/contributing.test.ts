@@ -43,7 +43,7 @@ const toy = vi.hoisted(
     help: 'Toys.',
     labels: ['color'],
     perPoll: true,
-    read: () => [{ labels: ['red'], value: 3 }],
+    read: (_, add) => add(3, 'red'),
   }),
 )
 vi.mock('../../exporter/families/index.ts', async (original) => {

@@ -3,6 +3,7 @@ import { get } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
+import type { AddSample } from '../../exporter/families/family.ts'
 import { serverFamilies } from '../../exporter/families/index.ts'
 import { createFleetText } from '../../exporter/fleet-text.ts'
 import { createHttpHistogram } from '../../exporter/http-histogram.ts'
@@ -95,9 +96,9 @@ it('renders no more than is requested', async () => {
   let read = 0
   const families = serverFamilies.map((family) => ({
     ...family,
-    read(from: ServerSnapshot) {
+    read(from: ServerSnapshot, add: AddSample) {
       read++
-      return family.read(from)
+      family.read(from, add)
     },
   }))
   const parts = createFleetText(families).parts(
