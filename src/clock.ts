@@ -8,6 +8,9 @@ export interface Clock {
   after(delay: number, action: () => void): () => void
 }
 
+/** Converts a measured duration from milliseconds to seconds, rounded to microseconds: the other digits are noise. */
+export const toSeconds = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1e6
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),

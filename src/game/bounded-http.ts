@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
 import { type AbortSignalLike, toAbortSignal } from '../abortable.ts'
+import { toSeconds } from '../clock.ts'
 import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 
@@ -72,7 +73,7 @@ export async function requestBounded(
     }
     outgoing.on('error', fail)
     outgoing.on('response', (reply) => {
-      const seconds = (performance.now() - connectedAt) / 1000
+      const seconds = toSeconds(performance.now() - connectedAt)
       const chunks: Buffer[] = []
       let bytes = 0
       reply.on('error', fail)

@@ -19,7 +19,7 @@ function describe(source: SourceName, state: SourceState | undefined): Static<ty
     state: state?.state ?? 'off',
     lastError: failure === undefined ? null : { code: failure.code, message: failure.message, at: moment(failure.at) },
     lastSuccess: state?.lastSuccess === undefined ? null : moment(state.lastSuccess),
-    duration: state?.duration === undefined ? null : Number(state.duration.toFixed(6)),
+    duration: state?.duration ?? null,
     resting: (state?.resting ?? []).map(({ command, until }) => ({ command, until: moment(until) })),
   }
 }
@@ -52,7 +52,7 @@ export function describeSources(
     server,
     state: describeState(snapshot),
     asleep: isAsleep(snapshot) ?? null,
-    mainThread: mainThread ? { responsive: mainThread.responsive, delay: Number(mainThread.delay.toFixed(6)) } : null,
+    mainThread: mainThread ?? null,
     worldUpgrade: upgrade ? { state: upgrade.state, progress: upgrade.progress ?? null } : null,
     proxy: fields.proxy?.value
       ? { software: fields.software?.value ?? '', acceptedVersions: fields.acceptedVersions?.value ?? '' }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import { type Clock, toSeconds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { toSourceError } from '../errors.ts'
 import type { Limiter } from '../names/limiter.ts'
@@ -163,12 +163,12 @@ class SourceWatcher implements Watcher {
       const reading = await this.#running.run(source, deadline)
       if (this.#closed) return false
       hasRecovered = this.#publisher.addPolled(source, reading)
-      this.#states.ok(source, (clock.now() - started) / 1000, reading.failures)
+      this.#states.ok(source, toSeconds(clock.now() - started), reading.failures)
     } catch (thrown) {
       const error = toSourceError(thrown, source.target)
       if (error.code === 'aborted') return false
       this.#publisher.addFailed(source)
-      this.#states.failed(source, (clock.now() - started) / 1000, error)
+      this.#states.failed(source, toSeconds(clock.now() - started), error)
     }
     // The end of the poll, which follows at once, publishes.
     if (this.#running.size > 0) this.#publisher.publishSoon()

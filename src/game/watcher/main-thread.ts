@@ -1,3 +1,4 @@
+import { toSeconds } from '../../clock.ts'
 import type { MainThread } from '../snapshot.ts'
 import type { MainThreadActivity } from '../sources/source.ts'
 
@@ -39,7 +40,7 @@ export function judgeMainThread(
   })
   const waitedMs = Math.max(0, ...waiting.map((one) => one.waitedMs))
   const isLate = waiting.some((one) => one.waitedMs > one.lateAfterMs)
-  if (isLate) return { responsive: false, delay: waitedMs / 1_000 }
+  if (isLate) return { responsive: false, delay: toSeconds(waitedMs) }
   if (newest?.delayMs === undefined || now - lastAnswerAt > staleAfter) return undefined
-  return { responsive: true, delay: Math.max(newest.delayMs, waitedMs) / 1_000 }
+  return { responsive: true, delay: toSeconds(Math.max(newest.delayMs, waitedMs)) }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import { type Clock, toSeconds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { PollSettings } from '../server.ts'
 import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
@@ -126,7 +126,7 @@ class SnapshotPublisher implements Publisher {
       const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
       this.#polls = Object.freeze({ ...this.#polls, [outcome]: (this.#polls[outcome] ?? 0) + 1 })
     }
-    this.#pollDuration = (clock.now() - startedAt) / 1000
+    this.#pollDuration = toSeconds(clock.now() - startedAt)
     this.#lastPollAt = clock.wall()
     this.#publish()
     return up
@@ -179,7 +179,7 @@ class SnapshotPublisher implements Publisher {
     const { clock } = this.#options
     const contactBefore = this.#lastContact?.at
     if (isNetwork(source) && (contactBefore === undefined || at > contactBefore)) {
-      this.#lastContact = { at, wall: clock.wall() - (clock.now() - at) }
+      this.#lastContact = { at, wall: Math.round(clock.wall() - (clock.now() - at)) }
     }
     const wasDown = this.#reachability.reached(source)
     if (wasDown && contactBefore !== undefined) {

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import { type AbortSignalLike, abortable } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
+import { type Clock, toSeconds } from '../../../clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { findSrvRecords } from '../../names/srv-records.ts'
@@ -159,7 +159,7 @@ class JavaReader implements StatusReader {
     if (hasPong === false) this.#addPeculiarities().pongMissed(this.#clock.now())
     else if (hasPong) this.#peculiarities?.pongReceived()
     // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
-    const own = { port, latency: latency / 1_000 }
+    const own = { port, latency: toSeconds(latency) }
     return Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
   }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { toSeconds } from '../../../clock.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { stripFormatting } from '../../protocol/text.ts'
@@ -40,6 +41,6 @@ export async function readLegacyStatus(connect: () => Socket, options: GuardOpti
     playersMax: players.max,
     ...(players.online === 0 && { players: { players: [], complete: true } }),
     ...(address !== undefined && { ip: address }),
-    latency: latency / 1_000,
+    latency: toSeconds(latency),
   }
 }

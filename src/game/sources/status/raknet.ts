@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { AbortSignalLike } from '../../../abortable.ts'
+import { toSeconds } from '../../../clock.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAddressRacer } from '../../names/address-racer.ts'
@@ -45,7 +46,7 @@ export function createRakNetReader(
       transport: 'raknet' as const,
       ip: address.address,
       port,
-      latency: (received - sentAt) / 1_000,
+      latency: toSeconds(received - sentAt),
     }
   }
 
