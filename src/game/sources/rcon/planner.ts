@@ -220,8 +220,10 @@ function overdueMs({ plannedAt, reader }: CommandState, now: number): number {
 
 /** Logs a reply that was not understood, once per command and truncated. */
 export function logOnce(log: Log, server: string): (command: RconCommand, text: string) => void {
-  const seen = new Set<RconCommand>()
+  /** Created for the first reply: most servers send none. */
+  let seen: Set<RconCommand> | undefined
   return (command, text) => {
+    seen ??= new Set()
     if (seen.has(command)) return
     seen.add(command)
     const shown = JSON.stringify(text.slice(0, 200))
