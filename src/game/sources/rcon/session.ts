@@ -1,6 +1,7 @@
 import type { AbortSignalLike } from '../../../abortable.ts'
+import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import { addressesOf, systemNetwork } from '../../network.ts'
+import { addressesOf, type Network, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
 import type { ConnectBackoff, SourceContext } from '../source.ts'
@@ -32,7 +33,8 @@ export const createRconSession = (settings: RconSettings, context: SourceContext
 /** A class to save memory, as in `watcher/reachability.ts`. */
 class KeptSession implements RconSession {
   readonly #settings: RconSettings
-  readonly #context: SourceContext
+  readonly #clock: Clock
+  readonly #network: Network
   readonly #phases: PhaseTimer | undefined
   readonly #target: string
   readonly #backoff: ConnectBackoff | undefined
@@ -40,12 +42,17 @@ class KeptSession implements RconSession {
   #current: RconConnection | undefined
   #closed = false
 
-  constructor(settings: RconSettings, context: SourceContext, phases: PhaseTimer | undefined) {
+  constructor(
+    settings: RconSettings,
+    { clock, network = systemNetwork, connectBackoff }: SourceContext,
+    phases: PhaseTimer | undefined,
+  ) {
     this.#settings = settings
-    this.#context = context
+    this.#clock = clock
+    this.#network = network
     this.#phases = phases
     this.#target = formatHostPort(settings.address)
-    this.#backoff = context.connectBackoff?.('rcon', this.#target, settings.password)
+    this.#backoff = connectBackoff?.('rcon', this.#target, settings.password)
   }
 
   async connection(signal: AbortSignalLike): Promise<RconConnection> {
@@ -76,7 +83,7 @@ class KeptSession implements RconSession {
 
   async #connect(signal: AbortSignalLike): Promise<RconConnection> {
     const { address, password } = this.#settings
-    const { clock, network = systemNetwork } = this.#context
+    const network = this.#network
     const target = this.#target
     const phases = this.#phases
     const addresses = await addressesOf(address.host, network, signal)
@@ -88,7 +95,7 @@ class KeptSession implements RconSession {
     socket.once('connect', () => {
       isConnected = true
     })
-    const connection = new RconConnection({ socket, target, clock, replyEnd: this.#replyEnd, phases })
+    const connection = new RconConnection({ socket, target, clock: this.#clock, replyEnd: this.#replyEnd, phases })
     this.#current = connection
     try {
       await connection.login(password)
