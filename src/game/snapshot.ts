@@ -86,7 +86,7 @@ const none: ReadonlySet<SourceName> = new Set()
 
 /**
  * Number of keys that can be added to an empty object one by one before V8 turns it into a hash table of 1.6 kB. A copy of that takes
- * 300 bytes (`npm run bench -- fleet --rcon=2000`); a copy of any other object would have a hidden class of its own, of 400 bytes.
+ * 300 bytes (`npm run bench -- fleet --rcon=2000`); a copy of any other object would have a separate hidden class of 400 bytes.
  */
 const maxAdded = 19
 
