@@ -8,7 +8,7 @@ import type { PollSettings, ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
-import { createConnectBackoffs, createServerBackoffs } from './watcher/connect-backoff.ts'
+import { createConnectBackoffs, createServerBackoffs, type ServerBackoffs } from './watcher/connect-backoff.ts'
 import { createWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
@@ -135,7 +135,8 @@ export function createFleet(options: FleetOptions): Fleet {
     isProbe: boolean,
   ): Watcher => {
     const timed = isProbe ? clock : wheel
-    const ownBackoffs = createServerBackoffs(backoffs, isProbe)
+    /** Created with the first persistent connection: most servers have none. */
+    let own: ServerBackoffs | undefined
     return createWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
@@ -146,7 +147,7 @@ export function createFleet(options: FleetOptions): Fleet {
       random,
       limit,
       onPollStart: pollStarted,
-      onRecovery: ownBackoffs.endPauses,
+      onRecovery: () => own?.endPauses(),
       sources: (push, requestPoll) =>
         createSources(server, {
           clock: timed,
@@ -154,7 +155,10 @@ export function createFleet(options: FleetOptions): Fleet {
           random,
           push,
           requestPoll,
-          connectBackoff: ownBackoffs.acquire,
+          connectBackoff(source, target, secret) {
+            own ??= createServerBackoffs(backoffs, isProbe)
+            return own.acquire(source, target, secret)
+          },
           ...(isProbe && { isProbe }),
           ...context,
         }),

@@ -65,24 +65,31 @@ class StoredSessions implements Sessions {
   #count = 0
   /** Positions of the open sessions. Created for the first one: most servers have no source of the full list. */
   #open: Map<string, number> | undefined
-  #previous: ReadonlySet<string> | undefined
+  /** The last list: that of the last snapshot, so that it takes no extra memory. */
+  #previous: readonly Player[] | undefined
   #lastAt = Number.NEGATIVE_INFINITY
   #changes: SessionChange[] | undefined
 
   observe(players: readonly Player[], at: number): void {
+    const isContinued = Math.abs(at - this.#lastAt) <= maxGap
+    // Most polls find the same list.
+    if (!isContinued || players !== this.#previous) this.#compare(players, at, isContinued)
+    this.#previous = players
+    this.#lastAt = at
+  }
+
+  /** Records who joined and left since the last list. */
+  #compare(players: readonly Player[], at: number, isContinued: boolean): void {
     const list = players.map(({ name, id = '' }) => ({ name: shorten(name), id }))
     const now = new Set(list.map(({ name }) => name))
-    const isContinued = Math.abs(at - this.#lastAt) <= maxGap
     const open = [...(this.#open?.keys() ?? [])]
-    const before = this.#previous ?? new Set(open)
+    const before = new Set(this.#previous?.map(({ name }) => shorten(name)) ?? open)
     const ended = isContinued ? [...before].filter((name) => !now.has(name)) : open
     const knownAt = isContinued && this.#previous !== undefined ? at : Number.NaN
     for (const name of ended) this.#record({ kind: 'leave', name, at: knownAt })
     for (const { name, id } of list) {
       if (!(isContinued && before.has(name))) this.#record({ kind: 'join', name, id, at: knownAt })
     }
-    this.#previous = now
-    this.#lastAt = at
   }
 
   restore(change: SessionChange): void {

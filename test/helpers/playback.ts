@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path'
 import { WebSocketServer } from 'ws'
 import { createFrameReader } from '../../src/game/protocol/frames.ts'
-import { createRconDecoder, encodeRconPacket, maxPacketLength, rconType } from '../../src/game/protocol/rcon.ts'
+import { createRconDecoder, decodeChunk, encodeRconPacket, maxPacketLength, rconType } from '../../src/game/protocol/rcon.ts'
 import type { GivenSources } from '../../src/game/server.ts'
 
 interface Fixture {
@@ -60,10 +60,10 @@ const playRcon = (answers: Answers) =>
   listen((socket) => {
     const decoder = createRconDecoder()
     socket.on('data', (chunk: Buffer) => {
-      for (const { id, type, body } of decoder.push(chunk)) {
+      for (const { id, type, body } of decodeChunk(decoder, chunk)) {
         const request = type === rconType.login ? 'login' : type === rconType.endMark ? 'end mark' : body
         for (const bytes of answers.get(request) ?? []) {
-          const [packet] = [...createRconDecoder().push(bytes)]
+          const [packet] = [...decodeChunk(createRconDecoder(), bytes)]
           socket.write(encodeRconPacket({ ...packet!, id: packet!.id === -1 ? -1 : id }, maxPacketLength))
         }
       }

@@ -1,6 +1,7 @@
 import { parsePlayerList } from '../../game/protocol/player-list.ts'
 import {
   createRconDecoder,
+  decodeChunk,
   encodeRconPacket,
   fullPiece,
   maxPacketLength,
@@ -17,7 +18,7 @@ interface RconExchange {
 
 function packetsIn(chunks: readonly Buffer[]): readonly RconPacket[] {
   const decoder = createRconDecoder()
-  return chunks.flatMap((chunk) => [...decoder.push(chunk)])
+  return chunks.flatMap((chunk) => [...decodeChunk(decoder, chunk)])
 }
 
 /** Each request with its replies: packets with the same id, or -1 for a refused login. */

@@ -53,48 +53,75 @@ export function encodeCommand(id: number, command: RconCommand): Buffer {
 export const encodeEndMark = (id: number): Buffer => encodeRconPacket({ id, type: rconType.endMark, body: '' })
 
 export interface RconDecoder {
+  /** Adds received bytes. Call next() until it returns undefined before pushing more; then the chunk may be reused. */
+  push(chunk: Buffer): void
   /**
-   * Adds received bytes and yields the packets that are complete. The chunk is not used after the iteration.
+   * Returns the next packet, or undefined if more bytes are needed.
    * @throws ProtocolError if a length is below 10 or above maxPacketLength, or the closing NULs are missing
    */
-  push(chunk: Buffer): Iterable<RconPacket>
+  next(): RconPacket | undefined
 }
 
-/** Decodes packets in place. Only one that is not whole in its chunk is copied, into a buffer of its checked length. */
-export function createRconDecoder(): RconDecoder {
+/** Pushes a chunk and yields the packets that are complete. Throws like next(). */
+export function* decodeChunk(decoder: RconDecoder, chunk: Buffer): Generator<RconPacket> {
+  decoder.push(chunk)
+  for (let packet = decoder.next(); packet !== undefined; packet = decoder.next()) yield packet
+}
+
+const nothing = Buffer.alloc(0)
+
+export const createRconDecoder = (): RconDecoder => new InPlaceDecoder()
+
+/**
+ * Decodes packets in place. Only one that is not whole in its chunk is copied, into a buffer of its checked length. A class to save
+ * memory: one is created for each connection.
+ */
+class InPlaceDecoder implements RconDecoder {
+  #chunk: Buffer = nothing
+  #offset = 0
   /** The first bytes of a packet: its length field, or the whole packet once its length is known. */
-  let begun: Buffer | undefined
-  let filled = 0
-  return {
-    *push(chunk) {
-      for (let offset = 0; offset < chunk.length; ) {
-        if (begun === undefined) {
-          const end = endOfPacket(chunk, offset)
-          if (end <= chunk.length) {
-            const packet = toPacket(chunk, offset, end)
-            offset = end
-            yield packet
-            continue
-          }
-          begun = Buffer.allocUnsafe(lengthField)
-          filled = 0
+  #begun: Buffer | undefined
+  #filled = 0
+
+  push(chunk: Buffer): void {
+    this.#chunk = chunk
+    this.#offset = 0
+  }
+
+  next(): RconPacket | undefined {
+    const chunk = this.#chunk
+    while (this.#offset < chunk.length) {
+      if (this.#begun === undefined) {
+        const start = this.#offset
+        const end = endOfPacket(chunk, start)
+        if (end <= chunk.length) {
+          this.#offset = end
+          return toPacket(chunk, start, end)
         }
-        const copied = chunk.copy(begun, filled, offset)
-        filled += copied
-        offset += copied
-        if (filled < begun.length) return
-        const end = endOfPacket(begun, 0)
-        if (filled < end) {
-          const whole = Buffer.allocUnsafe(end)
-          begun.copy(whole)
-          begun = whole
-        } else {
-          const whole = begun
-          begun = undefined
-          yield toPacket(whole, 0, end)
-        }
+        this.#begun = Buffer.allocUnsafe(lengthField)
+        this.#filled = 0
       }
-    },
+      const packet = this.#complete(this.#begun)
+      if (packet !== undefined) return packet
+    }
+    this.#chunk = nothing
+    return undefined
+  }
+
+  /** Adds bytes of the chunk to a packet that is not whole. */
+  #complete(begun: Buffer): RconPacket | undefined {
+    const copied = this.#chunk.copy(begun, this.#filled, this.#offset)
+    this.#filled += copied
+    this.#offset += copied
+    if (this.#filled < begun.length) return undefined
+    const end = endOfPacket(begun, 0)
+    if (this.#filled < end) {
+      this.#begun = Buffer.allocUnsafe(end)
+      begun.copy(this.#begun)
+      return undefined
+    }
+    this.#begun = undefined
+    return toPacket(begun, 0, end)
   }
 }
 

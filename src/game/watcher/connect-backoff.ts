@@ -1,4 +1,4 @@
-import { abortable } from '../../abortable.ts'
+import { type AbortSignalLike, abortable } from '../../abortable.ts'
 import type { Clock } from '../../clock.ts'
 import { type SourceError, toSourceError } from '../errors.ts'
 import type { ConnectBackoff, SourceName } from '../sources/source.ts'
@@ -10,6 +10,7 @@ const authPauseMs = 300_000
 
 /** One session's view of the backoff. */
 interface SharedBackoff extends ConnectBackoff {
+  readonly isReleased: boolean
   /** Ends the pause, because the server is reachable again. The pause after a rejected secret remains. */
   endPause(): void
 }
@@ -50,90 +51,114 @@ export function createConnectBackoffs(clock: Clock, random: () => number): Conne
       const shared = all.get(key) ?? { sessions: 0, failures: 0, failure: undefined, isAccepted: false, attempt: undefined }
       all.set(key, shared)
       shared.sessions++
-      let isReleased = false
-
-      function throwIfPaused(): void {
-        // A timer set for the end of the pause may fire up to a millisecond early.
-        if (shared.failure !== undefined && clock.now() + 0.9 < shared.failure.until) throw shared.failure.error
-      }
-
-      function reset(): void {
-        shared.failures = 0
-        shared.failure = undefined
-      }
-
-      function failed(error: SourceError): number {
-        // An error thrown during the pause, or by a cancelled attempt, is not a new failure.
-        const counts = error !== shared.failure?.error && error.code !== 'aborted' && !(isProbe && error.code === 'timeout')
-        if (counts) {
-          shared.failures++
-          if (error.code === 'auth') shared.isAccepted = false
-          const pause = error.code === 'auth' ? authPauseMs : withJitter(backoffMs(shared.failures, pauses), 0.5, random)
-          shared.failure = { error, until: clock.now() + pause }
-        }
-        return shared.failure?.until ?? clock.now()
-      }
-
-      return {
-        async attempt(connect, signal) {
-          throwIfPaused()
-          while (!shared.isAccepted && shared.attempt !== undefined) {
-            await abortable(shared.attempt, signal)
-            throwIfPaused()
-          }
-          const attempt = connect().catch((thrown: unknown) => {
-            const error = toSourceError(thrown, target)
-            failed(error)
-            throw error
-          })
-          const ended = attempt.then(
-            () => {
-              shared.isAccepted = true
-            },
-            () => {},
-          )
-          shared.attempt = ended
-          try {
-            return await attempt
-          } finally {
-            if (shared.attempt === ended) shared.attempt = undefined
-          }
-        },
-        failed,
-        succeeded: reset,
-        endPause() {
-          if (shared.failure?.error.code !== 'auth') reset()
-        },
-        release() {
-          if (isReleased) return
-          isReleased = true
-          shared.sessions--
-          if (shared.sessions === 0) all.delete(key)
-        },
-      }
+      return new SessionBackoff({ clock, random, target, isProbe, all, key, shared })
     },
   }
 }
 
+interface SessionBackoffOptions {
+  readonly clock: Clock
+  /** 0 <= n < 1, for jitter. */
+  readonly random: () => number
+  readonly target: string
+  readonly isProbe: boolean
+  readonly all: Map<string, Shared>
+  /** The key of `shared` in `all`. */
+  readonly key: string
+  readonly shared: Shared
+}
+
+/** A class to save memory, as in `reachability.ts`. */
+class SessionBackoff implements SharedBackoff {
+  readonly #options: SessionBackoffOptions
+  #isReleased = false
+
+  constructor(options: SessionBackoffOptions) {
+    this.#options = options
+  }
+
+  get isReleased(): boolean {
+    return this.#isReleased
+  }
+
+  async attempt<T>(connect: () => Promise<T>, signal: AbortSignalLike): Promise<T> {
+    const { shared, target } = this.#options
+    this.#throwIfPaused()
+    while (!shared.isAccepted && shared.attempt !== undefined) {
+      await abortable(shared.attempt, signal)
+      this.#throwIfPaused()
+    }
+    const attempt = connect().catch((thrown: unknown) => {
+      const error = toSourceError(thrown, target)
+      this.failed(error)
+      throw error
+    })
+    const ended = attempt.then(
+      () => {
+        shared.isAccepted = true
+      },
+      () => {},
+    )
+    shared.attempt = ended
+    try {
+      return await attempt
+    } finally {
+      if (shared.attempt === ended) shared.attempt = undefined
+    }
+  }
+
+  failed(error: SourceError): number {
+    const { clock, random, isProbe, shared } = this.#options
+    // An error thrown during the pause, or by a cancelled attempt, is not a new failure.
+    const counts = error !== shared.failure?.error && error.code !== 'aborted' && !(isProbe && error.code === 'timeout')
+    if (counts) {
+      shared.failures++
+      if (error.code === 'auth') shared.isAccepted = false
+      const pause = error.code === 'auth' ? authPauseMs : withJitter(backoffMs(shared.failures, pauses), 0.5, random)
+      shared.failure = { error, until: clock.now() + pause }
+    }
+    return shared.failure?.until ?? clock.now()
+  }
+
+  succeeded(): void {
+    const { shared } = this.#options
+    shared.failures = 0
+    shared.failure = undefined
+  }
+
+  endPause(): void {
+    if (this.#options.shared.failure?.error.code !== 'auth') this.succeeded()
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    const { all, key, shared } = this.#options
+    shared.sessions--
+    if (shared.sessions === 0) all.delete(key)
+  }
+
+  #throwIfPaused(): void {
+    const { clock, shared } = this.#options
+    // A timer set for the end of the pause may fire up to a millisecond early.
+    if (shared.failure !== undefined && clock.now() + 0.9 < shared.failure.until) throw shared.failure.error
+  }
+}
+
+const noSessions: readonly SharedBackoff[] = []
+
 /** @param isProbe as for `acquire` of `all` */
 export function createServerBackoffs(all: ConnectBackoffs, isProbe: boolean): ServerBackoffs {
-  /** Created with the first session: most servers have none. */
-  let sessions: Set<SharedBackoff> | undefined
+  /** Few, and most servers have none: an array takes less memory than a Set. */
+  let sessions = noSessions
   return {
     acquire(source, target, secret) {
       const backoff = all.acquire(source, target, secret, isProbe)
-      sessions ??= new Set()
-      sessions.add(backoff)
-      return {
-        ...backoff,
-        release() {
-          sessions?.delete(backoff)
-          backoff.release()
-        },
-      }
+      sessions = sessions.filter(({ isReleased }) => !isReleased).concat(backoff)
+      return backoff
     },
     endPauses() {
-      for (const backoff of sessions ?? []) backoff.endPause()
+      for (const backoff of sessions) if (!backoff.isReleased) backoff.endPause()
     },
   }
 }

@@ -1,9 +1,19 @@
+import type { Player } from '../fields.ts'
 import type { KnownFields } from '../snapshot.ts'
 
 export interface PlayerCounter {
   /** Compares the online players with those of the previous call. */
   update(fields: KnownFields): void
   counts(): { readonly joins?: number; readonly leaves?: number }
+}
+
+/**
+ * Returns the number of players in `list` who are not in `other`. By name: not every source provides ids, and the source of the list
+ * may change at any time.
+ */
+function countMissing(list: readonly Player[], other: readonly Player[]): number {
+  const names = new Set(other.map(({ name }) => name))
+  return new Set(list.flatMap(({ name }) => (names.has(name) ? [] : name))).size
 }
 
 /**
@@ -14,7 +24,8 @@ export const createPlayerCounter = (): PlayerCounter => new ListCounter()
 
 /** A class to save memory, as in `reachability.ts`. */
 class ListCounter implements PlayerCounter {
-  #previous: ReadonlySet<string> | undefined
+  /** The previous full list: the one of the last snapshot, so that it takes no extra memory. */
+  #previous: readonly Player[] | undefined
   #logged: { readonly joins: number; readonly leaves: number } | undefined
   #joins: number | undefined
   #leaves: number | undefined
@@ -24,14 +35,11 @@ class ListCounter implements PlayerCounter {
     const list = fields.players?.source === 'status' ? undefined : fields.players?.value
     const log = fields.logJoins === undefined ? undefined : { joins: fields.logJoins.value, leaves: fields.logLeaves?.value ?? 0 }
     if (list?.complete) {
-      // By name: not every source provides ids, and the source of the list may change at any time.
-      const before = this.#previous
-      const now = new Set(list.players.map(({ name }) => name))
-      this.#add(
-        before === undefined ? 0 : [...now].filter((name) => !before.has(name)).length,
-        before === undefined ? 0 : [...before].filter((name) => !now.has(name)).length,
-      )
-      this.#previous = now
+      const before = this.#previous ?? list.players
+      this.#previous = list.players
+      // Most polls find the same list.
+      if (before === list.players) this.#add(0, 0)
+      else this.#add(countMissing(list.players, before), countMissing(before, list.players))
     } else if (log !== undefined) {
       // Events already counted from lists are in the log too. A new log starts at 0.
       const from = this.#logged ?? (this.#joins === undefined ? { joins: 0, leaves: 0 } : log)

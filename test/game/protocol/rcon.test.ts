@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ProtocolError } from '../../../src/game/protocol/error.ts'
 import {
   createRconDecoder,
+  decodeChunk,
   encodeCommand,
   encodeEndMark,
   encodeLogin,
@@ -14,7 +15,7 @@ import { isRconCommand, rconCommands } from '../../../src/game/protocol/rcon-com
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 const decode = (...chunks: readonly Buffer[]) => {
   const decoder = createRconDecoder()
-  return chunks.flatMap((chunk) => [...decoder.push(chunk)])
+  return chunks.flatMap((chunk) => [...decodeChunk(decoder, chunk)])
 }
 const int32 = (value: number) => {
   const buffer = Buffer.alloc(4)
@@ -88,7 +89,7 @@ describe('packets that arrive', () => {
       const decoder = createRconDecoder()
       const decoded = [wire.subarray(0, cut), wire.subarray(cut)].flatMap((part) => {
         const chunk = Buffer.from(part)
-        const packets = [...decoder.push(chunk)]
+        const packets = [...decodeChunk(decoder, chunk)]
         chunk.fill(0xff)
         return packets
       })

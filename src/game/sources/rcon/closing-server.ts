@@ -14,27 +14,39 @@ export interface ClosingServer {
 }
 
 /** @param log called after the first closed connection, after the second one, and when a connection stays open again */
-export function createClosingServer(clock: Clock, log: (text: string) => void): ClosingServer {
-  let closesUntil = Number.NEGATIVE_INFINITY
-  /** Consecutive connections that were closed after one reply. */
-  let closed = 0
-  let logged = 0
+export const createClosingServer = (clock: Clock, log: (text: string) => void): ClosingServer => new CountingServer(clock, log)
 
-  return {
-    closesEach: () => clock.now() < closesUntil,
-    closedAfterReply() {
-      closed++
-      // A single one may have been closed by a restart or a network failure.
-      if (closed > 1) closesUntil = clock.now() + rememberMs
-      if (closed <= logged || logged === 2) return
-      logged = closed
-      if (logged === 1) log('closed the connection after one reply; the next command gets a new connection')
-      else log('closes the connection after each reply; each command gets a new connection')
-    },
-    keptOpen() {
-      closed = 0
-      if (logged === 2) log('keeps the connection open after a reply again')
-      logged = 0
-    },
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class CountingServer implements ClosingServer {
+  readonly #clock: Clock
+  readonly #log: (text: string) => void
+  #closesUntil = Number.NEGATIVE_INFINITY
+  /** Consecutive connections that were closed after one reply. */
+  #closed = 0
+  #logged = 0
+
+  constructor(clock: Clock, log: (text: string) => void) {
+    this.#clock = clock
+    this.#log = log
+  }
+
+  closesEach(): boolean {
+    return this.#clock.now() < this.#closesUntil
+  }
+
+  closedAfterReply(): void {
+    this.#closed++
+    // A single one may have been closed by a restart or a network failure.
+    if (this.#closed > 1) this.#closesUntil = this.#clock.now() + rememberMs
+    if (this.#closed <= this.#logged || this.#logged === 2) return
+    this.#logged = this.#closed
+    if (this.#logged === 1) this.#log('closed the connection after one reply; the next command gets a new connection')
+    else this.#log('closes the connection after each reply; each command gets a new connection')
+  }
+
+  keptOpen(): void {
+    this.#closed = 0
+    if (this.#logged === 2) this.#log('keeps the connection open after a reply again')
+    this.#logged = 0
   }
 }

@@ -11,12 +11,17 @@ export interface CommandDuration {
   fits(remainingMs: number): boolean
 }
 
-export function createCommandDuration(): CommandDuration {
-  let expectedMs = 0
-  return {
-    measured(ms) {
-      expectedMs = Math.max(ms, expectedMs * decay)
-    },
-    fits: (remainingMs) => expectedMs * margin < remainingMs,
+export const createCommandDuration = (): CommandDuration => new ExpectedDuration()
+
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class ExpectedDuration implements CommandDuration {
+  #expectedMs = 0
+
+  measured(ms: number): void {
+    this.#expectedMs = Math.max(ms, this.#expectedMs * decay)
+  }
+
+  fits(remainingMs: number): boolean {
+    return this.#expectedMs * margin < remainingMs
   }
 }

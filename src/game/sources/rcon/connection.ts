@@ -147,8 +147,8 @@ export class RconConnection {
   #take(chunk: Buffer): void {
     const at = this.#clock.now()
     try {
-      for (const packet of this.#decoder.push(chunk)) {
-        if (this.#failure) return
+      this.#decoder.push(chunk)
+      for (let packet = this.#decoder.next(); packet !== undefined && !this.#failure; packet = this.#decoder.next()) {
         this.#route(packet, at)
       }
     } catch (error) {

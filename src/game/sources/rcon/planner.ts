@@ -68,6 +68,8 @@ export class CommandPlanner {
   /** Milliseconds between polls: the shorter of the last two intervals, so that an outage is ignored. */
   #pollEvery = 0
   #lastGap = Number.POSITIVE_INFINITY
+  /** Milliseconds until all commands that are not sent in every poll had their turn. */
+  #turnMs = 0
 
   /** @param notUnderstood called with a reply that is neither understood nor the error for an unknown command */
   constructor(unanswered: UnansweredCommands, notUnderstood: (command: RconCommand, text: string) => void) {
@@ -81,6 +83,7 @@ export class CommandPlanner {
     const planned: PlannedCommand[] = []
     const others: PlannedCommand[] = []
     const usable = this.#usable(now)
+    this.#turnMs = this.#turnOf(usable)
     for (const one of usable) {
       if (now - one.state.plannedAt < pauseMs(one.state)) continue
       if (one.state.reader.isInEveryPoll) planned.push(one)
@@ -143,7 +146,6 @@ export class CommandPlanner {
 
   /** Returns the fields of the last reply to every command, except those that were dropped. */
   fields(): RconFields {
-    const turnMs = this.#turnMs(this.#plannedAt ?? 0)
     const fields: { [K in FieldName]?: unknown } = {}
     const readAt: { [K in FieldName]?: number } = {}
     const readEvery: { [K in FieldName]?: number } = {}
@@ -154,7 +156,7 @@ export class CommandPlanner {
         if (name in fields) continue
         fields[name] = state.fields[name]
         readAt[name] = state.readAt
-        if (!state.reader.isInEveryPoll) readEvery[name] = Math.max(state.reader.intervalMs, turnMs)
+        if (!state.reader.isInEveryPoll) readEvery[name] = Math.max(state.reader.intervalMs, this.#turnMs)
       }
     }
     return { fields: fields as RconFields['fields'], readAt, readEvery }
@@ -201,9 +203,8 @@ export class CommandPlanner {
     return undefined
   }
 
-  /** Returns the milliseconds until all commands that are not sent in every poll had their turn. */
-  #turnMs(now: number): number {
-    const usable = this.#usable(now)
+  /** Returns the milliseconds until all of these commands that are not sent in every poll had their turn. */
+  #turnOf(usable: readonly PlannedCommand[]): number {
     const others = usable.filter(({ state }) => !state.reader.isInEveryPoll).length
     const slots = Math.max(1, maxCommands - (usable.length - others))
     return Math.ceil(others / slots) * this.#pollEvery
@@ -220,8 +221,10 @@ function overdueMs({ plannedAt, reader }: CommandState, now: number): number {
 
 /** Logs a reply that was not understood, once per command and truncated. */
 export function logOnce(log: Log, server: string): (command: RconCommand, text: string) => void {
-  const seen = new Set<RconCommand>()
+  /** Created for the first reply: most servers send none. */
+  let seen: Set<RconCommand> | undefined
   return (command, text) => {
+    seen ??= new Set()
     if (seen.has(command)) return
     seen.add(command)
     const shown = JSON.stringify(text.slice(0, 200))

@@ -13,7 +13,7 @@ import type { RconConnection } from './connection.ts'
 import { CommandPlanner, logOnce } from './planner.ts'
 import type { RconReply } from './reply-collector.ts'
 import { createRconSession, type RconSession, type RconSettings } from './session.ts'
-import { createTickRate } from './tick-rate.ts'
+import { createTickRateMeter } from './tick-rate.ts'
 import { createUnansweredCommands, logRest, type UnansweredCommands } from './unanswered-commands.ts'
 
 /** Used if the password was found in the server's directory. */
@@ -46,7 +46,7 @@ class RconSource implements Source {
   readonly #closing: ClosingServer
   readonly #duration = createCommandDuration()
   readonly #thread = createMainThreadTracker(maxCommandMs)
-  #measureTickRate = createTickRate()
+  #tickRate = createTickRateMeter()
   #connection: RconConnection | undefined
 
   constructor(settings: RconSettings, context: SourceContext) {
@@ -79,7 +79,7 @@ class RconSource implements Source {
       this.#session.pollEnded(error)
       this.#thread.failed(error)
       // The server was stopped. Its tick counter continues after the restart, which must not be mistaken for a slow server.
-      if (error.code === 'refused') this.#measureTickRate = createTickRate()
+      if (error.code === 'refused') this.#tickRate = createTickRateMeter()
       throw error
     } finally {
       signal.removeEventListener('abort', abort)
@@ -176,7 +176,7 @@ class RconSource implements Source {
     if (tickCount !== undefined && tickCount.at >= startedAt) {
       const { ticks, at } = tickCount
       const now = <K extends FieldName>(name: K) => ((readAt[name] ?? 0) >= startedAt ? fields[name] : undefined)
-      const { tickRate, tickPaused } = this.#measureTickRate({
+      const { tickRate, tickPaused } = this.#tickRate.add({
         ticks,
         at,
         playersOnline: now('playersOnline'),

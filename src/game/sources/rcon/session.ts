@@ -1,9 +1,10 @@
 import type { AbortSignalLike } from '../../../abortable.ts'
+import type { Clock } from '../../../clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
-import { addressesOf, systemNetwork } from '../../network.ts'
+import { addressesOf, type Network, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
-import type { SourceContext } from '../source.ts'
+import type { ConnectBackoff, SourceContext } from '../source.ts'
 import { RconConnection } from './connection.ts'
 import type { ReplyEnd } from './reply-collector.ts'
 
@@ -26,30 +27,76 @@ export interface RconSession {
 }
 
 /** Keeps one connection open, and makes a new one after it was closed. */
-export function createRconSession({ address, password }: RconSettings, context: SourceContext, phases?: PhaseTimer): RconSession {
-  const { clock, network = systemNetwork } = context
-  const target = formatHostPort(address)
-  const backoff = context.connectBackoff?.('rcon', target, password)
-  const replyEnd: ReplyEnd = { bySilence: false }
-  let current: RconConnection | undefined
-  let closed = false
+export const createRconSession = (settings: RconSettings, context: SourceContext, phases?: PhaseTimer): RconSession =>
+  new KeptSession(settings, context, phases)
 
-  function throwIfClosed(): void {
-    if (closed) throw new SourceError('aborted', `${target}: no longer watched`)
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class KeptSession implements RconSession {
+  readonly #settings: RconSettings
+  readonly #clock: Clock
+  readonly #network: Network
+  readonly #phases: PhaseTimer | undefined
+  readonly #target: string
+  readonly #backoff: ConnectBackoff | undefined
+  readonly #replyEnd: ReplyEnd = { bySilence: false }
+  #current: RconConnection | undefined
+  #closed = false
+
+  constructor(
+    settings: RconSettings,
+    { clock, network = systemNetwork, connectBackoff }: SourceContext,
+    phases: PhaseTimer | undefined,
+  ) {
+    this.#settings = settings
+    this.#clock = clock
+    this.#network = network
+    this.#phases = phases
+    this.#target = formatHostPort(settings.address)
+    this.#backoff = connectBackoff?.('rcon', this.#target, settings.password)
   }
 
-  async function connect(signal: AbortSignalLike): Promise<RconConnection> {
+  async connection(signal: AbortSignalLike): Promise<RconConnection> {
+    this.#throwIfClosed()
+    signal.throwIfAborted()
+    if (this.#current?.open) return this.#current
+    return this.#backoff === undefined ? this.#connect(signal) : this.#backoff.attempt(() => this.#connect(signal), signal)
+  }
+
+  abort(error: SourceError): void {
+    this.#current?.close(error)
+  }
+
+  pollEnded(error?: SourceError): void {
+    if (error === undefined) this.#backoff?.succeeded()
+    else this.#backoff?.failed(error)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#current?.close()
+    this.#backoff?.release()
+  }
+
+  #throwIfClosed(): void {
+    if (this.#closed) throw new SourceError('aborted', `${this.#target}: no longer watched`)
+  }
+
+  async #connect(signal: AbortSignalLike): Promise<RconConnection> {
+    const { address, password } = this.#settings
+    const network = this.#network
+    const target = this.#target
+    const phases = this.#phases
     const addresses = await addressesOf(address.host, network, signal)
     phases?.end('resolve')
     signal.throwIfAborted()
-    throwIfClosed()
+    this.#throwIfClosed()
     const socket = network.connect(addresses, address.port, { usesChunksAtOnce: true })
     let isConnected = false
     socket.once('connect', () => {
       isConnected = true
     })
-    const connection = new RconConnection({ socket, target, clock, replyEnd, phases })
-    current = connection
+    const connection = new RconConnection({ socket, target, clock: this.#clock, replyEnd: this.#replyEnd, phases })
+    this.#current = connection
     try {
       await connection.login(password)
     } catch (thrown) {
@@ -57,24 +104,5 @@ export function createRconSession({ address, password }: RconSettings, context: 
       throw isConnected ? withProgress(error, 'connected') : error
     }
     return connection
-  }
-
-  return {
-    async connection(signal) {
-      throwIfClosed()
-      signal.throwIfAborted()
-      if (current?.open) return current
-      return backoff === undefined ? connect(signal) : backoff.attempt(() => connect(signal), signal)
-    },
-    abort: (error) => current?.close(error),
-    pollEnded(error) {
-      if (error === undefined) backoff?.succeeded()
-      else backoff?.failed(error)
-    },
-    close() {
-      closed = true
-      current?.close()
-      backoff?.release()
-    },
   }
 }

@@ -24,49 +24,68 @@ export interface TickRate {
   readonly tickPaused?: boolean
 }
 
+export interface TickRateMeter {
+  /** Adds a reading. Returns the rate up to it. */
+  add(reading: TickReading): TickRate
+}
+
 /**
  * Measures the tick rate from consecutive readings of the tick counter. The time of a reading is the arrival of its reply: a command
  * may wait before it runs, but the reply is sent immediately, so the way back is the shorter and steadier part of the round trip.
  */
-export function createTickRate(): (reading: TickReading) => TickRate {
-  let readings: TickReading[] = []
-  let movedAt = 0
-  let paused = false
-  let rate: number | undefined
+export const createTickRateMeter = (): TickRateMeter => new WindowMeter()
 
-  function restart(reading: TickReading, tickPaused?: boolean): TickRate {
-    readings = [reading]
-    rate = undefined
-    return tickPaused === undefined ? {} : { tickPaused }
-  }
+/** The counters before the last reading, oldest first. */
+type Counters = readonly Pick<TickReading, 'ticks' | 'at'>[]
 
-  return (counted) => {
-    const last = readings.at(-1)
+const noCounters: Counters = []
+
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class WindowMeter implements TickRateMeter {
+  #earlier = noCounters
+  #last: TickReading | undefined
+  #movedAt = 0
+  #paused = false
+  #rate: number | undefined
+
+  add(counted: TickReading): TickRate {
+    const last = this.#last
     const moved = last === undefined || counted.ticks !== last.ticks
     const reading = withMode(counted, last, moved)
-    if (moved) movedAt = reading.at
+    if (moved) this.#movedAt = reading.at
     if (last === undefined || reading.ticks < last.ticks || reading.at <= last.at || !sameMode(last, reading)) {
-      paused = false
-      return restart(reading)
+      this.#paused = false
+      return this.#restart(reading)
     }
-    if (reading.frozen) return restart(reading, false)
+    if (reading.frozen) return this.#restart(reading, false)
     if (!moved && reading.playersOnline !== undefined && reading.playersOnline === 0) {
-      paused ||= reading.at - movedAt >= pauseAfterMs
-      if (paused) return restart(reading, true)
+      this.#paused ||= reading.at - this.#movedAt >= pauseAfterMs
+      if (this.#paused) return this.#restart(reading, true)
     }
     // If the number of players is unknown, the server may be paused or hung.
-    if (!moved && reading.playersOnline === undefined) return restart(reading)
-    if (paused) {
+    if (!moved && reading.playersOnline === undefined) return this.#restart(reading)
+    if (this.#paused) {
       // The server was still paused for part of the time since the last reading.
-      paused = false
-      return restart(reading, moved ? false : undefined)
+      this.#paused = false
+      return this.#restart(reading, moved ? false : undefined)
     }
-    if (reading.playersOnline === 0 && hasDropped(last, reading, rate)) return restart(reading)
-    readings.push(reading)
-    while (readings.length > 2 && reading.at - (readings[0]?.at ?? 0) > windowMs + slackMs) readings.shift()
-    const [first = last] = readings
-    rate = ((reading.ticks - first.ticks) * 1000) / (reading.at - first.at)
-    return { tickRate: rate, tickPaused: false }
+    if (reading.playersOnline === 0 && hasDropped(last, reading, this.#rate)) return this.#restart(reading)
+    this.#last = reading
+    const { ticks, at } = last
+    const earlier = this.#earlier.concat({ ticks, at })
+    // If polls are further apart, this is -1 and only the last one remains.
+    const from = earlier.findIndex((counter) => reading.at - counter.at <= windowMs + slackMs)
+    this.#earlier = from === 0 ? earlier : earlier.slice(from)
+    const [first = last] = this.#earlier
+    this.#rate = ((reading.ticks - first.ticks) * 1000) / (reading.at - first.at)
+    return { tickRate: this.#rate, tickPaused: false }
+  }
+
+  #restart(reading: TickReading, tickPaused?: boolean): TickRate {
+    this.#last = reading
+    this.#earlier = noCounters
+    this.#rate = undefined
+    return tickPaused === undefined ? {} : { tickPaused }
   }
 }
 

@@ -22,43 +22,69 @@ export interface UnansweredCommands {
 
 const noCommands: readonly RestingCommand[] = []
 
-/** @param onRest called once per command, when it is suspended for the first time */
-export function createUnansweredCommands(onRest: (command: RconCommand) => void): UnansweredCommands {
-  const reported = new Set<RconCommand>()
-  /** By command, in order of suspicion, the newest last. */
-  const suspects = new Map<RconCommand, { failures: number; restUntil: number }>()
+interface Suspicion {
+  failures: number
+  /** Monotonic milliseconds. */
+  restUntil: number
+}
 
-  function suspect(command: RconCommand) {
-    const state = suspects.get(command) ?? { failures: 0, restUntil: Number.NEGATIVE_INFINITY }
-    suspects.delete(command)
-    suspects.set(command, state)
-    return state
+/** @param onRest called once per command, when it is suspended for the first time */
+export const createUnansweredCommands = (onRest: (command: RconCommand) => void): UnansweredCommands =>
+  new SuspectedCommands(onRest)
+
+/** A class to save memory, as in `watcher/reachability.ts`. */
+class SuspectedCommands implements UnansweredCommands {
+  readonly #onRest: (command: RconCommand) => void
+  /** By command, in order of suspicion, the newest last. Created for the first one: most servers answer every command. */
+  #suspects: Map<RconCommand, Suspicion> | undefined
+  #reported: Set<RconCommand> | undefined
+
+  constructor(onRest: (command: RconCommand) => void) {
+    this.#onRest = onRest
   }
 
-  return {
-    answered: (command) => void suspects.delete(command),
-    suspect,
-    unanswered(command, now) {
-      // A single failure is more likely caused by the server or the network, which may have stalled during the poll.
-      const isFirst = !suspects.has(command)
-      const state = suspect(command)
-      if (isFirst) return
-      state.failures++
-      state.restUntil = now + backoffMs(state.failures, pauses)
-      if (reported.has(command)) return
-      reported.add(command)
-      onRest(command)
-    },
-    isResting: (command, now) => now < (suspects.get(command)?.restUntil ?? Number.NEGATIVE_INFINITY),
-    resting(now) {
-      if (suspects.size === 0) return noCommands
-      return [...suspects].flatMap(([command, { restUntil }]) => (now < restUntil ? { command, until: restUntil } : []))
-    },
-    suspectsLast(commands) {
-      if (suspects.size === 0) return commands
-      const order = [...suspects.keys()]
-      return commands.toSorted((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
-    },
+  answered(command: RconCommand): void {
+    this.#suspects?.delete(command)
+  }
+
+  suspect(command: RconCommand): void {
+    this.#suspect(command)
+  }
+
+  unanswered(command: RconCommand, now: number): void {
+    // A single failure is more likely caused by the server or the network, which may have stalled during the poll.
+    const isFirst = !this.#suspects?.has(command)
+    const state = this.#suspect(command)
+    if (isFirst) return
+    state.failures++
+    state.restUntil = now + backoffMs(state.failures, pauses)
+    this.#reported ??= new Set()
+    if (this.#reported.has(command)) return
+    this.#reported.add(command)
+    this.#onRest(command)
+  }
+
+  isResting(command: RconCommand, now: number): boolean {
+    return now < (this.#suspects?.get(command)?.restUntil ?? Number.NEGATIVE_INFINITY)
+  }
+
+  resting(now: number): readonly RestingCommand[] {
+    if (this.#suspects === undefined || this.#suspects.size === 0) return noCommands
+    return [...this.#suspects].flatMap(([command, { restUntil }]) => (now < restUntil ? { command, until: restUntil } : []))
+  }
+
+  suspectsLast<T extends { readonly command: RconCommand }>(commands: readonly T[]): readonly T[] {
+    if (this.#suspects === undefined || this.#suspects.size === 0) return commands
+    const order = [...this.#suspects.keys()]
+    return commands.toSorted((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
+  }
+
+  #suspect(command: RconCommand): Suspicion {
+    this.#suspects ??= new Map()
+    const state = this.#suspects.get(command) ?? { failures: 0, restUntil: Number.NEGATIVE_INFINITY }
+    this.#suspects.delete(command)
+    this.#suspects.set(command, state)
+    return state
   }
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createTickRate, type TickReading } from '../../../../src/game/sources/rcon/tick-rate.ts'
+import { createTickRateMeter, type TickReading } from '../../../../src/game/sources/rcon/tick-rate.ts'
 
 const run = (readings: readonly TickReading[]) => {
-  const read = createTickRate()
-  return readings.map(read)
+  const meter = createTickRateMeter()
+  return readings.map((reading) => meter.add(reading))
 }
 /** A reading every 5 s, the counter as given. */
 const every5s = (ticks: readonly number[], rest: Partial<TickReading> = { playersOnline: 3 }) =>
