@@ -6,38 +6,15 @@ import { findEra } from '../../src/game/demo/eras.ts'
 import { createWorld } from '../../src/game/demo/world.ts'
 import { encodeFrame, encodeString } from '../../src/game/protocol/frames.ts'
 import { indexOf } from './hosts.ts'
+import { iconOf } from './icons.ts'
 
 // Thousands of game servers in one process: a status listener and an RCON listener on every address of this machine. A server is
 // identified by the address that the client has connected to. As cheap as possible, because the client is measured.
 
-/** Bytes of an icon before base64. */
-const iconBytes = 8_192
 /** The player count changes once per this many polls. */
 const changeEvery = 10
 const handshakeLength = 7
 const ping = 9
-
-const icons = new Map<number, string>()
-
-/** Incompressible bytes with the header of a PNG. */
-function iconOf(kind: number): string {
-  const before = icons.get(kind)
-  if (before !== undefined) return before
-  const noise = new Uint32Array(iconBytes / 4)
-  let state = (kind + 1_000) | 1
-  for (let index = 0; index < noise.length; index++) {
-    // Xorshift.
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    noise[index] = state
-  }
-  const bytes = Buffer.from(noise.buffer)
-  bytes.write('89504e470d0a1a0a', 'hex')
-  const icon = `data:image/png;base64,${bytes.toString('base64')}`
-  icons.set(kind, icon)
-  return icon
-}
 
 interface GameServer {
   readonly reply: Buffer
@@ -46,14 +23,13 @@ interface GameServer {
   polls: number
 }
 
-/** @param distinctIcons servers from this number on share 50 icons */
 function createGameServer(index: number, distinctIcons: number): GameServer {
   const json = JSON.stringify({
     description: { text: `Game server ${index} of many` },
     players: { max: 1_000, online: 100 + (index % 900) },
     version: { name: 'Paper 1.21.11', protocol: 774 },
     enforcesSecureChat: true,
-    favicon: iconOf(index < distinctIcons ? index : -1 - (index % 50)),
+    favicon: `data:image/png;base64,${iconOf(index, distinctIcons).toString('base64')}`,
   })
   const reply = encodeFrame(0, encodeString(json))
   return { reply, countAt: reply.indexOf('"online":') + '"online":'.length, polls: 0 }

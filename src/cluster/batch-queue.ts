@@ -9,9 +9,14 @@ const maxBatch = 64
 /** Maximum number of batches in progress. */
 const maxPending = 4
 
-/** @param send resolves when the receiver has accepted the batch; never rejects */
+/**
+ * @param send resolves when the receiver has accepted the batch; never rejects
+ * @param defer calls the function later, so that a batch contains what is added until then; default: at the end of this turn of
+ * the event loop
+ */
 export function createBatchQueue<T>(
   send: (batch: readonly (readonly [key: string, value: T])[]) => Promise<void>,
+  defer: (action: () => void) => void = setImmediate,
 ): BatchQueue<T> {
   const waiting = new Map<string, T>()
   let pending = 0
@@ -37,7 +42,7 @@ export function createBatchQueue<T>(
   function schedule(): void {
     if (isScheduled || waiting.size === 0) return
     isScheduled = true
-    setImmediate(flush)
+    defer(flush)
   }
 
   return {

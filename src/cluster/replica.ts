@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Slices } from '../config/settings.ts'
 import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server.ts'
+import { placeOf } from '../game/spread.ts'
 import type { Log } from '../log.ts'
 import type { ReplicaMetrics } from '../part-metrics.ts'
 import { createPauses } from '../pauses.ts'
@@ -16,6 +17,7 @@ import { createLocks, type Locks } from './locks.ts'
 import { type Membership, startMembership } from './membership.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
 import { countDifferences, createServerLists } from './server-lists.ts'
+import type { SharedWatcher } from './shared-watcher.ts'
 import { createSharedWatchers } from './shared-watchers.ts'
 import { createSnapshotExchange } from './snapshot-exchange.ts'
 
@@ -41,8 +43,12 @@ export interface ReplicaOptions {
   readonly log: Log
 }
 
-/** Milliseconds between the first polls of servers that were taken over. */
+/** The first polls of servers that were taken over are spread over this many milliseconds per server. */
 const startSpacingMs = 5
+/** At most this part of the poll interval: a replica that joins is busy, and its polls would fail. */
+const startShare = 0.95
+/** At most these heartbeat intervals for those of a replica that died: within two of them all are polled, and a death is detected late. */
+const deathHeartbeats = 0.2
 const pruneMs = 60_000
 /**
  * A difference between the lists of replicas is reported after this many heartbeat intervals: 90 s by default, longer than the
@@ -66,7 +72,11 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   let membership: Membership | undefined
   /** The newest members, whose lists may still be read. */
   let newest: readonly string[] = []
+  /** The members from which the owners are computed. */
+  let followed: readonly string[] = []
   let ownerOf: Ownership = createOwnership([])
+  /** Maximum time over which the first polls of servers that are taken over are spread. */
+  let maxSpreadMs = Number.POSITIVE_INFINITY
   let isMoving = false
   let isMoveDue = false
   let isClosed = false
@@ -78,7 +88,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     ...{ connection, keys, id, icons, clock, log },
     token: () => membership?.token,
     expiryMs: Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs)),
-    isKnown: (server) => watchers.get(server) !== undefined,
+    find: (server) => watchers.get(server)?.snapshot(),
     onSnapshot: (snapshot, storedMs) => watchers.get(snapshot.server)?.receive(snapshot, storedMs),
     onRefused: () => membership?.check(),
   })
@@ -89,6 +99,9 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     if (members.length > 0) await lists.refresh(members)
     if (newest !== members || isClosed) return
     ownerOf = createOwnership(members, lists.has)
+    const hasLost = followed.some((member) => !members.includes(member))
+    maxSpreadMs = hasLost ? heartbeatMs * deathHeartbeats : Number.POSITIVE_INFINITY
+    followed = members
     if (members.length > 0) log.info({ members }, `Live replicas: ${members.length}.`)
     await move()
   }
@@ -98,31 +111,41 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     isMoveDue = true
     if (isMoving) return
     isMoving = true
-    const spreadMs = Math.min(poll.interval, heartbeatMs / 5)
     const pauses = createPauses()
     while (isMoveDue && !isClosed) {
       isMoveDue = false
-      let moved = 0
+      const gained: SharedWatcher[] = []
       for (const watcher of watchers.all()) {
         if (pauses.isDue()) await pauses.take()
         if (isMoveDue || isClosed) break
         const isOwn = ownerOf(watcher.server) === id
         if (isOwn === watcher.isOwned) continue
-        if (isOwn) watcher.own((moved++ * startSpacingMs) % spreadMs)
+        if (isOwn) gained.push(watcher)
         else watcher.disown()
+      }
+      const spreadMs = Math.min(poll.interval * startShare, gained.length * startSpacingMs, maxSpreadMs)
+      for (const watcher of gained) {
+        if (pauses.isDue()) await pauses.take()
+        if (isMoveDue || isClosed) break
+        watcher.own(placeOf(watcher.server) * spreadMs)
       }
     }
     isMoving = false
   }
 
-  /** Publishes unchanged snapshots too: silence would mean that no replica polls the server. */
-  function sweep(): void {
-    const now = clock.now()
+  /** Publishes unchanged snapshots too: silence would mean that no replica polls the server. In slices. */
+  async function sweep(): Promise<void> {
+    const pauses = createPauses()
+    let now = clock.now()
     for (const watcher of watchers.all()) {
-      watcher.expire()
+      if (pauses.isDue()) {
+        await pauses.take()
+        now = clock.now()
+      }
+      if (isClosed) return
+      watcher.expire(now)
       const isDue = watcher.isOwned && now - exchange.publishedAt(watcher.server) > staleAfter / 2
-      const snapshot = watcher.snapshot()
-      if (isDue && snapshot.lastPollAt !== undefined) exchange.publish(snapshot)
+      if (isDue && watcher.snapshot().lastPollAt !== undefined) exchange.publish(watcher.snapshot())
     }
     if (now - lastPrune > pruneMs) {
       lastPrune = now
@@ -130,7 +153,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       exchange.prune()
     }
     if (connection.isUp) reports.check(lists.differences())
-    cancelSweep = clock.after(Math.min(1_000, staleAfter / 4), sweep)
+    cancelSweep = clock.after(Math.min(1_000, staleAfter / 4), () => void sweep())
   }
 
   return {
@@ -163,15 +186,19 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
           void exchange.load(Array.from(watchers.all(), ({ server }) => server))
         },
       )
-      sweep()
+      void sweep()
     },
     isPolledHere: (server) => watchers.get(server)?.isPolledHere ?? false,
     metrics() {
-      const all = [...watchers.all()]
+      let [servers, unknown] = [0, 0]
+      for (const watcher of watchers.all()) {
+        if (watcher.isOwned) servers++
+        if (watcher.isSilent) unknown++
+      }
       const { isUp } = connection
       return {
-        servers: all.filter(({ isOwned }) => isOwned).length,
-        unknown: all.filter(({ isSilent }) => isSilent).length,
+        servers,
+        unknown,
         isStateUp: isUp,
         ...(isUp && { members: membership?.members.length ?? 0, differences: countDifferences(lists.differences()) }),
       }

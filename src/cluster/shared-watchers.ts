@@ -3,7 +3,7 @@ import type { FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
-import { createSharedWatcher, type SharedWatcher } from './shared-watcher.ts'
+import { createSharedWatcher, type SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
 
 /** The watchers of a fleet whose servers are polled by one of several processes. */
 export interface SharedWatchers {
@@ -23,16 +23,17 @@ export interface SharedWatchersOptions {
 
 export function createSharedWatchers({ onPolled = () => {}, ...options }: SharedWatchersOptions): SharedWatchers {
   const watchers = new Map<string, SharedWatcher>()
+  const shared: SharedWatcherOptions = {
+    ...options,
+    onPolled,
+    onClose(watcher) {
+      // A server whose settings have changed already has another watcher.
+      if (watchers.get(watcher.server) === watcher) watchers.delete(watcher.server)
+    },
+  }
   return {
     share(server, createWatcher) {
-      const watcher = createSharedWatcher({
-        ...options,
-        ...{ server, createWatcher, onPolled },
-        onClose() {
-          // A server whose settings have changed already has another watcher.
-          if (watchers.get(server.name) === watcher) watchers.delete(server.name)
-        },
-      })
+      const watcher = createSharedWatcher(server, createWatcher, shared)
       watchers.set(server.name, watcher)
       return watcher
     },

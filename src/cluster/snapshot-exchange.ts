@@ -6,7 +6,7 @@ import { requireReplies, type StateConnection } from './connection.ts'
 import type { IconStore } from './icon-store.ts'
 import type { StateKeys } from './keys.ts'
 import { toStateProblem } from './problem.ts'
-import { createSnapshotCodec } from './snapshot-codec.ts'
+import { createSnapshotCodec, type DecodedSnapshot, withIcon } from './snapshot-codec.ts'
 
 /** Exchanges snapshots through the shared state: publishes them to other replicas, and stores them for replicas that start later. */
 export interface SnapshotExchange {
@@ -35,13 +35,16 @@ export interface SnapshotExchangeOptions {
   readonly expiryMs: number
   readonly clock: Clock
   readonly log: Log
-  readonly isKnown: (server: string) => boolean
+  /** The newest snapshot of a server; undefined if it is not watched. */
+  readonly find: (server: string) => ServerSnapshot | undefined
   /** @param storedMs milliseconds since it was stored; 0 for one that has just been published */
   readonly onSnapshot: (snapshot: ServerSnapshot, storedMs: number) => void
   /** Called when the shared state has rejected snapshots because this replica is no longer a member. */
   readonly onRefused: () => void
 }
 
+/** Milliseconds for which snapshots are collected, because a command costs as much as several snapshots. */
+const collectMs = 10
 /** Maximum number of snapshots or icons read with one command. */
 const maxBatch = 64
 const iconExpiryMs = 3_600_000
@@ -53,15 +56,15 @@ const iconRetryMs = 10_000
 const header = /^(\S+) (\d+)\n/
 
 export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
-  const { connection, keys, id, icons, expiryMs, clock, log, isKnown, onSnapshot, onRefused } = options
+  const { connection, keys, id, icons, expiryMs, clock, log, find, onSnapshot, onRefused } = options
   const codec = createSnapshotCodec(icons)
   const ownHeader = `${id} ${expiryMs}\n`
-  const queue = createBatchQueue<ServerSnapshot>(send)
+  const queue = createBatchQueue<ServerSnapshot>(send, (flush) => clock.after(collectMs, flush))
   const publishedAt = new Map<string, number>()
   const storedIcons = new Map<string, number>()
-  /** The newest text of servers whose icon is missing. */
-  const withoutIcon = new Map<string, string>()
-  const missingIcons = new Set<string>()
+  /** The newest snapshots that were published while their icon was missing. */
+  const withoutIcon = new Map<string, Required<DecodedSnapshot>>()
+  /** Monotonic milliseconds at which icons were requested that are not in the shared state. */
   const absentIcons = new Map<string, number>()
   let isFetching = false
   let isMalformedLogged = false
@@ -108,41 +111,61 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
     else onRefused()
   }
 
-  function deliver(text: string, storedMs: number): void {
-    const length = header.exec(text)?.[0].length ?? 0
+  /**
+   * Decodes a message or a stored text.
+   * @returns undefined if it is not valid, of this replica, or of a server that is not watched
+   */
+  function decode(text: string, storedMs: number): DecodedSnapshot | undefined {
     try {
-      const { snapshot, missingIcon } = codec.decode(text.slice(length), clock.now() - storedMs)
-      const { server } = snapshot
-      if (!isKnown(server)) return
-      onSnapshot(snapshot, storedMs)
-      withoutIcon.delete(server)
-      if (missingIcon === undefined || clock.now() - (absentIcons.get(missingIcon) ?? -iconRetryMs) < iconRetryMs) return
-      withoutIcon.set(server, text)
-      missingIcons.add(missingIcon)
+      const decoded = codec.decode(text.slice(text.indexOf('\n') + 1), clock.now() - storedMs, find)
+      return find(decoded.snapshot.server) === undefined ? undefined : decoded
     } catch (error) {
       if (!isMalformedLogged) {
         const reason = (error as Error).message
         log.warn(`Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`)
       }
       isMalformedLogged = true
+      return undefined
     }
   }
 
-  async function fetchIcons(): Promise<void> {
+  const isAbsent = (hash: string): boolean => clock.now() - (absentIcons.get(hash) ?? -iconRetryMs) < iconRetryMs
+
+  /** Reads icons that are not in the store. @throws StateUnavailable */
+  async function fetchIcons(hashes: Iterable<string>): Promise<void> {
+    const missing = [...new Set(hashes)].filter((hash) => icons.get(hash) === undefined && !isAbsent(hash))
+    for (let start = 0; start < missing.length; start += maxBatch) {
+      const batch = missing.slice(start, start + maxBatch)
+      const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(keys.icon)))
+      for (const [index, hash] of batch.entries()) {
+        const icon = found[index]
+        if (icon == null) absentIcons.set(hash, clock.now())
+        // Not the buffer itself, which is a part of the whole reply.
+        else icons.add(hash, Buffer.from(icon))
+      }
+    }
+  }
+
+  function complete({ snapshot, missingIcon }: DecodedSnapshot): ServerSnapshot {
+    const icon = missingIcon && icons.get(missingIcon.hash)
+    return missingIcon === undefined || icon === undefined ? snapshot : withIcon(snapshot, missingIcon, icon)
+  }
+
+  /** Adds the icons to published snapshots that lack them. */
+  async function addIcons(): Promise<void> {
     if (isFetching) return
     isFetching = true
     try {
-      while (missingIcons.size > 0) {
-        const hashes = [...missingIcons].slice(0, maxBatch)
-        for (const hash of hashes) missingIcons.delete(hash)
-        const found = await connection.run('reads', (redis) => redis.mgetBuffer(hashes.map(keys.icon)))
-        for (const [index, hash] of hashes.entries()) {
-          const icon = found[index]
-          if (icon == null) absentIcons.set(hash, clock.now())
-          else icons.add(hash, icon)
+      while (withoutIcon.size > 0) {
+        const batch = [...withoutIcon].slice(0, maxBatch)
+        await fetchIcons(batch.map(([, { missingIcon }]) => missingIcon.hash))
+        for (const [server, decoded] of batch) {
+          // A newer snapshot may have arrived.
+          if (withoutIcon.get(server) !== decoded) continue
+          withoutIcon.delete(server)
+          if (icons.get(decoded.missingIcon.hash) !== undefined) onSnapshot(complete(decoded), 0)
         }
       }
-      for (const text of withoutIcon.values()) deliver(text, 0)
     } catch {
       // Retried with the next snapshot whose icon is missing.
     } finally {
@@ -161,30 +184,40 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
             for (const name of names) pipeline.pttl(name)
             return pipeline.exec().then(requireReplies)
           })
-          for (const [index, text] of (texts as readonly (string | null)[]).entries()) {
+          const stored = (texts as readonly (string | null)[]).flatMap((text, index) => {
             const [, sender, storedFor] = header.exec(text ?? '') ?? []
             const remainingMs = Number(expiries[index])
-            if (text === null || sender === undefined || remainingMs <= 0) continue
-            deliver(text, Math.max(1, Number(storedFor) - remainingMs))
-          }
+            if (text === null || sender === undefined || remainingMs <= 0) return []
+            const storedMs = Math.max(1, Number(storedFor) - remainingMs)
+            const decoded = decode(text, storedMs)
+            return decoded === undefined ? [] : [{ decoded, storedAt: clock.now() - storedMs }]
+          })
+          // Before the snapshots are used, so that each of them is used once.
+          await fetchIcons(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? []))
+          for (const { decoded, storedAt } of stored) onSnapshot(complete(decoded), Math.max(1, clock.now() - storedAt))
         } catch {
           // Reported by the connection; everything is loaded again after a reconnection.
           return
         }
       }
-      await fetchIcons()
     },
     receive(message) {
       // Ignore this replica's own messages.
       if (message.startsWith(ownHeader) || !header.test(message)) return
-      deliver(message, 0)
-      if (missingIcons.size > 0) void fetchIcons()
+      const decoded = decode(message, 0)
+      if (decoded === undefined) return
+      const { snapshot, missingIcon } = decoded
+      withoutIcon.delete(snapshot.server)
+      onSnapshot(snapshot, 0)
+      if (missingIcon === undefined || isAbsent(missingIcon.hash)) return
+      withoutIcon.set(snapshot.server, { snapshot, missingIcon })
+      void addIcons()
     },
     publishedAt: (server) => publishedAt.get(server) ?? Number.NEGATIVE_INFINITY,
     prune() {
       const now = clock.now()
       for (const server of [...publishedAt.keys(), ...withoutIcon.keys()]) {
-        if (isKnown(server)) continue
+        if (find(server) !== undefined) continue
         publishedAt.delete(server)
         withoutIcon.delete(server)
       }

@@ -109,7 +109,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     const pauses = createPauses()
     let bytes = 0
     for (const recorded of servers.values()) {
-      if (!loading.has(recorded)) await recorded.save()
+      const saved = loading.has(recorded) ? undefined : recorded.save()
+      if (saved !== undefined) await saved
       bytes += recorded.bytes()
       if (pauses.isDue()) await pauses.take()
     }
@@ -124,7 +125,8 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
       if (clock.now() - begun > finest / 2) return
       if (pauses.isDue()) await pauses.take()
       // The file of a history that is not loaded yet would be replaced by an empty one.
-      if (!loading.has(recorded)) await recorded.tidy()
+      const tidied = loading.has(recorded) ? undefined : recorded.tidy()
+      if (tidied !== undefined) await tidied
     }
   }
 

@@ -19,10 +19,13 @@ export interface RecordedServer {
   markUnknown(): void
   /** Loads what an earlier process has written. Never rejects. */
   load(): Promise<void>
-  /** Appends new data to the file. Never rejects; calls must not overlap. */
-  save(): Promise<void>
-  /** Rewrites the file if it is missing or has grown. Never rejects; calls must not overlap. */
-  tidy(): Promise<void>
+  /**
+   * Appends new data to the file. Never rejects; calls must not overlap.
+   * @returns undefined if nothing is written: thousands of promises would take a while
+   */
+  save(): Promise<void> | undefined
+  /** Rewrites the file if it is missing or has grown; as `save`. */
+  tidy(): Promise<void> | undefined
   /** Returns the whole history up to now, for another process. */
   image(): Buffer
   /** Memory used, in bytes. */
@@ -100,19 +103,19 @@ class FileBackedServer implements RecordedServer {
     }
   }
 
-  async save(): Promise<void> {
+  save(): Promise<void> | undefined {
     const file = this.#file
-    if (file === undefined) {
-      this.#recorder.flush()
-      this.#history.takeSlices()
-      this.sessions.takeChanges()
-    } else if (file.canAppend) await this.#attempt(file, () => file.append(this.#takeFrames()))
+    if (file?.canAppend) return this.#attempt(file, () => file.append(this.#takeFrames()))
+    // They are appended only. The first files of thousands of servers take a while to write, and each has the whole history.
+    this.#history.takeSlices()
+    this.sessions.takeChanges()
+    return undefined
   }
 
-  async tidy(): Promise<void> {
+  tidy(): Promise<void> | undefined {
     const file = this.#file
-    if (file === undefined || (file.canAppend && !file.hasGrown)) return
-    await this.#attempt(file, () => {
+    if (file === undefined || (file.canAppend && !file.hasGrown)) return undefined
+    return this.#attempt(file, () => {
       // The image includes what was not written yet.
       this.#takeFrames()
       return file.rewrite(this.#encodeImage())

@@ -13,12 +13,11 @@ async function share(scripts: Script = { status: up }) {
   const clock = manualClock()
   const other = fakeFleet({ survival: { status: up } }, clock)
   const own: ServerSnapshot[] = []
-  const watcher = createSharedWatcher({
-    server: { name: 'survival', sources: {} },
+  const createWatcher = () => fakeFleet({ survival: scripts }, clock).watchers[0]!
+  const watcher = createSharedWatcher({ name: 'survival' }, createWatcher, {
     settings: testPoll,
     clock,
     log: silentLog,
-    createWatcher: () => fakeFleet({ survival: scripts }, clock).watchers[0]!,
     onPolled: (snapshot) => void own.push(snapshot),
     onClose() {},
   })
@@ -68,15 +67,15 @@ describe('createSharedWatcher', () => {
       await other.pollAll()
       watcher.receive(newest(), 0)
       await clock.advance(testPoll.staleAfter - 1)
-      watcher.expire()
+      watcher.expire(clock.now())
       expect(watcher.snapshot()).toBe(newest())
       expect(watcher.isSilent).toBe(false)
       const seen: ServerSnapshot[] = []
       watcher.subscribe((snapshot) => seen.push(snapshot))
       await clock.advance(1)
       expect(watcher.isSilent).toBe(true)
-      watcher.expire()
-      watcher.expire()
+      watcher.expire(clock.now())
+      watcher.expire(clock.now())
       expect(seen).toHaveLength(1)
       expect(watcher.snapshot().up).toBeUndefined()
       expect(watcher.snapshot().fields).toEqual({})
@@ -108,5 +107,30 @@ describe('createSharedWatcher', () => {
     watcher.own(0)
     await clock.advance(0)
     expect(own[0]).toMatchObject({ up: false, fields: newest().fields, lastContact: newest().lastContact })
+  })
+
+  it('spreads the second and later polls of servers that were taken over at the same time over the interval', async () => {
+    const clock = manualClock()
+    const names = Array.from({ length: 40 }, (_, index) => `s${index}`)
+    const polls = new Map<string, number[]>(names.map((name) => [name, []]))
+    const fleet = fakeFleet(Object.fromEntries(names.map((name) => [name, { status: up }])), clock)
+    const onPolled = ({ server, at }: ServerSnapshot) => void polls.get(server)?.push(at)
+    for (const name of names) {
+      const watcher = createSharedWatcher({ name }, () => fleet.get(name)!, {
+        ...{ settings: testPoll, clock, log: silentLog, onPolled },
+        onClose() {},
+      })
+      watcher.start()
+      watcher.own(0)
+    }
+    await clock.advance(3 * testPoll.interval)
+    const all = [...polls.values()]
+    expect(new Set(all.map(([first]) => first)).size).toBe(1)
+    for (const [first, second, third] of all) {
+      expect(second! - first!).toBeLessThanOrEqual(testPoll.interval)
+      expect(third! - second!).toBe(testPoll.interval)
+    }
+    const quarters = new Set(all.map(([, second]) => Math.floor((4 * (second! % testPoll.interval)) / testPoll.interval)))
+    expect(quarters.size).toBe(4)
   })
 })

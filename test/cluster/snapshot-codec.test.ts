@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createIconStore } from '../../src/cluster/icon-store.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
@@ -20,7 +21,7 @@ describe('createSnapshotCodec', () => {
     const codec = createSnapshotCodec(there)
     const hash = here.hashOf(icon)
     const first = codec.decode(text, 9_000)
-    expect(first.missingIcon).toBe(hash)
+    expect(first.missingIcon).toEqual({ hash, source: 'status' })
     expect(first.snapshot.fields.favicon).toBeUndefined()
     there.add(hash, icon)
     const { snapshot, missingIcon } = codec.decode(text, 9_000)
@@ -51,5 +52,30 @@ describe('createSnapshotCodec', () => {
     const text = JSON.stringify({ version: 2, server: 'a', age: 1, polls: {}, sources: [], fields })
     const { snapshot } = createSnapshotCodec(createIconStore()).decode(text, 100)
     expect(snapshot.fields).toEqual({ map: { value: 'flat', source: 'query' } })
+  })
+
+  it('uses the fields again that have not changed since the last snapshot, or that another server has too', async () => {
+    const clock = manualClock(1_000)
+    const rawStatus = { version: 'Paper 1.21.11', playersOnline: 3 }
+    const one = { status: { version: '1.21.11', motd: 'one', playersOnline: 3, rawStatus } }
+    const two = { status: { version: '1.21.11', motd: 'two', playersOnline: 4, rawStatus } }
+    const fleet = fakeFleet({ one, two }, clock)
+    const codec = createSnapshotCodec(createIconStore())
+    const decode = async (server: string, before?: ServerSnapshot) => {
+      await fleet.pollAll()
+      return codec.decode(codec.encode(fleet.get(server)!.snapshot(), clock.now()), clock.now(), () => before).snapshot
+    }
+    const first = await decode('one')
+    one.status.playersOnline = 5
+    const second = await decode('one', first)
+    expect(second).toEqual(fleet.get('one')!.snapshot())
+    expect(second.fields.playersOnline?.value).toBe(5)
+    expect(second.fields.motd).toBe(first.fields.motd)
+    expect(second.fields.rawStatus).toBe(first.fields.rawStatus)
+    const other = await decode('two')
+    expect(other).toEqual(fleet.get('two')!.snapshot())
+    expect(other.fields.version).toBe(first.fields.version)
+    one.status.rawStatus = { ...rawStatus, playersOnline: 6 }
+    expect((await decode('one', second)).fields.rawStatus?.value.playersOnline).toBe(6)
   })
 })

@@ -85,7 +85,7 @@ export function createLink(clock: Clock): Link {
         else log.warn('The primary process does not respond: this worker answers from memory until the values are stale.')
       }
       function take(text: string): void {
-        const { snapshot, missingIcon } = codec.decode(text, clock.now())
+        const { snapshot, missingIcon } = codec.decode(text, clock.now(), (server) => watchers.get(server)?.snapshot())
         watchers.get(snapshot.server)?.receive(snapshot, 0)
         if (missingIcon !== undefined) send({ type: 'repeat', server: snapshot.server })
       }
@@ -107,7 +107,8 @@ export function createLink(clock: Clock): Link {
       for (const message of waiting.splice(0)) handle(message)
       let cancel = () => {}
       const sweep = () => {
-        for (const watcher of watchers.all()) watcher.expire()
+        const now = clock.now()
+        for (const watcher of watchers.all()) watcher.expire(now)
         cancel = clock.after(sweepMs, sweep)
       }
       sweep()
