@@ -9,6 +9,7 @@ import type { ServerSettings } from '../src/game/server.ts'
 import { hostOf } from './fleet/hosts.ts'
 import type { LoadOrder, LoadResult } from './fleet/load.ts'
 import { record } from './results.ts'
+import { serviceOptions } from './service-options.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
 /** Measurements by the process of the service. */
@@ -33,8 +34,8 @@ interface Bare {
   readonly seconds: number
 }
 
-const start = (path: string, args: readonly string[] = [], execArgv = process.execArgv): ChildProcess =>
-  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv }))
+const start = (path: string, args: readonly string[] = [], execArgv: readonly string[] = process.execArgv): ChildProcess =>
+  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv: [...execArgv] }))
 
 /**
  * Starts what runs on other machines outside of a benchmark. It must not take processor time from the service, and from this process,
@@ -96,11 +97,6 @@ async function measureBare(child: ChildProcess, servers: readonly ServerSettings
   return bare
 }
 
-/** As in `npm start`. */
-const startOptions = ['--v8-pool-size=1']
-/** Further options of the measured process, such as `--cpu-prof`. */
-const nodeOptions = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
-
 interface Scenario {
   readonly size: number
   /** Milliseconds. */
@@ -138,7 +134,7 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
     console.log(
       `  bare      ${(bare.cpuSeconds / bare.seconds).toFixed(3)} cores, ${cpuPerPoll(bare).toFixed(0)} µs a poll; ${bare.polls} polls`,
     )
-    const service = started(start('fleet/service.mjs', [], [...startOptions, ...nodeOptions]))
+    const service = started(start('fleet/service.mjs', [], serviceOptions))
     service.send({ servers, interval })
     const { url } = await nextMessage<{ url: string }>(service)
     const read = async () => {

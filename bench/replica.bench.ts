@@ -12,6 +12,7 @@ import type { LoadOrder, LoadResult } from './fleet/load.ts'
 import type { OthersOrder } from './replica/others.ts'
 import { type BenchRedis, startBenchRedis } from './replica/redis.ts'
 import { record } from './results.ts'
+import { serviceOptions } from './service-options.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
 /** Measurements by the process of the service. Times in milliseconds. */
@@ -48,15 +49,13 @@ interface Scenario {
   readonly historyFolder?: string
 }
 
-/** Options of the measured process, such as `--cpu-prof`. */
-const nodeOptions = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
 const maxStartMs = 60_000
 
 const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
 const cores = ({ cpuSeconds, seconds }: { readonly cpuSeconds: number; readonly seconds: number }) => cpuSeconds / seconds
 
-const start = (path: string, args: readonly string[] = [], execArgv = process.execArgv): ChildProcess =>
-  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv }))
+const start = (path: string, args: readonly string[] = [], execArgv: readonly string[] = process.execArgv): ChildProcess =>
+  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv: [...execArgv] }))
 
 /** Lowers the priority of what runs on other machines outside of a benchmark. */
 function lower<T extends ChildProcess>(child: T): T {
@@ -126,7 +125,7 @@ async function measure({ size, replicas, interval, heartbeat, icons, seconds, hi
     await nextMessage(others, maxStartMs)
     printStage(`${replicas - 1} replicas have published ${size} servers`)
 
-    const service = started(start('replica/service.mjs', [], nodeOptions))
+    const service = started(start('replica/service.mjs', [], serviceOptions))
     service.send({ servers, replicas, env })
     const { url } = await nextMessage<{ url: string }>(service)
     const read = async () => {

@@ -11,6 +11,7 @@ const others = new Set([
   'INVALID_PARAMETER',
   'PROTECTED_MODE',
   'NODE_EXTRA_CA_CERTS',
+  'NODE_OPTIONS',
   'REQUIRE_TOOLS',
   'LONG_TESTS',
   'MC_SEVER',
