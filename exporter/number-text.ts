@@ -1,5 +1,5 @@
-/** Bytes of the longest number, such as -1.2345678901234567e-100. */
-export const maxNumberLength = 24
+/** Bytes of the longest number, such as -0.0000012345678901234567. */
+export const maxNumberLength = 25
 
 const digit0 = 48
 const point = 46
