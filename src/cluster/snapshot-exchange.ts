@@ -167,7 +167,8 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
         }
       }
     } catch {
-      // Retried with the next snapshot whose icon is missing.
+      // Not kept: they would be used as new ones later. The next snapshot of each server lacks the icon too.
+      withoutIcon.clear()
     } finally {
       isFetching = false
     }
@@ -192,8 +193,8 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
             const decoded = decode(text, storedMs)
             return decoded === undefined ? [] : [{ decoded, storedAt: clock.now() - storedMs }]
           })
-          // Before the snapshots are used, so that each of them is used once.
-          await fetchIcons(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? []))
+          // Before the snapshots are used, so that each of them is used once; without icons if those cannot be read.
+          await fetchIcons(stored.flatMap(({ decoded: { missingIcon } }) => missingIcon?.hash ?? [])).catch(() => {})
           for (const { decoded, storedAt } of stored) onSnapshot(complete(decoded), Math.max(1, clock.now() - storedAt))
         } catch {
           // Reported by the connection; everything is loaded again after a reconnection.

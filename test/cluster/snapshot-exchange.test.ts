@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createIconStore } from '../../src/cluster/icon-store.ts'
+import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { createSnapshotExchange } from '../../src/cluster/snapshot-exchange.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { joinCluster, keys } from '../helpers/cluster-member.ts'
@@ -54,5 +55,58 @@ describe.skipIf(!hasTool('redis-server'))('createSnapshotExchange', () => {
     expect(received.map(({ server }) => server)).toEqual(servers)
     for (const { fields } of received) expect(fields.favicon).toEqual({ value: icon, source: 'status' })
     expect(at - received.at(-1)!.at).toBeGreaterThan(20_000)
+  })
+
+  it('uses snapshots without their icons if those cannot be read, and not once more later', async () => {
+    const redis = await startRedis()
+    const { connection, membership, log } = joinCluster(redis, 'a')
+    await until(() => membership.token !== undefined)
+    let reads = 0
+    let maxReads = Number.POSITIVE_INFINITY
+    const limited: typeof connection = Object.assign(Object.create(connection), {
+      run: ((kind, command) =>
+        kind === 'reads' && ++reads > maxReads
+          ? Promise.reject(new Error('no reply'))
+          : connection.run(kind, command)) as typeof connection.run,
+    })
+    const received: ServerSnapshot[] = []
+    const createExchange = (id: string) =>
+      createSnapshotExchange({
+        ...{ connection: limited, keys, log, id, icons: createIconStore(), clock: systemClock, expiryMs: 60_000 },
+        token: () => membership.token,
+        find: (server) => ({ server, at: 0, fields: {}, sources: [], polls: {} }),
+        onSnapshot: (snapshot) => void received.push(snapshot),
+        onRefused() {},
+      })
+    const snapshotOf = (server: string): ServerSnapshot => ({
+      ...{ server, at: systemClock.now(), sources: [], polls: {} },
+      fields: { favicon: { value: Buffer.from(`icon of ${server}`), source: 'status' } },
+    })
+    const publisher = createExchange('a')
+    for (const server of ['s', 't']) publisher.publish(snapshotOf(server))
+    await until(() => ['s', 't'].every((server) => publisher.publishedAt(server) > 0))
+
+    const exchange = createExchange('b')
+    // The stored snapshot, but not its icon.
+    maxReads = reads + 1
+    await exchange.load(['s'])
+    expect(received).toMatchObject([{ server: 's', fields: {} }])
+
+    const codec = createSnapshotCodec(createIconStore())
+    const receive = (server: string) => exchange.receive(`a 60000\n${codec.encode(snapshotOf(server), systemClock.now())}`)
+    const before = reads
+    receive('s')
+    await until(() => reads > before)
+    // Lets the failed read end.
+    await new Promise(setImmediate)
+    maxReads = Number.POSITIVE_INFINITY
+    receive('t')
+    await until(() => received.some(({ fields }) => fields.favicon !== undefined))
+    expect(received.map(({ server, fields }) => [server, fields.favicon !== undefined])).toEqual([
+      ['s', false],
+      ['s', false],
+      ['t', false],
+      ['t', true],
+    ])
   })
 })
