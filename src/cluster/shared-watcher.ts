@@ -30,7 +30,7 @@ export interface SharedWatcher extends Watcher {
   expire(now: number): void
 }
 
-/** What all shared watchers of a process have in common. */
+/** Options that all shared watchers of a process have in common. */
 export interface SharedWatcherOptions {
   readonly settings: PollSettings
   readonly clock: Clock
@@ -45,8 +45,8 @@ const noSources: ServerSnapshot['sources'] = Object.freeze([])
 const noPolls: ServerSnapshot['polls'] = Object.freeze({})
 
 /**
- * Milliseconds until the polls of a server are due. Every process uses the same times, which are spread over the interval, so that
- * servers that were taken over at the same time are not polled at the same time from then on.
+ * Milliseconds until the next poll of a server is due. The times of the servers are spread over the interval by name, so that those
+ * that were taken over at the same time are not polled at the same time from then on.
  */
 const untilDue = (server: string, interval: number, now: number): number => {
   const passed = (now - placeOf(server) * interval) % interval

@@ -14,8 +14,8 @@ export interface SnapshotCodec {
   /** @param now monotonic milliseconds */
   encode(snapshot: ServerSnapshot, now: number): string
   /**
-   * Uses the parts of an earlier snapshot of the server again that have not changed: they stay in memory for a long time, while
-   * those of a new snapshot would have to be moved there by the garbage collector.
+   * Reuses the unchanged parts of the newest snapshot of the server, because new objects that stay in memory make garbage
+   * collections longer.
    * @param now monotonic milliseconds at which the text was encoded, on the clock of this process
    * @param find returns the newest snapshot of a server
    * @throws RangeError if it is not a snapshot of this version
@@ -37,7 +37,7 @@ export interface MissingIcon {
 type WireField = readonly [value: unknown, source: SourceName]
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Maximum number of values of each field that are kept for other servers. */
+/** Maximum number of values of each field that servers share. */
 const maxPooled = 64
 
 const knownFields: ReadonlySet<string> = new Set(fieldNames)
@@ -76,8 +76,8 @@ function createFieldPool() {
   }
 }
 
-/** Of the last polls, with the texts of the earlier ones. */
-const withTextsOf = (states: readonly SourceState[], before: readonly SourceState[] = []): readonly SourceState[] =>
+/** Returns the states with the strings of the earlier ones where they are equal. */
+const reuseTargets = (states: readonly SourceState[], before: readonly SourceState[] = []): readonly SourceState[] =>
   states.map((state, index) => {
     const target = before[index]?.target
     return target === state.target ? { ...state, target } : state
@@ -143,7 +143,7 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
         server: before?.server ?? server,
         at: now - Number(age),
         fields: Object.freeze(fields),
-        sources: withTextsOf(states, before?.sources),
+        sources: reuseTargets(states, before?.sources),
         polls,
       } as Mutable<ServerSnapshot>
       // In the order of the snapshots of polls, so that both have the same shape in memory.

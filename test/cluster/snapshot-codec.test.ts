@@ -54,6 +54,19 @@ describe('createSnapshotCodec', () => {
     expect(snapshot.fields).toEqual({ map: { value: 'flat', source: 'query' } })
   })
 
+  it('keeps every property of a snapshot', () => {
+    const snapshot: Required<ServerSnapshot> = {
+      ...{ server: 'survival', demo: true, at: 900, up: true, joins: 3, leaves: 2, lastPollAt: 1_000, pollDuration: 0.02 },
+      fields: { playersOnline: { value: 1, source: 'status' }, tickCount: { value: { ticks: 40, at: 850 }, source: 'rcon' } },
+      sources: [{ source: 'status', target: 'survival.test', state: 'ok', duration: 0.01, lastSuccess: 1_000 }],
+      lastContact: { at: 890, wall: 990 },
+      mainThread: { responsive: true, delay: 0.004 },
+      polls: { ok: 5, timeout: 1 },
+    }
+    const codec = createSnapshotCodec(createIconStore())
+    expect(codec.decode(codec.encode(snapshot, 950), 950).snapshot).toEqual(snapshot)
+  })
+
   it('uses the fields again that have not changed since the last snapshot, or that another server has too', async () => {
     const clock = manualClock(1_000)
     const rawStatus = { version: 'Paper 1.21.11', playersOnline: 3 }
