@@ -45,10 +45,13 @@ export interface ReplicaOptions {
 
 /** The first polls of servers that were taken over are spread over this many milliseconds per server. */
 const startSpacingMs = 5
-/** At most this part of the poll interval: a replica that joins is busy, and its polls would fail. */
-const startShare = 0.95
-/** At most these heartbeat intervals for those of a replica that died: within two of them all are polled, and a death is detected late. */
-const deathHeartbeats = 0.2
+/** They are spread over at most this part of the poll interval. Not over less: polls of a replica that starts thousands at once time out. */
+const maxSpreadIntervals = 0.95
+/**
+ * After a member has left or died, they are spread over at most this many heartbeat intervals: a death is detected after about 1.5
+ * intervals, and its servers must be polled within two.
+ */
+const maxSpreadHeartbeats = 0.2
 const pruneMs = 60_000
 /**
  * A difference between the lists of replicas is reported after this many heartbeat intervals: 90 s by default, longer than the
@@ -58,7 +61,9 @@ const differenceHeartbeats = 18
 
 export function createReplica({ address, config, poll, clock, log }: ReplicaOptions): Replica {
   const { stateHeartbeat: heartbeatMs, statePassword: password, statePrefix } = config
-  const { staleAfter } = poll
+  const { interval, staleAfter } = poll
+  // The previous owner may have polled a server up to an interval ago: it must not become unknown until its first poll here.
+  const maxSpreadMs = Math.min(interval * maxSpreadIntervals, Math.max(0, staleAfter - interval) / 2)
   const id = `${hostname().replaceAll(/\s/g, '-')}-${process.pid}-${randomBytes(4).toString('hex')}`
   const keys = createStateKeys(statePrefix, address.database)
   const connection = createStateConnection({
@@ -75,8 +80,8 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   /** The members from which the owners are computed. */
   let followed: readonly string[] = []
   let ownerOf: Ownership = createOwnership([])
-  /** Maximum time over which the first polls of servers that are taken over are spread. */
-  let maxSpreadMs = Number.POSITIVE_INFINITY
+  /** Whether a member has left or died whose servers have not all been taken over yet. */
+  let hasLostMember = false
   let isMoving = false
   let isMoveDue = false
   let isClosed = false
@@ -99,8 +104,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     if (members.length > 0) await lists.refresh(members)
     if (newest !== members || isClosed) return
     ownerOf = createOwnership(members, lists.has)
-    const hasLost = followed.some((member) => !members.includes(member))
-    maxSpreadMs = hasLost ? heartbeatMs * deathHeartbeats : Number.POSITIVE_INFINITY
+    if (followed.some((member) => !members.includes(member))) hasLostMember = true
     followed = members
     if (members.length > 0) log.info({ members }, `Live replicas: ${members.length}.`)
     await move()
@@ -123,12 +127,17 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         if (isOwn) gained.push(watcher)
         else watcher.disown()
       }
-      const spreadMs = Math.min(poll.interval * startShare, gained.length * startSpacingMs, maxSpreadMs)
+      const spreadMs = Math.min(
+        maxSpreadMs,
+        gained.length * startSpacingMs,
+        hasLostMember ? heartbeatMs * maxSpreadHeartbeats : Number.POSITIVE_INFINITY,
+      )
       for (const watcher of gained) {
         if (pauses.isDue()) await pauses.take()
         if (isMoveDue || isClosed) break
         watcher.own(placeOf(watcher.server) * spreadMs)
       }
+      if (!isMoveDue) hasLostMember = false
     }
     isMoving = false
   }

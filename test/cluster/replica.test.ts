@@ -204,6 +204,78 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     expect(states).not.toContain(true)
   })
 
+  it('spreads the first polls of the servers that it takes over, over less time if a member has left', async () => {
+    const redis = await startRedis()
+    const env = { STATE_URL: redis.url, STATE_HEARTBEAT: '2s', POLL_INTERVAL: '1s' }
+    const { cluster, poll } = loadConfig({ env })
+    const { stateUrl: address } = cluster
+    if (address === undefined) throw new Error('no STATE_URL')
+    const serversOf = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `s${index}`, sources: {} }))
+    /** A replica, and the milliseconds after which it starts to poll each server that it takes over. */
+    const start = (count: number, staleAfter = poll.staleAfter) => {
+      const settings = { ...poll, staleAfter }
+      const replica = createReplica({ address, config: cluster, poll: settings, clock: systemClock, log: silentLog })
+      const delays = new Map<string, number>()
+      const fleet = createFleet({
+        servers: serversOf(count),
+        ...{ poll: settings, clock: systemClock, log: silentLog },
+        createSources: () => ({ list: () => [], close() {} }),
+        share: (server, createWatcher) =>
+          replica.share(server, () => {
+            const watcher = createWatcher()
+            return Object.assign(watcher, { start: (delayMs = 0) => void delays.set(server.name, delayMs) })
+          }),
+      })
+      let isClosed = false
+      const close = async () => {
+        if (isClosed) return
+        isClosed = true
+        await replica.close()
+        fleet.close()
+      }
+      onTestFinished(close)
+      fleet.start()
+      replica.start(fleet)
+      return { replica, fleet, delays, close, max: () => Math.max(...delays.values()) }
+    }
+    const first = start(400)
+    await until(() => first.delays.size === 400)
+    expect(first.max()).toBeLessThan(950)
+    expect(first.max()).toBeGreaterThan(850)
+
+    const second = start(400)
+    await until(() => second.replica.metrics().members === 2 && second.delays.size > 100)
+    await until(() => first.replica.metrics().servers + second.replica.metrics().servers === 400)
+    expect(second.max()).toBeLessThan(950)
+    expect(second.max()).toBeGreaterThan(500)
+
+    second.delays.clear()
+    await first.close()
+    await until(() => second.replica.metrics().servers === 400)
+    expect(second.delays.size).toBeGreaterThan(100)
+    expect(second.max()).toBeLessThan(400)
+    expect(second.max()).toBeGreaterThan(300)
+
+    // Not because a member has left.
+    second.delays.clear()
+    second.fleet.update(serversOf(800))
+    await until(() => second.replica.metrics().servers === 800)
+    expect(second.delays.size).toBe(400)
+    expect(second.max()).toBeGreaterThan(850)
+
+    second.delays.clear()
+    second.fleet.update([...serversOf(800), { name: 'one more', sources: {} }])
+    await until(() => second.replica.metrics().servers === 801)
+    expect([...second.delays.keys()]).toEqual(['one more'])
+    expect(second.max()).toBeLessThan(5)
+
+    // Values of the previous owner, which may be an interval old, must not become stale until then.
+    const third = start(400, poll.interval + 400)
+    await until(() => third.replica.metrics().members === 2 && third.delays.size > 100)
+    expect(third.max()).toBeLessThan(200)
+    expect(third.max()).toBeGreaterThan(100)
+  })
+
   it('is not ready, and every server is unknown, until it has joined', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     await redis.kill()
