@@ -21,7 +21,7 @@ export interface RecordedServer {
   load(): Promise<void>
   /**
    * Appends new data to the file. Never rejects; calls must not overlap.
-   * @returns undefined if nothing is written: thousands of promises would take a while
+   * @returns undefined if nothing is written, because it takes a while to await a promise for each of thousands of servers
    */
   save(): Promise<void> | undefined
   /** Rewrites the file if it is missing or has grown; as `save`. */
@@ -106,7 +106,7 @@ class FileBackedServer implements RecordedServer {
   save(): Promise<void> | undefined {
     const file = this.#file
     if (file?.canAppend) return this.#attempt(file, () => file.append(this.#takeFrames()))
-    // They are appended only. The first files of thousands of servers take a while to write, and each has the whole history.
+    // Drops what would be appended, to save memory: tidy() writes the whole history to a missing file, but maybe much later.
     this.#history.takeSlices()
     this.sessions.takeChanges()
     return undefined

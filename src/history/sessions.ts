@@ -65,7 +65,7 @@ class StoredSessions implements Sessions {
   #count = 0
   /** Positions of the open sessions. Created for the first one: most servers have no source of the full list. */
   #open: Map<string, number> | undefined
-  /** The last list: that of the last snapshot, so that it takes no extra memory. */
+  /** The last list: the array of the last snapshot, which takes no extra memory. */
   #previous: readonly Player[] | undefined
   #lastAt = Number.NEGATIVE_INFINITY
   #changes: SessionChange[] | undefined

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   cpSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -289,6 +290,39 @@ describe('the file', () => {
     stop()
     await open({ Server: {} })
     expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThanOrEqual(12)
+  })
+
+  it('has what was recorded while its file could not be created', async () => {
+    await open({ Server: { rcon: rcon() } })
+    rmSync(folder, { recursive: true })
+    await fleet.pollAll()
+    await run(minute)
+    fleet.scripts.Server = { rcon: rcon('Alice') }
+    await run(minute)
+    await until(() => log.lines.length === 1)
+    mkdirSync(folder)
+    await run(20_000)
+    await until(() => log.lines.length === 2)
+    expect(log.lines).toEqual([expect.stringContaining('ENOENT'), expect.stringContaining('can be written again')])
+    await history.close()
+    const before = [history.range('Server', hour), history.sessions('Server')]
+    stop()
+    await open({ Server: {} })
+    expect([history.range('Server', hour), history.sessions('Server')]).toEqual(before)
+    expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThanOrEqual(14)
+    expect(history.sessions('Server')).toMatchObject([{ name: 'Alice', isOnline: true }])
+  })
+})
+
+describe('the history without a folder', () => {
+  it('has values up to now, whenever it is read', async () => {
+    await open({ Server: { status: status(3) } }, null)
+    await fleet.pollAll()
+    await clock.advance(1_000)
+    expect(history.uptime('Server', 1).days[0]!.known * 86_400).toBeCloseTo(1, 1)
+    // It includes a time at which histories with a file are saved.
+    await clock.advance(12_000)
+    expect(history.uptime('Server', 1).days[0]!.known * 86_400).toBeCloseTo(13, 1)
   })
 })
 

@@ -252,6 +252,34 @@ describe('/sessions', () => {
     })
   })
 
+  it('continues over polls with the same list, unless the server was not watched in between', async () => {
+    const service = await buildTestApp({ scripts: { Server: { status, rcon: list() } } })
+    await poll(service, 'Alice')
+    const joined = service.clock.wall()
+    const pollAgain = async (after: number) => {
+      await service.clock.advance(after)
+      await service.fleet.pollAll()
+    }
+    for (let count = 0; count < 3; count++) await pollAgain(5 * minute)
+    const first = { player: { NAME: 'Alice' }, from: joined }
+    expect(await read(service)).toMatchObject({ sessions: [{ ...first, to: null, online: true }] })
+    await pollAgain(60 * minute)
+    const second = { player: { NAME: 'Alice' }, from: null }
+    expect(await read(service)).toMatchObject({
+      sessions: [
+        { ...second, online: true },
+        { ...first, to: null, online: false },
+      ],
+    })
+    for (let count = 0; count < 3; count++) await pollAgain(5 * minute)
+    await poll(service)
+    const sessions = [
+      { ...second, to: service.clock.wall(), online: false },
+      { ...first, to: null, online: false },
+    ]
+    expect(await read(service)).toMatchObject({ sessions })
+  })
+
   it('keeps the last 200', async () => {
     const service = await buildTestApp({ scripts: { Server: { status, rcon: list() } } })
     for (let count = 0; count < 110; count++) await poll(service, `a${count}`, `b${count}`)
