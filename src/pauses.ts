@@ -38,16 +38,19 @@ interface PausedWork {
 
 /** Continues in the next turn of the event loop. */
 let paused: PausedWork[] = []
-/** Milliseconds. */
+/** Monotonic milliseconds. */
 let priorityPeriodBegan = Number.NEGATIVE_INFINITY
 
-/** Whether work can have priority now. Begins a period if it is the first that asks since the last one. */
+/** Whether work has priority now. Starts a new period if the last one has ended. */
 function isPriorityTime(now: number): boolean {
   if (now - priorityPeriodBegan >= priorityPeriodMs) priorityPeriodBegan = now
   return now - priorityPeriodBegan < priorityMs
 }
 
-/** Returns the part of the budget for each paused work, with priority and without. `running` other work shares it. */
+/**
+ * Returns the part of the budget for each paused work, with priority and without.
+ * @param running number of other work that shares the budget
+ */
 function partsOf(all: readonly PausedWork[], now: number, running = 0) {
   const first = all.filter(({ hasPriority }) => hasPriority).length
   if (first > 0 && isPriorityTime(now)) return { withPriority: priorityFactor / first, others: 0 }

@@ -97,7 +97,7 @@ const shared = new Map<SourceName, Map<unknown, KnownField<unknown>>>()
 
 /**
  * Equal fields are the same object: thousands of servers have the same version, port and so on, which saves 300 bytes per server
- * (`npm run bench -- fleet`). Not measured values, which are rarely equal.
+ * (`npm run bench -- fleet`). Not numbers with decimals: they are measured and rarely equal.
  */
 function createField(value: unknown, source: SourceName): KnownField<unknown> {
   const isShared =

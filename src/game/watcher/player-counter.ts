@@ -24,7 +24,7 @@ export const createPlayerCounter = (): PlayerCounter => new ListCounter()
 
 /** A class to save memory, as in `reachability.ts`. */
 class ListCounter implements PlayerCounter {
-  /** The previous full list: the one of the last snapshot, so that it takes no extra memory. */
+  /** The previous full list: the array of the last snapshot, which takes no extra memory. */
   #previous: readonly Player[] | undefined
   #logged: { readonly joins: number; readonly leaves: number } | undefined
   #joins: number | undefined

@@ -28,10 +28,10 @@ export interface RconSession {
 
 /** Keeps one connection open, and makes a new one after it was closed. */
 export const createRconSession = (settings: RconSettings, context: SourceContext, phases?: PhaseTimer): RconSession =>
-  new KeptSession(settings, context, phases)
+  new ReconnectingSession(settings, context, phases)
 
 /** A class to save memory, as in `watcher/reachability.ts`. */
-class KeptSession implements RconSession {
+class ReconnectingSession implements RconSession {
   readonly #settings: RconSettings
   readonly #clock: Clock
   readonly #network: Network
