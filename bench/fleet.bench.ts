@@ -187,7 +187,7 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
 /**
  * The whole service watching simulated servers, at several sizes: only polling, and under load (scrapes, event clients and
  * requests). `--servers=100,1000`, `--interval=` (ms), `--rcon=` (servers with RCON), `--events=` (clients that follow all
- * servers), `--icons=` (distinct icons of 8 kB; default half of the servers) and `--seconds=` select what is measured.
+ * servers), `--icons=` (distinct icons of 8 kB; default a quarter of the servers) and `--seconds=` select what is measured.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const { values } = parseArgs({
@@ -210,7 +210,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
       size,
       interval: number('interval', quick ? 500 : 5_000),
       rcon: number('rcon', 0),
-      icons: number('icons', size / 2),
+      icons: number('icons', size / 4),
       eventClients: number('events', quick ? 5 : 100),
       seconds: number('seconds', quick ? 0.5 : 20),
     }

@@ -170,7 +170,7 @@ async function measure({ size, replicas, interval, heartbeat, icons, seconds, hi
 /**
  * One replica of several: it polls its share of simulated servers, publishes their snapshots to a real Redis server and receives
  * those of all others. The other replicas are one process. `--servers=`, `--replicas=`, `--interval=` (ms), `--icons=` (distinct
- * icons of 8 kB; default half of the servers), `--seconds=` and `--history=` (folder; default: in memory) select what is measured.
+ * icons of 8 kB; default a quarter of the servers), `--seconds=` and `--history=` (folder; default: in memory) select what is measured.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   if (!isInstalled('redis-server')) {
@@ -195,7 +195,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   const scenario = {
     ...{ size, replicas, interval },
     heartbeat: quick ? 300 : 5_000,
-    icons: number('icons', size / 2),
+    icons: number('icons', size / 4),
     seconds: number('seconds', quick ? 0.4 : 15),
     ...(typeof values.history === 'string' && { historyFolder: values.history }),
   }

@@ -14,7 +14,7 @@ export function iconOf(server: number, distinctIcons: number): Buffer {
   const before = icons.get(kind)
   if (before !== undefined) return before
   const noise = new Uint32Array(iconBytes / 4)
-  let state = (kind + 1_000) | 1
+  let state = 2 * (kind + sharedIcons) + 1
   for (let index = 0; index < noise.length; index++) {
     // Xorshift.
     state ^= state << 13
