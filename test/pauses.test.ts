@@ -33,7 +33,7 @@ it('starts with a part of the budget while other work is paused', async () => {
 
 it('gives work with priority more time than other work, which still continues', async () => {
   // No period of priority of another test has begun as late.
-  let time = performance.now() + 2_000
+  let time = Math.ceil(performance.now()) + 2_000
   const now = () => time
   const [first, other] = [createPauses({ now, hasPriority: true }), createPauses({ now })]
   const taken = Promise.all([first.take(), other.take()])
@@ -47,7 +47,7 @@ it('gives work with priority more time than other work, which still continues', 
 })
 
 it('limits the time for which work has priority', async () => {
-  let time = performance.now() + 6_000
+  let time = Math.ceil(performance.now()) + 6_000
   const now = () => time
   /** Whether other work gets its part of the budget beside work with priority. */
   const isShared = async () => {
