@@ -13,7 +13,7 @@ type CDPSession = Awaited<ReturnType<ReturnType<Page['context']>['newCDPSession'
 
 /** Number of servers, page loads and traced snapshots, and milliseconds for which memory is measured. */
 const efforts = {
-  full: { servers: 1_000, loadCount: 5, updates: 50, watched: 600_000 },
+  full: { servers: 1_000, loadCount: 5, updates: 50, watched: 60_000 },
   quick: { servers: 100, loadCount: 1, updates: 5, watched: 500 },
 }
 
