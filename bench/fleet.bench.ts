@@ -1,16 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 import type { ServerSettings } from '../src/game/server.ts'
 import { hostOf } from './fleet/hosts.ts'
 import type { LoadOrder, LoadResult } from './fleet/load.ts'
+import { readOptions } from './options.ts'
+import { startOther, startReference, startService } from './processes.ts'
 import { record } from './results.ts'
-import { serviceOptions } from './service-options.ts'
-import { endWithParent, nextMessage } from './wait.ts'
+import { nextMessage } from './wait.ts'
 
 /** Measurements by the process of the service. */
 interface Measured {
@@ -32,19 +30,6 @@ interface Bare {
   readonly cpuSeconds: number
   readonly polls: number
   readonly seconds: number
-}
-
-const start = (path: string, args: readonly string[] = [], execArgv: readonly string[] = process.execArgv): ChildProcess =>
-  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv: [...execArgv] }))
-
-/**
- * Starts what runs on other machines outside of a benchmark. It must not take processor time from the service, and from this process,
- * which measures how fast the service replies.
- */
-function startOther(path: string, args: readonly string[] = []): ChildProcess {
-  const child = start(path, args)
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  return child
 }
 
 const at = (sorted: readonly number[], part: number): number =>
@@ -129,12 +114,12 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
         ...(index < rcon && { rcon: { address: { host: hostOf(index), port: ports.rcon }, password: 'secret' } }),
       },
     }))
-    const bare = await measureBare(started(start('fleet/bare.mjs')), servers, interval, Math.min(seconds, 10))
+    const bare = await measureBare(started(startReference('fleet/bare.mjs')), servers, interval, Math.min(seconds, 10))
     printStage('measured bare sockets')
     console.log(
       `  bare      ${(bare.cpuSeconds / bare.seconds).toFixed(3)} cores, ${cpuPerPoll(bare).toFixed(0)} µs a poll; ${bare.polls} polls`,
     )
-    const service = started(start('fleet/service.mjs', [], serviceOptions))
+    const service = started(startService('fleet/service.mjs'))
     service.send({ servers, interval })
     const { url } = await nextMessage<{ url: string }>(service)
     const read = async () => {
@@ -190,21 +175,8 @@ async function measure({ size, interval, rcon, icons, eventClients, seconds }: S
  * servers), `--icons=` (distinct icons of 8 kB; default a quarter of the servers) and `--seconds=` select what is measured.
  */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      servers: { type: 'string' },
-      interval: { type: 'string' },
-      rcon: { type: 'string' },
-      icons: { type: 'string' },
-      events: { type: 'string' },
-      seconds: { type: 'string' },
-    },
-    strict: false,
-  })
-  const number = (name: keyof typeof values, otherwise: number) => Number(values[name] ?? otherwise)
-  const sizes = String(values.servers ?? (quick ? '50' : '100,1000,10000'))
-    .split(',')
-    .map(Number)
+  const { text, number } = readOptions('servers', 'interval', 'rcon', 'icons', 'events', 'seconds')
+  const sizes = (text('servers') ?? (quick ? '50' : '100,1000,10000')).split(',').map(Number)
   for (const size of sizes) {
     const scenario = {
       size,

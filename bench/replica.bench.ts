@@ -1,19 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 import type { ServerSettings } from '../src/game/server.ts'
 import { isInstalled } from '../test/helpers/require-tool.ts'
 import { hostOf } from './fleet/hosts.ts'
 import type { LoadOrder, LoadResult } from './fleet/load.ts'
+import { readOptions } from './options.ts'
+import { startOther, startService } from './processes.ts'
 import type { OthersOrder } from './replica/others.ts'
 import { type BenchRedis, startBenchRedis } from './replica/redis.ts'
 import { record } from './results.ts'
-import { serviceOptions } from './service-options.ts'
-import { endWithParent, nextMessage } from './wait.ts'
+import { nextMessage } from './wait.ts'
 
 /** Measurements by the process of the service. Times in milliseconds. */
 interface Measured {
@@ -53,15 +51,6 @@ const maxStartMs = 60_000
 
 const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`
 const cores = ({ cpuSeconds, seconds }: { readonly cpuSeconds: number; readonly seconds: number }) => cpuSeconds / seconds
-
-const start = (path: string, args: readonly string[] = [], execArgv: readonly string[] = process.execArgv): ChildProcess =>
-  endWithParent(fork(fileURLToPath(new URL(path, import.meta.url)), args, { execArgv: [...execArgv] }))
-
-/** Lowers the priority of what runs on other machines outside of a benchmark. */
-function lower<T extends ChildProcess>(child: T): T {
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  return child
-}
 
 function printMeasured(stage: string, measured: Measured): void {
   const { memory, lateP50, lateP99, startP99, polls, failed, ageP50, ageP99, received, delayP99, delayMax, seconds } = measured
@@ -110,7 +99,7 @@ async function measure({ size, replicas, interval, heartbeat, icons, seconds, hi
     return child
   }
   try {
-    const game = started(lower(start('fleet/game-servers.ts', [String(icons)])))
+    const game = started(startOther('fleet/game-servers.ts', [String(icons)]))
     const ports = await nextMessage<{ status: number }>(game)
     const servers: readonly ServerSettings[] = Array.from({ length: size }, (_, index) => ({
       name: `s${index}`,
@@ -120,12 +109,12 @@ async function measure({ size, replicas, interval, heartbeat, icons, seconds, hi
       ...{ POLL_INTERVAL: `${interval}ms`, STATE_URL: redis.url, STATE_HEARTBEAT: `${heartbeat}ms` },
       ...(historyFolder && { HISTORY_DIR: historyFolder }),
     }
-    const others = started(lower(start('replica/others.ts')))
+    const others = started(startOther('replica/others.ts'))
     others.send({ stateUrl: redis.url, servers, replicas: replicas - 1, icons, env } satisfies OthersOrder)
     await nextMessage(others, maxStartMs)
     printStage(`${replicas - 1} replicas have published ${size} servers`)
 
-    const service = started(start('replica/service.mjs', [], serviceOptions))
+    const service = started(startService('replica/service.mjs'))
     service.send({ servers, replicas, env })
     const { url } = await nextMessage<{ url: string }>(service)
     const read = async () => {
@@ -147,7 +136,7 @@ async function measure({ size, replicas, interval, heartbeat, icons, seconds, hi
     const redisAfter = await redis.usage()
     printMeasured('polling', polling)
 
-    const load = started(lower(start('fleet/load.ts')))
+    const load = started(startOther('fleet/load.ts'))
     const scrapeEveryMs = (seconds * 1_000) / 4
     load.send({ url, eventClients: 0, servers: size, scrapeEveryMs, scrapes: 3 } satisfies LoadOrder)
     await nextMessage(load)
@@ -177,18 +166,8 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
     console.log('  Skipped (0 results): redis-server is not installed.')
     return
   }
-  const { values } = parseArgs({
-    options: {
-      servers: { type: 'string' },
-      replicas: { type: 'string' },
-      interval: { type: 'string' },
-      icons: { type: 'string' },
-      seconds: { type: 'string' },
-      history: { type: 'string' },
-    },
-    strict: false,
-  })
-  const number = (name: keyof typeof values, otherwise: number) => Number(values[name] ?? otherwise)
+  const { text, number } = readOptions('servers', 'replicas', 'interval', 'icons', 'seconds', 'history')
+  const historyFolder = text('history')
   const size = number('servers', quick ? 100 : 50_000)
   const replicas = number('replicas', 4)
   const interval = number('interval', quick ? 500 : 15_000)
@@ -197,7 +176,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
     heartbeat: quick ? 300 : 5_000,
     icons: number('icons', size / 4),
     seconds: number('seconds', quick ? 0.4 : 15),
-    ...(typeof values.history === 'string' && { historyFolder: values.history }),
+    ...(historyFolder !== undefined && { historyFolder }),
   }
   const redis = await startBenchRedis()
   try {
