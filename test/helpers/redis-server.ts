@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { freePort } from './run-tool.ts'
@@ -43,8 +44,10 @@ async function killRedis(child: ChildProcess): Promise<void> {
 /** A real redis-server without persistence, until the test ends. @param options of its command line, such as `--requirepass x` */
 export async function startRedis(...options: readonly string[]): Promise<RedisServer> {
   const port = await freePort()
-  const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp']
-  const start = (more: readonly string[]) => spawnRedis([...own, ...more], 'Ready to accept connections')
+  const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  // A new folder for each start: replication writes a dump into it, which the next start would load.
+  const start = (more: readonly string[]) =>
+    spawnRedis([...own, '--dir', mkdtempSync(join(tmpdir(), 'redis-')), ...more], 'Ready to accept connections')
   let child = await start(options)
   const kill = () => killRedis(child)
   onTestFinished(kill)
@@ -67,7 +70,7 @@ export async function startSentinel(folder: string): Promise<string> {
   const port = await freePort()
   const file = join(folder, 'sentinel.conf')
   writeFileSync(file, `port ${port}\nbind 127.0.0.1\n`)
-  const child = await spawnRedis([file, '--sentinel'], 'Sentinel ID is')
+  const child = await spawnRedis([file, '--sentinel', '--dir', folder], 'Sentinel ID is')
   onTestFinished(() => killRedis(child))
   return `redis://127.0.0.1:${port}`
 }
