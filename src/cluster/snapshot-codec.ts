@@ -1,5 +1,6 @@
 import { type FieldName, fieldNames } from '../game/fields.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
+import { parseJson } from '../game/protocol/json.ts'
 import type { KnownField, KnownFields, ServerSnapshot, SourceState } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/source.ts'
@@ -121,7 +122,7 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
       })
     },
     decode(text, now, find) {
-      const wire: unknown = JSON.parse(text)
+      const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
       const { server, age, sources: states, polls, fields: wireFields, lastContact } = wire
       const { demo, joins, leaves, up, mainThread, pollDuration, lastPollAt } = wire as Partial<ServerSnapshot>

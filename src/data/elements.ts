@@ -1,7 +1,9 @@
+import { endOfString, parseJson } from '../game/protocol/json.ts'
+
 /** Elements per batch if the end of each has to be found, and UTF-16 units per batch if an edge can be guessed. */
 const [batch, pieceSize] = [100, 24 * 1024]
 
-const [quote, backslash, comma, open, close] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d]
+const [quote, comma, open, close] = [0x22, 0x2c, 0x5b, 0x5d]
 
 /**
  * Parses a JSON array in batches, so that a large one does not block requests: `npm run bench -- data` compares the longest
@@ -15,7 +17,7 @@ export function* elementsOf(text: string, size = pieceSize): Generator<readonly 
   if (text.charCodeAt(at) !== open) throw new SyntaxError('no array')
   let start = ++at
   let [depth, count, given] = [0, 0, 0]
-  const parse = (end: number): readonly unknown[] => JSON.parse(`[${text.slice(start, end)}]`) as unknown[]
+  const parse = (end: number): readonly unknown[] => parseJson(`[${text.slice(start, end)}]`) as unknown[]
   for (; at < text.length; at++) {
     if (at === start) {
       const edge = likelyEdge(text, start + size, size)
@@ -68,16 +70,5 @@ function parsed<T>(parse: () => T): T | undefined {
     return parse()
   } catch {
     return undefined
-  }
-}
-
-/** Position of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let end = start; ; ) {
-    end = text.indexOf('"', end + 1)
-    if (end === -1) return text.length
-    let escapes = 0
-    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes++
-    if (escapes % 2 === 0) return end
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { isRecord } from '../game/protocol/is-record.ts'
+import { NestingError } from '../game/protocol/json.ts'
 import { parseLastUpdate } from './dates.ts'
 import { elementsOf } from './elements.ts'
 import type { SnapshotFormat } from './snapshot-format.ts'
@@ -41,15 +42,12 @@ const yieldAfter = 100
 /** Maximum size of a snapshot, in a file and over HTTP, about half of what a V8 string can hold. */
 export const maxSnapshotBytes = 256 * 1024 * 1024
 
-/** Why a text is not a JSON array. The message of JSON.parse is not used, because it quotes the text. */
-function reasonOf(text: string): string {
-  if (text.trim() === '') return 'it is empty'
-  try {
-    JSON.parse(text)
-    return 'it is not a JSON array'
-  } catch {
-    return 'it is not valid JSON, or truncated'
-  }
+/** Why a text is not a JSON array. Does not parse it again, because a large text would block everything else for seconds. */
+function reasonOf(text: string, error: SyntaxError): string {
+  const trimmed = text.trim()
+  if (trimmed === '') return 'it is empty'
+  if (error instanceof NestingError) return `it is ${error.message}`
+  return /^(?:\{.*\}|".*"|[\w.+-]+)$/s.test(trimmed) ? 'it is not a JSON array' : 'it is not valid JSON, or truncated'
 }
 
 function readHead(head: unknown): SnapshotHead {
@@ -97,7 +95,7 @@ function* batches(text: string): Generator<readonly unknown[]> {
   try {
     yield* elementsOf(text)
   } catch (error) {
-    throw error instanceof SyntaxError ? new SnapshotError(reasonOf(text), { cause: error }) : error
+    throw error instanceof SyntaxError ? new SnapshotError(reasonOf(text, error), { cause: error }) : error
   }
 }
 

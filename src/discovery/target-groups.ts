@@ -2,6 +2,7 @@ import { serverName } from '../config/kinds.ts'
 import { quoted } from '../config/read.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
+import { parseJson } from '../game/protocol/json.ts'
 import type { ServerSettings } from '../game/server.ts'
 import { createPauses } from '../pauses.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
@@ -115,13 +116,13 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
 }
 
 /**
- * Parses JSON.
+ * Parses the JSON of a list.
  * @throws DiscoveryError
  */
-export function parseJson(text: string): unknown {
+export function parseList(text: string): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    throw new DiscoveryError(text.trim() === '' ? 'it is empty' : 'it is not valid JSON')
+    return parseJson(text)
+  } catch (error) {
+    throw new DiscoveryError(text.trim() === '' ? 'it is empty' : `it is ${(error as SyntaxError).message}`)
   }
 }

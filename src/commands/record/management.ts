@@ -3,6 +3,7 @@ import { WebSocket } from 'ws'
 import { SourceError } from '../../game/errors.ts'
 import type { Network } from '../../game/network.ts'
 import { isRecord } from '../../game/protocol/is-record.ts'
+import { parseJson } from '../../game/protocol/json.ts'
 import { readingMethods } from '../../game/protocol/management.ts'
 import type { ListedPlayer } from '../../game/protocol/player-list.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
@@ -23,7 +24,7 @@ function playersIn(value: unknown): readonly ListedPlayer[] {
 }
 
 function idOf(message: string): unknown {
-  const parsed: unknown = JSON.parse(message)
+  const parsed = parseJson(message)
   return isRecord(parsed) && !('method' in parsed) ? parsed.id : undefined
 }
 
@@ -86,7 +87,7 @@ export async function recordManagement(
   const notificationTexts = messages.filter((message) => idOf(message) === undefined)
   return {
     protocol: 'management',
-    players: messages.flatMap((message) => playersIn(JSON.parse(message))),
+    players: messages.flatMap((message) => playersIn(parseJson(message))),
     anonymise(replace) {
       const toBytes = (message: string) => Buffer.from(replaceInJson(message, replace))
       const exchanges: Exchange[] = calls.map(({ method, text, replies }) => ({

@@ -1,5 +1,6 @@
 import { Agent, request as fetch } from 'undici'
 import type { Clock } from '../../clock.ts'
+import { parseJson } from '../../game/protocol/json.ts'
 import { backoffMs, withJitter } from '../../game/watcher/backoff.ts'
 import { version } from '../../package.ts'
 import { readBody } from '../../read-body.ts'
@@ -66,10 +67,10 @@ export interface Upstream {
   close(): void
 }
 
-function parseJson(type: string | undefined, body: Buffer): unknown {
+function parseBody(type: string | undefined, body: Buffer): unknown {
   if (!/^(application|text)\/([\w.+-]+\+)?json\b/i.test(type ?? '')) return undefined
   try {
-    return JSON.parse(body.toString('utf8'))
+    return parseJson(body.toString('utf8'))
   } catch {
     return undefined
   }
@@ -136,7 +137,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const body = await readBody(reply.body as AsyncIterable<Uint8Array>, maxBytes)
       if (body === undefined) throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
       const status = reply.statusCode
-      const json = parseJson(headerOf(reply.headers, 'content-type'), body)
+      const json = parseBody(headerOf(reply.headers, 'content-type'), body)
       const wall = clock.wall()
       const limit = readRateLimit(status, reply.headers, wall)
       if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs

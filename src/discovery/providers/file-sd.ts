@@ -2,7 +2,7 @@ import { type Kind, list } from '../../config/kinds.ts'
 import { parseTree, toPlain } from '../../config/yaml.ts'
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
-import { createTargetGroupReader, parseJson } from '../target-groups.ts'
+import { createTargetGroupReader, parseList } from '../target-groups.ts'
 
 /** Patterns as accepted by Prometheus. */
 const filePattern: Kind<string> = {
@@ -41,7 +41,7 @@ export const fileSd = defineProvider({
       parse(text, path, name) {
         const read = readers.get(path) ?? createTargetGroupReader({ readServer })
         readers.set(path, read)
-        return read(/\.json$/i.test(name) ? parseJson(text) : parseYaml(text, name))
+        return read(/\.json$/i.test(name) ? parseList(text) : parseYaml(text, name))
       },
     })
   },

@@ -1,7 +1,7 @@
 import { bearerToken, duration, list, url } from '../../config/kinds.ts'
 import { createClient, fetchJson, nameOf, toTarget } from '../fetch-json.ts'
 import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
-import { createTargetGroupReader, parseJson } from '../target-groups.ts'
+import { createTargetGroupReader, parseList } from '../target-groups.ts'
 
 /** Timeout of one request, milliseconds; the interval if that is shorter. */
 const maxDeadlineMs = 10_000
@@ -62,7 +62,7 @@ export const httpSd = defineProvider({
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
           const { name, place } = before
-          current = { name, place, ...(await read(parseJson(body))), readAt: clock.wall() }
+          current = { name, place, ...(await read(parseList(body))), readAt: clock.wall() }
         } catch (error) {
           if (closing.signal.aborted) return
           if (!(error instanceof DiscoveryError)) throw error

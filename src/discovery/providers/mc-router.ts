@@ -1,14 +1,14 @@
 import { isRecord } from '../../game/protocol/is-record.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
-import { parseJson } from '../target-groups.ts'
+import { parseList } from '../target-groups.ts'
 
 /**
  * The backends without duplicates. One with several host names gets the first as its name, which is also sent in the handshake.
  * Format: https://github.com/itzg/mc-router#routing-configuration
  */
 function parseRoutes(text: string): readonly ProxiedServer[] {
-  const routes = parseJson(text)
+  const routes = parseList(text)
   if (!isRecord(routes)) throw new DiscoveryError('expected an object with mappings')
   const { mappings = {}, 'default-server': fallback } = routes
   if (!isRecord(mappings)) throw new DiscoveryError('mappings: expected an object of host names and addresses')

@@ -1,3 +1,5 @@
+import { parseJson } from '../protocol/json.ts'
+
 const maxBatch = 100
 
 /** A valid call; `id` is absent for a notification, which gets no reply. */
@@ -38,7 +40,7 @@ export function answerJsonRpc(
 ): string | undefined {
   let message: unknown
   try {
-    message = JSON.parse(text)
+    message = parseJson(text)
   } catch {
     return JSON.stringify(failure(null, -32_700, 'Parse error'))
   }

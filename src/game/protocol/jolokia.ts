@@ -1,5 +1,6 @@
 import { ProtocolError } from './error.ts'
 import { isRecord } from './is-record.ts'
+import { parseJson } from './json.ts'
 
 /** A memory pool of the JVM. */
 export interface MemoryPool {
@@ -116,9 +117,9 @@ export function tickTimes(bean: Record<string, unknown>): TickTimes | undefined 
 export function decodeBulkReply(text: string): JmxReading {
   let replies: unknown
   try {
-    replies = JSON.parse(text)
+    replies = parseJson(text)
   } catch (error) {
-    throw new ProtocolError('malformed', 'the reply is not valid JSON', { cause: error })
+    throw new ProtocolError('malformed', `the reply is ${(error as SyntaxError).message}`, { cause: error })
   }
   if (!Array.isArray(replies) || replies.length !== 4)
     throw new ProtocolError('malformed', 'the reply is not a Jolokia reply to four requests')

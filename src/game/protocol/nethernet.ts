@@ -1,4 +1,5 @@
 import { isRecord } from './is-record.ts'
+import { parseJson } from './json.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 
 // NetherNet, which Bedrock servers use instead of RakNet since 1.26.51: a client requests over HTTP to join.
@@ -26,7 +27,7 @@ const countOf = (value: unknown): number | undefined =>
 export function decodeJoinReply(body: string): BedrockStatus {
   let value: unknown
   try {
-    value = JSON.parse(body)
+    value = parseJson(body)
   } catch {
     return {}
   }

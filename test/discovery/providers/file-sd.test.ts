@@ -175,6 +175,7 @@ describe('hostile files', () => {
       'aliases.yml': aliases,
       'long.yml': `# ${'x'.repeat(5_000_000)}\n[]`,
       'many.json': groups(...Array.from({ length: 100_001 }, () => '')),
+      'deep.json': '['.repeat(100_000),
       'nested.yml': `- &l0 []\n${levels.join('')}- *l40\n`,
     }
     const { lists } = await start(files, '*.json,*.yml')
@@ -182,6 +183,7 @@ describe('hostile files', () => {
       'aliases.yml': ['it has 101000 targets, more than 100000'],
       'long.yml': [expect.stringMatching(/more than 4194304; YAML of that size takes too long to parse$/)],
       'many.json': ['it has 100001 targets, more than 100000'],
+      'deep.json': ['it is nested deeper than 512 levels'],
       'nested.yml': ['group 1: expected an object with targets and labels'],
     })
   })

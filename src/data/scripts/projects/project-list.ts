@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { isRecord } from '../../../game/protocol/is-record.ts'
+import { parseJson } from '../../../game/protocol/json.ts'
 
 /** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
 export const ListedProject = Type.Object(
@@ -81,9 +82,10 @@ const blank = {}
 export function readProjectList(text: string, name: string): readonly ListedProject[] {
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = parseJson(text)
   } catch (error) {
-    throw new ProjectListError([`${name} is not valid JSON: ${(error as Error).message}`], error)
+    const { message, cause } = error as SyntaxError
+    throw new ProjectListError([`${name} is ${message}${cause instanceof Error ? `: ${cause.message}` : ''}`], error)
   }
   if (!Array.isArray(parsed)) throw new ProjectListError([`${name} is ${shown(parsed)}; expected an array of projects`])
   const entries = parsed.map((entry: unknown): unknown =>

@@ -1,3 +1,4 @@
+import { parseJson } from '../../protocol/json.ts'
 import { buildNumber } from '../../protocol/log-lines.ts'
 import { parseOnChange, readOnChange } from './changes.ts'
 import { listInside } from './folder.ts'
@@ -52,7 +53,7 @@ export function createLoaderReader(folder: string): () => Promise<Loader | undef
 function parseHistory(text: string): Loader | undefined {
   let current: unknown
   try {
-    current = (JSON.parse(text) as { currentVersion?: unknown } | null)?.currentVersion
+    current = (parseJson(text) as { currentVersion?: unknown } | null)?.currentVersion
   } catch {
     return undefined
   }
