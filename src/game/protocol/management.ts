@@ -1,6 +1,6 @@
 import { type GameMode, parseGameMode } from './game-mode.ts'
 import { isRecord } from './is-record.ts'
-import { plainText } from './text.ts'
+import { plainText, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 
 /** The only methods that are called; all of them are read-only (API 1.0.0 of 1.21.9 to 3.0.0 of 26.1). */
@@ -98,7 +98,7 @@ export function parseStatus(result: unknown): ManagementStatus {
   const protocol = integer(version.protocol)
   const players = parsePlayers(status.players ?? (status.started === true ? [] : undefined))
   return {
-    ...(typeof version.name === 'string' && { version: version.name.slice(0, 100) }),
+    ...(typeof version.name === 'string' && { version: truncate(version.name, 100) }),
     ...(protocol !== undefined && { protocol }),
     ...(players && { players }),
   }

@@ -1,10 +1,13 @@
 import { ProtocolError } from './error.ts'
-import { formattedText, plainText } from './text.ts'
+import { parseJson } from './json.ts'
+import { createTextReader, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 import { parseVersionName } from './version-name.ts'
 
 /** Vanilla sends at most 12; some servers list all players. */
 const maxSample = 1_000
+/** Far more than any modpack has. */
+const maxMods = 10_000
 /** Enough for any list of versions that a proxy accepts. */
 const maxVersionName = 1_000
 /** A 64x64 icon takes at most about 17 kB. */
@@ -51,22 +54,24 @@ export function parseStatusReply(json: string, previousIcon?: Buffer): StatusRep
   const list = playerList(players.sample, online)
   const favicon = decodeFavicon(reply.favicon, previousIcon)
   const enforced = secureChatEnforced(reply.enforcesSecureChat, protocol)
-  const motd = reply.description === undefined || reply.description === null ? undefined : plainText(reply.description)
-  const formattedMotd = formattedText(reply.description)
+  const readText = createTextReader()
+  // First, because a long message leaves no work for it.
+  const name = typeof version.name === 'string' ? parseVersionName(readText(version.name, 200).plain) : undefined
+  const motd = reply.description === undefined || reply.description === null ? undefined : readText(reply.description)
   return {
     edition: 'java',
-    ...(typeof version.name === 'string' && parseVersionName(plainText(version.name, 200))),
+    ...name,
     ...(protocol !== undefined && { protocol }),
     ...loader(reply, protocol),
-    ...(motd !== undefined && { motd }),
-    ...(motd !== undefined && formattedMotd !== motd && { formattedMotd }),
+    ...(motd !== undefined && { motd: motd.plain }),
+    ...(motd !== undefined && motd.formatted !== motd.plain && { formattedMotd: motd.formatted }),
     ...(favicon && { favicon }),
     ...(online !== undefined && { playersOnline: online }),
     ...(max !== undefined && { playersMax: max }),
     ...(list && { players: list }),
     ...(enforced !== undefined && { secureChatEnforced: enforced }),
     rawStatus: {
-      version: typeof version.name === 'string' ? version.name.slice(0, maxVersionName) : '',
+      version: typeof version.name === 'string' ? truncate(version.name, maxVersionName) : '',
       ...(Number.isSafeInteger(players.online) && { playersOnline: Number(players.online) }),
       ...(Number.isSafeInteger(players.max) && { playersMax: Number(players.max) }),
     },
@@ -76,9 +81,9 @@ export function parseStatusReply(json: string, previousIcon?: Buffer): StatusRep
 function parseObject(json: string): Record<string, unknown> {
   let value: unknown
   try {
-    value = JSON.parse(json)
-  } catch {
-    throw new ProtocolError('malformed', 'the status reply is not valid JSON')
+    value = parseJson(json)
+  } catch (error) {
+    throw new ProtocolError('malformed', `the status reply is ${(error as SyntaxError).message}`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   const kind = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
@@ -161,7 +166,7 @@ function loader(
 
 function numberOfMod(mods: unknown, idKey: string, versionKey: string): { readonly loaderVersion?: string } {
   if (!Array.isArray(mods)) return {}
-  const forge = mods.find((mod) => ['forge', 'Forge'].includes(record(mod)[idKey] as string))
+  const forge = mods.slice(0, maxMods).find((mod) => ['forge', 'Forge'].includes(record(mod)[idKey] as string))
   const version = record(forge)[versionKey]
   return typeof version === 'string' && /^\d{1,5}(?:\.\d{1,5}){1,4}$/.test(version) ? { loaderVersion: version } : {}
 }

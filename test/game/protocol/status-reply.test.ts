@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseStatusReply, type StatusReply } from '../../../src/game/protocol/status-reply.ts'
+import { hostileReplies, nestedTranslate } from '../../helpers/hostile-replies.ts'
 
 const id = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
 const parse = (reply: unknown) => parseStatusReply(JSON.stringify(reply))
@@ -138,6 +139,29 @@ describe('a status reply', () => {
   it('keeps at most 1,000 of 20,000 players', () => {
     const sample = Array.from({ length: 20_000 }, (_, index) => ({ name: `P${index}`, id }))
     expect(parse({ players: { online: 20_000, sample } }).players?.players).toHaveLength(1_000)
+  })
+})
+
+describe('a hostile status reply', () => {
+  it.each(Object.entries(hostileReplies))('of %s is read with bounded texts, or refused', (_, make) => {
+    let reply: StatusReply
+    try {
+      reply = parseStatusReply(make())
+    } catch (error) {
+      expect(error).toMatchObject({ name: 'ProtocolError', code: 'malformed' })
+      return
+    }
+    expect(reply.motd?.length ?? 0).toBeLessThanOrEqual(8_192)
+    expect(JSON.stringify(reply).length).toBeLessThan(150_000)
+  })
+
+  it('that is nested too deep is refused with the reason', () => {
+    expect(() => parseStatusReply('{"a":'.repeat(200_000))).toThrow('the status reply is nested deeper than 512 levels')
+  })
+
+  it('with an endless message still has its version', () => {
+    const description = nestedTranslate(20, 20, '')
+    expect(parse({ description, version: { name: '1.21.11' } })).toMatchObject({ version: '1.21.11', motd: '' })
   })
 })
 

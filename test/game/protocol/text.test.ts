@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { formattedText, plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
+import { createTextReader, formattedText, plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
+import { nestedTranslate } from '../../helpers/hostile-replies.ts'
 
 describe('plain text of a component', () => {
   it.each<[string, unknown, string]>([
@@ -51,6 +52,64 @@ describe('plain text of a component', () => {
     for (let level = 0; level < 60; level++) empty = { translate: '', fallback: '%1$s%1$s', with: [empty] }
     expect(plainText(empty)).toBe('')
   })
+})
+
+describe('the work for the components of one reply', () => {
+  /** The most that a component of one reply may cause. */
+  const maxWork = 65_536
+  const repeated = (times: number, ...args: unknown[]) => ({ translate: '%1$s'.repeat(times), with: args })
+
+  it('counts each use of a component', () => {
+    let reads = 0
+    const leaf = {
+      get text() {
+        reads++
+        return ''
+      },
+    }
+    createTextReader()(repeated(100_000, Array(1_000).fill(leaf)))
+    expect(reads).toBeGreaterThan(10_000)
+    expect(reads).toBeLessThan(maxWork)
+  })
+
+  it('does not grow with arguments that are nested too deep', () => {
+    const duration = (times: number) => {
+      const component = nestedTranslate(131, times, 'x', 4)
+      const started = performance.now()
+      createTextReader()(component)
+      return performance.now() - started
+    }
+    const least = (times: number) => Math.min(...[0, 1, 2, 3, 4].map(() => duration(times)))
+    // Without a limit, it grows with the square of the number.
+    expect(least(1_600) / least(100)).toBeLessThan(8)
+  })
+
+  it('is limited for all of them', () => {
+    const readText = createTextReader()
+    expect(readText(['a', 'b'])).toEqual({ plain: 'ab', formatted: 'ab' })
+    expect(readText(repeated(100_000, ''))).toEqual({ plain: '', formatted: '' })
+    expect(readText('c')).toEqual({ plain: '', formatted: '' })
+    const another = createTextReader()
+    for (let count = 0; count < 7; count++) expect(another('x'.repeat(9_000)).plain).toHaveLength(8_192)
+    expect(another('x'.repeat(9_000)).plain.length).toBeLessThan(8_192)
+  })
+
+  it('includes the codes of styles', () => {
+    const extra = Array.from({ length: 8_000 }, (_, index) => ({ text: 'x', bold: true, color: `#${100_000 + index}` }))
+    expect(formattedText({ extra }).length).toBeLessThan(2 * maxWork)
+    expect(formattedText({ extra: extra.slice(0, 2_000) })).toHaveLength(2_000 * '§r§#123456§lx'.length - 2)
+  })
+
+  it('suffices for the longest reply that the game accepts', () => {
+    const words = Array.from({ length: 2_700 }, (_, index) => `w${String(index).padStart(4, '0')}`)
+    const description = { text: '', extra: words }
+    expect(JSON.stringify(description).length).toBeLessThan(32_767)
+    expect(createTextReader()(description, 20_000).formatted).toBe(words.join(''))
+  })
+})
+
+it('names of properties that every object has are not colours', () => {
+  expect(formattedText(['constructor', '__proto__', 'toString'].map((color) => ({ text: 'x', color })))).toBe('xxx')
 })
 
 it('strips formatting from a surrogate pair as a whole', () => {

@@ -1,10 +1,11 @@
 import type { Fields } from '../../fields.ts'
 import { gameModes, parseGameMode } from '../../protocol/game-mode.ts'
 import { integerIn, type Properties } from '../../protocol/server-properties.ts'
-import { stripFormatting } from '../../protocol/text.ts'
+import { stripFormatting, truncate } from '../../protocol/text.ts'
 import type { Loader } from './loader.ts'
 import type { LogFacts } from './log-follower.ts'
 
+const maxLevelName = 1_000
 const difficulties = ['peaceful', 'easy', 'normal', 'hard']
 
 /** Converts `server.properties` to fields. Invalid values are absent. */
@@ -31,7 +32,7 @@ export function propertyFields(properties: Properties): Partial<Fields> {
     ...number('pause-when-empty-seconds', -1, 'pauseWhenEmpty'),
     ...(defaultGameMode && { defaultGameMode }),
     ...(difficulty !== undefined && { difficulty }),
-    ...(levelName !== undefined && { levelName }),
+    ...(levelName !== undefined && { levelName: truncate(levelName, maxLevelName) }),
   }
 }
 

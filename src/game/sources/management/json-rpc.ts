@@ -5,6 +5,8 @@ import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import { isRecord } from '../../protocol/is-record.ts'
+import { parseJson } from '../../protocol/json.ts'
+import { truncate } from '../../protocol/text.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
@@ -133,7 +135,7 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose }
     const call = typeof id === 'number' ? pending.get(id) : undefined
     if (isRecord(error)) {
       const code = typeof error.code === 'number' ? error.code : 0
-      call?.reject(new JsonRpcError(code, String(error.message ?? '').slice(0, 200)))
+      call?.reject(new JsonRpcError(code, truncate(String(error.message ?? ''), 200)))
     } else call?.resolve(result)
   }
 
@@ -141,10 +143,10 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose }
     if (ended !== undefined) return
     received++
     try {
-      const message: unknown = JSON.parse(String(data))
+      const message = parseJson(String(data))
       for (const part of Array.isArray(message) ? message : [message]) receive(part)
     } catch (error) {
-      const cause = error instanceof SyntaxError ? new ProtocolError('malformed', 'a message is not valid JSON') : error
+      const cause = error instanceof SyntaxError ? new ProtocolError('malformed', `a message is ${error.message}`) : error
       end(toSourceError(cause, target))
     }
   })

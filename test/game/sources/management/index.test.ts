@@ -333,6 +333,7 @@ describe('a peer that cannot be trusted', () => {
   it.each([
     ['malformed', 'this is not JSON'],
     ['malformed', '5'],
+    ['malformed', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['too_large', `"${'x'.repeat(4 * 1024 * 1024)}"`],
   ])('ends the connection with %s, not the process', async (code, text) => {
     server.results = Object.fromEntries(readingMethods.map((method) => [method, 'silent']))
@@ -370,6 +371,7 @@ describe.skipIf(!hasTool('openssl'))('over TLS', () => {
     ['without either', () => ({})],
     ['with another fingerprint', () => ({ fingerprint: other.fingerprint })],
     ['with another CA file', () => ({ caFile: other.certFile })],
+    ['with a CA file that never ends', () => ({ caFile: '/dev/zero' })],
     ['with a CA file that is gone', () => ({ caFile: '/nonexistent.pem' })],
   ])('refuses it %s, and never sends it the secret', async (_, trust) => {
     const before = secure.authorizations.length
