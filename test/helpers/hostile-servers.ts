@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
+import { hostileReplies, otherReplies } from './hostile-replies.ts'
 import { encodeStatus } from './status-packets.ts'
 
 export interface HostileServer extends AsyncDisposable {
@@ -68,7 +69,7 @@ export const hostile: Readonly<Record<string, { readonly behave: (socket: net.So
   'sends its answer in single bytes without end': {
     behave: onRequest((socket) => {
       socket.setNoDelay(true)
-      socket.write(Buffer.from('ffff7f00', 'hex'))
+      socket.write(Buffer.from('ffff3f00', 'hex'))
       const timer = setInterval(() => socket.write(Buffer.from([0x7f])), 1)
       socket.on('close', () => clearInterval(timer))
     }),
@@ -81,6 +82,8 @@ export const hostile: Readonly<Record<string, { readonly behave: (socket: net.So
     }),
     code: 'too_large',
   },
+  'claims one byte more than 1 MiB': { behave: answer(Buffer.from('85804000', 'hex')), code: 'too_large' },
+  'nests 400,000 arrays': { behave: status('['.repeat(400_000)), code: 'malformed' },
   'sends garbage': { behave: onRequest((socket) => stream(socket, Buffer.alloc(65_536, 0x58))), code: 'malformed' },
   'speaks HTTP': {
     behave: answer(Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'.repeat(3))),
@@ -114,3 +117,36 @@ export const hostile: Readonly<Record<string, { readonly behave: (socket: net.So
     code: 'too_large',
   },
 }
+
+/** Sends a reply in pieces of seven bytes. */
+const drip = (bytes: Buffer) =>
+  onRequest((socket) => {
+    let at = 0
+    const timer = setInterval(() => {
+      socket.write(bytes.subarray(at, at + 7))
+      at += 7
+    }, 1)
+    socket.on('close', () => clearInterval(timer))
+  })
+
+/** Sends a status reply that differs each time, and repeats the bytes of each ping. */
+function statusAndPong(json: string) {
+  const replies = [encodeStatus(json), encodeStatus(`${json} `)]
+  let count = 0
+  return (socket: net.Socket) =>
+    void socket.once('data', () => {
+      socket.write(replies[count++ % 2]!)
+      socket.on('data', (ping: Buffer) => void socket.write(ping))
+    })
+}
+
+/** Starts a server for each kind, and for each reply of `hostile-replies.ts`: more than 70. */
+export const startHostileServers = (): Promise<readonly HostileServer[]> =>
+  Promise.all(
+    [
+      ...Object.values(hostile).map(({ behave }) => behave),
+      ...Object.values(hostileReplies).map((make) => statusAndPong(make())),
+      ...Object.values(otherReplies).map((bytes) => onRequest((socket) => void socket.write(bytes))),
+      drip(encodeStatus(hostileReplies['a text of 1 MiB']!())),
+    ].map((behave) => hostileServer(behave)),
+  )

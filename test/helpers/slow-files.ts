@@ -52,6 +52,7 @@ const names = [
   'history/kill',
   'history/persistence',
   'history/routes',
+  'hostile-fleet',
   'http/base-path',
   'http/close',
   'http/docs',

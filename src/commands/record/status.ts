@@ -1,8 +1,9 @@
 import { defaultPorts } from '../../game/protocol/address.ts'
 import { createFrameReader, encodeFrame, encodeString, type Frame } from '../../game/protocol/frames.ts'
 import { isRecord } from '../../game/protocol/is-record.ts'
+import { parseJson } from '../../game/protocol/json.ts'
 import type { ListedPlayer } from '../../game/protocol/player-list.ts'
-import { decodeStatus, encodeHandshake, packetIds, statusRequest } from '../../game/protocol/status.ts'
+import { decodeStatus, encodeHandshake, maxStatusFrame, packetIds, statusRequest } from '../../game/protocol/status.ts'
 import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import { replaceInJson } from './anonymiser.ts'
 import type { Exchange, RawRecording } from './recording.ts'
@@ -18,7 +19,7 @@ const hello = Buffer.concat([
 
 function framesIn(bytes: Buffer): readonly Frame[] {
   const frames: Frame[] = []
-  const reader = createFrameReader()
+  const reader = createFrameReader(maxStatusFrame)
   reader.push(bytes)
   for (let frame = reader.next(); frame !== undefined; frame = reader.next()) frames.push(frame)
   return frames
@@ -26,7 +27,7 @@ function framesIn(bytes: Buffer): readonly Frame[] {
 
 /** The players in the sample of a status reply. */
 function playersIn(json: string): readonly ListedPlayer[] {
-  const status: unknown = JSON.parse(json)
+  const status: unknown = parseJson(json)
   const players = isRecord(status) ? status.players : undefined
   const sample = isRecord(players) && Array.isArray(players.sample) ? players.sample : []
   return sample.filter(isRecord).map(({ name, id: given }) => {

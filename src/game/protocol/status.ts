@@ -6,6 +6,9 @@ import { encodeFrame, encodeString, encodeVarInt, type Frame, readString } from 
 /** Packet ids. The status reply has the id of its request, and the pong that of the ping. */
 export const packetIds = { handshake: 0, status: 0, ping: 1 } as const
 
+/** Maximum length of the frame of a status reply: 1 MiB of JSON, its length and the packet id. The game sends at most 96 KiB. */
+export const maxStatusFrame = 1024 * 1024 + 4
+
 export interface Handshake {
   /** -1 by convention for a status request. */
   readonly protocol: number

@@ -5,7 +5,7 @@ import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
-import { decodePing, encodeHandshake, encodePing, statusRequest } from '../../protocol/status.ts'
+import { decodePing, encodeHandshake, encodePing, maxStatusFrame, statusRequest } from '../../protocol/status.ts'
 import { recogniseOther } from './recognise.ts'
 
 const pingPayload = 0x7469636b77617264n
@@ -68,7 +68,7 @@ class Exchange<T> {
   readonly #options: JavaPingOptions<T>
   readonly #resolve: (ping: JavaPing<T>) => void
   readonly #reject: (error: SourceError) => void
-  readonly #frames = createFrameReader()
+  readonly #frames = createFrameReader(maxStatusFrame)
   readonly #onAbort = () => this.#abort()
   #hasConnected = false
   #hasReceived = false

@@ -62,6 +62,7 @@ describe('a server that', () => {
     ['leaves out description', '{"version":{"name":"1.8.8","protocol":47},"players":{"max":5,"online":2}}', { version: '1.8.8' }],
     ['has a favicon that is no PNG', '{"description":"x","favicon":"data:image/png;base64,bm90IGEgUE5H"}', { motd: 'x' }],
     ['has a favicon that is no base64', '{"description":"x","favicon":"data:image/png;base64,????"}', { motd: 'x' }],
+    ['is 1 MiB long', `{"description":"x","a":"${'A'.repeat(1_048_576 - 26)}"}`, { motd: 'x' }],
     ['has a favicon of 1 MB', `{"description":"x","favicon":"data:image/png;base64,${'A'.repeat(1_000_000)}"}`, { motd: 'x' }],
   ])('%s is read as far as possible', async (_, json, expected) => {
     await using server = await hostileServer((socket) => void socket.once('data', () => socket.write(encodeStatus(json))))
