@@ -1,13 +1,80 @@
-import { type BigIntStats, type FSWatcher, watch } from 'node:fs'
-import { readFile, readlink, realpath } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { type BigIntStats, closeSync, type FSWatcher, fstatSync, openSync, readSync, watch } from 'node:fs'
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { readBody } from './read-body.ts'
+
+/** A file is larger than its reader accepts. */
+export class FileSizeError extends Error {
+  override readonly name = 'FileSizeError'
+  /** Without the name of the file. */
+  readonly reason: string
+
+  constructor(path: string, size: number, maxBytes: number) {
+    const has = `has ${size} bytes; the maximum is ${maxBytes}`
+    super(`${basename(path)} ${has}`)
+    this.reason = `it ${has}`
+  }
+}
+
+const maxChunk = 1024 * 1024
+
+/** Not a stream, which would have to close the file. */
+async function* chunksOf(file: FileHandle, length: number): AsyncGenerator<Buffer> {
+  for (let isEnd = false; !isEnd; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length)
+    isEnd = bytesRead === 0
+    yield buffer.subarray(0, bytesRead)
+  }
+}
 
 /**
- * Reads a text file; undefined if it does not exist.
- * @throws Error of the system if it cannot be read for another reason
+ * Reads the rest of an open file. A larger one is not read; a device, pipe or growing file up to the limit.
+ * @param path for messages
+ * @throws FileSizeError, or Error of the system
  */
-export const readFileIfExists = (path: string): Promise<string | undefined> =>
-  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+export async function readUpTo(file: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
+  const { size } = await file.stat()
+  const bytes =
+    size > maxBytes ? undefined : await readBody(chunksOf(file, Math.min(size || maxChunk / 16, maxChunk) + 1), maxBytes)
+  if (bytes === undefined) throw new FileSizeError(path, Math.max(size, maxBytes + 1), maxBytes)
+  return bytes
+}
+
+/**
+ * Reads a file of limited size.
+ * @throws FileSizeError, or Error of the system
+ */
+export async function readFileUpTo(path: string, maxBytes: number): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    return await readUpTo(file, path, maxBytes)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Like {@link readFileUpTo}. Blocks. */
+export function readFileUpToSync(path: string, maxBytes: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    const bytes = Buffer.alloc(size > maxBytes ? 0 : maxBytes + 1)
+    let length = 0
+    for (let read = 1; read > 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null)
+    if (length > maxBytes || size > maxBytes) throw new FileSizeError(path, Math.max(size, length), maxBytes)
+    return bytes.subarray(0, length)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * Reads a text file of limited size; undefined if it does not exist.
+ * @throws FileSizeError, or Error of the system if it cannot be read for another reason
+ */
+export const readTextIfExists = (path: string, maxBytes: number): Promise<string | undefined> =>
+  readFileUpTo(path, maxBytes).then(String, (error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })

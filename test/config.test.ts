@@ -687,6 +687,13 @@ describe('secrets', () => {
   it('in an unreadable file prevent the start', () => {
     expect(problems({ env: { RUN_TOKEN_FILE: join(folder, 'nothing') } })).toEqual([expect.stringContaining('RUN_TOKEN_FILE is')])
   })
+
+  it('and a config file that never end prevent the start', () => {
+    expect(problems({ env: { RUN_TOKEN_FILE: '/dev/zero' }, file: '/dev/zero' })).toEqual([
+      '/dev/zero: cannot be read (it has 16777217 bytes; the maximum is 16777216)',
+      expect.stringContaining('which cannot be read (it has 65537 bytes; the maximum is 65536)'),
+    ])
+  })
 })
 
 describe('many servers', () => {

@@ -102,6 +102,19 @@ describe('the import rules', () => {
     expect(readers).toEqual(['src/config.ts'])
   })
 
+  const filesWith = (pattern: RegExp) =>
+    files.filter((file) => !within('src/web/client')(file) && pattern.test(readFileSync(join(root, file), 'utf8')))
+
+  it('only parseJson() parses JSON, except for files of the package and single strings', () => {
+    const expected = ['src/commands/record/anonymiser.ts', 'src/game/protocol/json.ts', 'src/package.ts', 'src/web/assets.ts']
+    expect(filesWith(/\bJSON\.parse\(|\.json\(\)/).sort()).toEqual(expected)
+  })
+
+  it('only files.ts reads whole files, except for those of the package and the kernel', () => {
+    const expected = ['src/data/runs/process-identity.ts', 'src/package.ts', 'src/web/assets.ts', 'src/web/pictures/font.ts']
+    expect(filesWith(/\breadFile(?:Sync)?\(|\bcreateReadStream\(|\breadFile(?:Sync)?\b.*from 'node:fs/).sort()).toEqual(expected)
+  })
+
   it('only main.ts ends the process', () => {
     const enders = files.filter((file) => /process\s*\.\s*(exit|exitCode|argv)\b/.test(readFileSync(join(root, file), 'utf8')))
     expect(enders).toEqual(['src/main.ts'])

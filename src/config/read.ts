@@ -1,6 +1,8 @@
 import { readText } from './read-text.ts'
 import { flagOf, type Setting, type SettingTable, type ValuesOf } from './setting.ts'
 
+const maxSecretBytes = 64 * 1024
+
 /** The text of a setting, and where it was set. */
 export interface Given {
   /** For messages: `MC_SERVER`, `--mc-server`, `tickwarden.yaml: poll.interval`. */
@@ -24,7 +26,7 @@ export interface Places {
 function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]): Given {
   const from = `${given.from} (${path})`
   try {
-    return { ...given, from, text: readText(path).trim() }
+    return { ...given, from, text: readText(path, maxSecretBytes).trim() }
   } catch (error) {
     const { message } = error as Error
     problems.push(`${given.from} is "${path}", which cannot be read (${message}); expected a file that contains the secret`)

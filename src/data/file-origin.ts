@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { fileVersion, watchFolder } from '../files.ts'
+import { FileSizeError, fileVersion, readUpTo, watchFolder } from '../files.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 
@@ -18,13 +18,10 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
     const file = await open(path)
     try {
       // Before reading, so that a change in the meantime is noticed at the next poll.
-      const stats = await file.stat({ bigint: true })
-      const { size } = stats
-      const version = fileVersion(stats)
+      const version = fileVersion(await file.stat({ bigint: true }))
       if (version === lastRead && !again) return undefined
       lastRead = version
-      if (size > maxSnapshotBytes) throw new SnapshotError(`it has ${size} bytes; the maximum is ${maxSnapshotBytes}`)
-      return await file.readFile('utf8')
+      return String(await readUpTo(file, path, maxSnapshotBytes))
     } finally {
       await file.close()
     }
@@ -41,7 +38,7 @@ export function fileOrigin(path: string, kind: 'file' | 'sample' = 'file'): Orig
         return text === undefined ? undefined : { text }
       } catch (error) {
         lastRead = undefined
-        if (error instanceof SnapshotError) throw error
+        if (error instanceof FileSizeError) throw new SnapshotError(error.reason, { cause: error })
         const code = codeOf(error)
         throw new SnapshotError(code === 'ENOENT' ? 'the file does not exist' : `it cannot be read (${code})`, { cause: error })
       }

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Response } from 'undici'
 import writeFileAtomic from 'write-file-atomic'
+import { readFileUpTo } from '../files.ts'
+import { parseJson } from '../game/protocol/json.ts'
 import type { Log } from '../log.ts'
 import { version } from '../package.ts'
 import { readBody } from '../read-body.ts'
 import type { Origin, SnapshotText } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
+
+/** Maximum size of the first line of a copy, which has the ETag: Node.js accepts 16 KiB of headers. */
+const maxHeadBytes = 64 * 1024
 
 export interface UrlOriginOptions {
   readonly database: string
@@ -110,9 +115,9 @@ export function urlOrigin({
     async restore() {
       try {
         if (distrusted) await assertOwn(cacheDir)
-        const kept = await readFile(copy, 'utf8')
+        const kept = String(await readFileUpTo(copy, maxBytes + maxHeadBytes))
         const end = kept.indexOf('\n')
-        const head = JSON.parse(kept.slice(0, end)) as { readonly etag?: unknown }
+        const head = parseJson(kept.slice(0, end)) as { readonly etag?: unknown }
         return {
           text: kept.slice(end + 1),
           async accept() {

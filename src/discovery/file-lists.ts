@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../clock.ts'
-import { fileVersion } from '../files.ts'
+import { FileSizeError, fileVersion, readFileUpTo } from '../files.ts'
 import { haveSameItems } from '../same-items.ts'
 import { createFileStability, stableMs } from './file-stability.ts'
 import { createFolderWatch } from './folder-watch.ts'
@@ -41,6 +41,7 @@ const empty: ParsedList = { servers: [], refused: [] }
 
 function reasonOf(error: unknown): string {
   if (error instanceof DiscoveryError) return error.message
+  if (error instanceof FileSizeError) return error.reason
   const { code, message } = error as NodeJS.ErrnoException
   return code === 'ENOENT' ? missing : code === undefined ? message : `it cannot be read (${code})`
 }
@@ -119,8 +120,7 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
     try {
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
-      if (stats.size > maxBytes) throw new DiscoveryError(`it has ${stats.size} bytes; the maximum is ${maxBytes}`)
-      text = await readFile(path, 'utf8')
+      text = String(await readFileUpTo(path, maxBytes))
       return { pattern, version, list: { name, place: path, ...(await parse(text, path, name)), readAt: clock.wall() } }
     } catch (error) {
       return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }

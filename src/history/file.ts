@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { open, readFile, rename, truncate } from 'node:fs/promises'
+import { open, rename, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { FileSizeError, readFileUpTo } from '../files.ts'
 import { createPauses } from '../pauses.ts'
 import { encodeFrame, frameKinds, header, readFrames } from './frames.ts'
 
@@ -64,12 +65,12 @@ class StoredHistoryFile implements HistoryFile {
   async load(found: (kind: number, payload: Buffer) => void): Promise<string | undefined> {
     let file: Buffer
     try {
-      file = await readFile(this.path)
+      file = await readFileUpTo(this.path, maxFile)
     } catch (error) {
+      if (error instanceof FileSizeError) return this.#renameUnreadable(error.reason)
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw error
     }
-    if (file.length > maxFile) return this.#renameUnreadable(`it has ${file.length} bytes`)
     if (!file.subarray(0, header.length).equals(header)) {
       return this.#renameUnreadable('it is not a history file of this version')
     }

@@ -205,6 +205,19 @@ describe('the history after a restart', () => {
     expect(known(history.range('Server', hour).series.players!.max).length).toBeGreaterThan(29)
   })
 
+  it('that is far too large is renamed without being read', async () => {
+    await open({ Server: { status: status(3) } })
+    await fleet.pollAll()
+    await history.close()
+    stop()
+    const path = file()
+    // More than a Buffer can hold.
+    truncateSync(path, 2 ** 40)
+    await open({ Server: { status: status(4) } })
+    expect(log.lines).toEqual([expect.stringContaining('it has 1099511627776 bytes; the maximum is 16777216')])
+    expect(statSync(`${path}.unreadable`).size).toBe(2 ** 40)
+  })
+
   it.each([
     ['another version', (bytes: Buffer) => bytes.fill(9, 7, 8)],
     ['no history', () => Buffer.from('something else')],

@@ -1,8 +1,10 @@
-import { open, readFile, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
+import { FileSizeError, readFileUpTo } from '../../files.ts'
+import { parseJson } from '../../game/protocol/json.ts'
 import type { Log } from '../../log.ts'
 import { withGuard } from './guard.ts'
 import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
@@ -20,20 +22,26 @@ const History = Type.Object({
 export type History = Static<typeof History>
 
 const maxRuns = 50
+/** Far more than so many runs with their errors. */
+const maxBytes = 16 * 1024 * 1024
 
 const noHistory: History = { runs: [], lastSuccess: {} }
 
 const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 
-/** The runs so far; none if the file does not exist or is not valid. */
-export async function readHistory(dataDir: string): Promise<History> {
+/** The runs so far; none if the file does not exist or is not valid. @throws FileSizeError */
+async function loadHistory(dataDir: string): Promise<History> {
   try {
-    const value: unknown = JSON.parse(await readFile(pathOf(dataDir), 'utf8'))
+    const value = parseJson(String(await readFileUpTo(pathOf(dataDir), maxBytes)))
     return Check(History, value) ? value : noHistory
-  } catch {
+  } catch (error) {
+    if (error instanceof FileSizeError) throw error
     return noHistory
   }
 }
+
+/** The runs so far; none if the file does not exist, is too large or is not valid. */
+export const readHistory = (dataDir: string): Promise<History> => loadHistory(dataDir).catch(() => noHistory)
 
 const textOf = (history: History): string => `${JSON.stringify(history, null, 1)}\n`
 
@@ -72,7 +80,7 @@ async function update(
 ): Promise<void> {
   try {
     await withGuard(dataDir, 'runs', async () => {
-      const next = change(await readHistory(dataDir))
+      const next = change(await loadHistory(dataDir))
       await writeFileAtomic(pathOf(dataDir), textOf(next)).catch(async (error: unknown) => {
         await onFull(pathOf(dataDir), next)
         throw error

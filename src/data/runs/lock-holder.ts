@@ -1,8 +1,10 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import type { Clock } from '../../clock.ts'
+import { readTextIfExists } from '../../files.ts'
+import { parseJson } from '../../game/protocol/json.ts'
 import { pause } from '../scripts/pause.ts'
 import { machine, processExists, startTimeOf } from './process-identity.ts'
 
@@ -20,6 +22,8 @@ export type Holder = Static<typeof Holder>
 
 /** A holder whose process cannot be checked is treated as dead after this time without a heartbeat, milliseconds. */
 export const maxSilenceMs = 60_000
+
+const maxLockBytes = 64 * 1024
 
 export const lockPath = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
@@ -62,16 +66,23 @@ export interface LockFile {
 
 function parseHolder(text: string): Holder | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text)
     return Check(Holder, value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
+/** Reads the text of a lock file; null if there is none, undefined if it cannot be read. */
+export const readLock = (path: string): Promise<string | null | undefined> =>
+  readTextIfExists(path, maxLockBytes).then(
+    (text) => text ?? null,
+    () => undefined,
+  )
+
 /** Reads a lock file. @returns undefined if there is none */
 export async function inspectLock(path: string, clock: Pick<Clock, 'now'>): Promise<LockFile | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : undefined))
+  const text = await readLock(path)
   if (text === null) return undefined
   const holder = text === undefined ? undefined : parseHolder(text)
   // Lock files are created atomically: one without a valid holder is not in use.

@@ -1,7 +1,7 @@
-import { type FileHandle, link, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { DataDirError } from './folder.ts'
 import { withGuard } from './guard.ts'
-import { type Holder, heldLocks, inspectLock, type LockFile, type LockOptions, lockPath } from './lock-holder.ts'
+import { type Holder, heldLocks, inspectLock, type LockFile, type LockOptions, lockPath, readLock } from './lock-holder.ts'
 import { machine, startTimeOf } from './process-identity.ts'
 
 export interface RunLock {
@@ -34,7 +34,7 @@ async function removeDead(path: string, { text }: LockFile): Promise<boolean> {
   const removed = `${path}.${process.pid}.dead`
   await rename(path, removed)
   try {
-    const isSame = text === undefined || (await readFile(removed, 'utf8')) === text
+    const isSame = text === undefined || (await readLock(removed)) === text
     if (!isSame) await link(removed, path)
     return isSame
   } finally {
@@ -83,7 +83,7 @@ export async function takeLock({
   }, heartbeatMs)
   heartbeat.unref()
 
-  const isOwn = async () => (await readFile(path, 'utf8').catch(() => undefined)) === text
+  const isOwn = async () => (await readLock(path)) === text
   const remove = async () => {
     if (await isOwn()) await rm(path, { force: true })
   }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
-import { readFileIfExists, resolveLinks } from '../../files.ts'
+import { readTextIfExists, resolveLinks } from '../../files.ts'
 import type { Log } from '../../log.ts'
 import type { DatabaseDefinition } from '../database-definition.ts'
-import { type LoadedSnapshot, loadSnapshot, SnapshotError } from '../read-snapshot.ts'
+import { type LoadedSnapshot, loadSnapshot, maxSnapshotBytes, SnapshotError } from '../read-snapshot.ts'
 import type { SnapshotFormat } from '../snapshot-format.ts'
 
 /** Number of previous snapshots that are kept, as `.1` (the newest), `.2` and so on. */
@@ -23,6 +23,7 @@ export async function parseSnapshot<Entry>(
  * The snapshot published last: the current file, or if that is broken, the newest valid one of the previous files. Undefined if
  * the current file does not exist: a user who removes it wants to start from nothing.
  * @param log receives a warning about a broken file
+ * @throws FileSizeError, so that a file that was not read is not replaced either
  */
 export async function readPublished<Entry extends object>(
   path: string,
@@ -34,7 +35,7 @@ export async function readPublished<Entry extends object>(
   const broken = (what: string) => log?.warn(`${name}: ${basename(path)} is not a valid snapshot; ${what}`)
   for (let number = 0; number <= keptSnapshots; number++) {
     const file = number === 0 ? target : `${target}.${number}`
-    const text = await readFileIfExists(file)
+    const text = await readTextIfExists(file, maxSnapshotBytes)
     if (text === undefined && number === 0) return undefined
     const snapshot = text === undefined ? undefined : await parseSnapshot(text, format)
     if (snapshot === undefined) continue

@@ -1,8 +1,9 @@
-import { copyFile, link, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, link, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { readFileIfExists, resolveLinks } from '../../files.ts'
+import { readFileUpTo, readTextIfExists, resolveLinks } from '../../files.ts'
 import type { Log } from '../../log.ts'
 import type { DatabaseDefinition } from '../database-definition.ts'
+import { maxSnapshotBytes } from '../read-snapshot.ts'
 import { keptSnapshots, parseSnapshot, readPublished } from './published.ts'
 import type { ScriptSettings } from './script.ts'
 
@@ -113,8 +114,8 @@ async function publish(write: SnapshotWrite, path: string, fresh: string): Promi
   const { database, entries, wall, force, dryRun, log } = write
   const made = snapshotText(entries, wall)
   if (!dryRun) await writeDurably(fresh, made, path)
-  const text = dryRun ? made : await readFile(fresh, 'utf8')
-  const previous = await readFileIfExists(path)
+  const text = dryRun ? made : String(await readFileUpTo(fresh, maxSnapshotBytes))
+  const previous = await readTextIfExists(path, maxSnapshotBytes)
   // Entries are counted as the service does. If the current file is broken, compare with the newest valid one.
   const count = (await parseSnapshot(text, database.format))?.entries.length ?? 0
   const before = (await readPublished(path, database))?.entries.length ?? 0

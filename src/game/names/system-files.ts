@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import type { Clock } from '../../clock.ts'
+import { readFileUpTo } from '../../files.ts'
 
 /** Milliseconds between two checks of a file. */
 const checkEveryMs = 5_000
@@ -20,7 +21,7 @@ export function createFileView<T extends object>(path: string, parse: (text: str
     const found = await stat(path).catch(() => undefined)
     const now = found && found.size <= maxBytes ? `${found.mtimeMs} ${found.size} ${found.ino}` : ''
     if (before !== undefined && now === version) return before
-    const text = now === '' ? '' : await readFile(path, 'utf8').catch(() => '')
+    const text = now === '' ? '' : await readFileUpTo(path, maxBytes).then(String, () => '')
     version = now
     return parse(text)
   }

@@ -8,12 +8,14 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { comebacksDatabase, projectsDatabase } from '../../../src/data/databases.ts'
+import { readPublished } from '../../../src/data/scripts/published.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
 import { silentLog } from '../../../src/log.ts'
 
@@ -121,6 +123,17 @@ describe('writing a snapshot', () => {
     writeFileSync(path, 'not JSON')
     expect(await write(some(1))).toEqual({ written: true })
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('not JSON')
+  })
+
+  it('neither reads nor replaces a current file that is too large, even by force', async () => {
+    writeFileSync(path, 'not JSON')
+    truncateSync(path, 2 ** 30)
+    const reason = 'kcomebacks.json has 1073741824 bytes; the maximum is 268435456'
+    await expect(readPublished(path, comebacksDatabase)).rejects.toThrow(reason)
+    await expect(write(some(1))).rejects.toThrow(reason)
+    await expect(write(some(1), true)).rejects.toThrow(reason)
+    expect(statSync(path).size).toBe(2 ** 30)
+    expect(readdirSync(folder)).toEqual(['kcomebacks.json'])
   })
 
   it('keeps a symbolic link a link, and the mode of the file', async () => {

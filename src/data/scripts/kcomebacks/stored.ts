@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
-import { readFileIfExists } from '../../../files.ts'
+import { readTextIfExists } from '../../../files.ts'
+import { parseJson } from '../../../game/protocol/json.ts'
 import type { Log } from '../../../log.ts'
 import type { Comeback } from '../../comeback-format.ts'
 import { comebacksDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
+
+/** Some 200 bytes for each month. */
+const maxStateBytes = 1024 * 1024
 
 /** Version of the parsing rules. Increase it when rows are parsed differently, so that every month is read again. */
 const rules = 3
@@ -56,7 +60,7 @@ const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.
 /** The state by month; empty if none is stored or it is not valid, so that every month is read again. */
 export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
   try {
-    const value: unknown = JSON.parse((await readFileIfExists(stateFile(dataDir))) ?? '{}')
+    const value = parseJson((await readTextIfExists(stateFile(dataDir), maxStateBytes)) ?? '{}')
     return new Map(Check(States, value) ? Object.entries(value.months) : [])
   } catch (error) {
     if (error instanceof SyntaxError) return new Map()

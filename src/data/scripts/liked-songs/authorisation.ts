@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
+import { readTextIfExists } from '../../../files.ts'
+import { parseJson } from '../../../game/protocol/json.ts'
 
 /** The stored authorisation of Spotify. */
 const Stored = Type.Object({
@@ -41,11 +42,11 @@ const digestOf = (token: string): string => createHash('sha256').update(token).d
 async function readStored(dataDir: string, token: string): Promise<Static<typeof Stored>> {
   const none = { of: digestOf(token) }
   try {
-    const value: unknown = JSON.parse(await readFile(fileOf(dataDir), 'utf8'))
+    const value = parseJson((await readTextIfExists(fileOf(dataDir), 65_536)) ?? '')
     return Check(Stored, value) && value.of === none.of ? value : none
   } catch (error) {
-    // Not JSON: use the token in the settings.
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return none
+    // Missing or not JSON: use the token in the settings.
+    if (error instanceof SyntaxError) return none
     throw error
   }
 }

@@ -1,7 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readFileIfExists } from '../../../files.ts'
+import { readTextIfExists } from '../../../files.ts'
 import { isRecord } from '../../../game/protocol/is-record.ts'
+import { parseJson } from '../../../game/protocol/json.ts'
+
+/** Some 100 bytes for each song. */
+const maxBytes = 64 * 1024 * 1024
 
 /** A song that Last.fm rejected. */
 export interface FailedSong {
@@ -53,7 +57,7 @@ type Line = { readonly id: string; readonly failed?: FailedSong }
 
 function parseLine(line: string): readonly Line[] {
   try {
-    const value: unknown = JSON.parse(line)
+    const value = parseJson(line)
     if (!isRecord(value) || typeof value.id !== 'string') return []
     const { id, title, artist, error, reason, failures, tried } = value
     if (error === undefined && reason === undefined) return [{ id }]
@@ -85,11 +89,11 @@ function parse(text: string): { readonly ids: Set<string>; readonly failed: Map<
 
 /** The songs that are tried again only weekly. */
 export async function readSetAside(path: string): Promise<readonly FailedSong[]> {
-  return [...parse((await readFileIfExists(path)) ?? '').failed.values()].filter(isSetAside)
+  return [...parse((await readTextIfExists(path, maxBytes)) ?? '').failed.values()].filter(isSetAside)
 }
 
 export async function openJournal(path: string): Promise<Journal> {
-  const text = (await readFileIfExists(path)) ?? ''
+  const text = (await readTextIfExists(path, maxBytes)) ?? ''
   const { ids, failed } = parse(text)
   let file: FileHandle | undefined
   let torn = text !== '' && !text.endsWith('\n')

@@ -1,6 +1,8 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
+import { readFileUpTo } from '../../../files.ts'
+import { parseJson } from '../../../game/protocol/json.ts'
 import { clampRetryAt } from '../waits.ts'
 
 const fileOf = (dataDir: string): string => join(dataDir, 'likedsongs.state.json')
@@ -9,7 +11,7 @@ const fileOf = (dataDir: string): string => join(dataDir, 'likedsongs.state.json
 export async function readRetryAt(dataDir: string): Promise<number> {
   try {
     const file = fileOf(dataDir)
-    const { retryAt } = JSON.parse(await readFile(file, 'utf8')) as { retryAt?: unknown }
+    const { retryAt } = parseJson(String(await readFileUpTo(file, 65_536))) as { retryAt?: unknown }
     const { mtimeMs } = await stat(file)
     return typeof retryAt === 'number' ? clampRetryAt(retryAt, mtimeMs) : 0
   } catch {

@@ -1,6 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import writeFileAtomic from 'write-file-atomic'
+import { readFileUpTo } from '../../../files.ts'
 import { isRecord } from '../../../game/protocol/is-record.ts'
+import { parseJson } from '../../../game/protocol/json.ts'
+
+/** Some kilobytes for each repository. */
+const maxBytes = 64 * 1024 * 1024
 
 export interface CachedReply {
   readonly etag: string
@@ -23,7 +27,10 @@ const isReply = (value: unknown): value is CachedReply => isRecord(value) && typ
 
 async function readReplies(file: string, origin: string): Promise<ReadonlyMap<string, CachedReply>> {
   try {
-    const parsed = JSON.parse(await readFile(file, 'utf8')) as { origin?: unknown; replies?: Record<string, unknown> } | null
+    const parsed = parseJson(String(await readFileUpTo(file, maxBytes))) as {
+      origin?: unknown
+      replies?: Record<string, unknown>
+    } | null
     if (parsed?.origin !== origin) return new Map()
     return new Map(
       Object.entries(parsed.replies ?? {}).flatMap(([path, reply]) => (isReply(reply) ? [[path, reply] as const] : [])),

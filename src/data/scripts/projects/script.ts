@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { readFileUpTo } from '../../../files.ts'
 import { projectsDatabase } from '../../databases.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
@@ -13,11 +13,13 @@ import { openReplyCache, type ReplyCache } from './reply-cache.ts'
 /** After this many consecutive unreachable repositories, GitHub is treated as down and the rest is skipped. */
 const maxConsecutiveFailures = 2
 
+const maxListBytes = 16 * 1024 * 1024
+
 /** The list, or the result of the run if it cannot be used. */
 async function readList({ values, dataDir, log }: RunContext): Promise<readonly ListedProject[] | RunResult> {
   const file = projectListPath(values, dataDir)
   try {
-    return readProjectList(await readFile(file, 'utf8'), basename(file))
+    return readProjectList(String(await readFileUpTo(file, maxListBytes)), basename(file))
   } catch (error) {
     if (error instanceof ProjectListError) {
       for (const problem of error.problems) log.warn(`projects: ${problem}`)

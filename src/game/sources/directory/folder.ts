@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
-import { fileVersion } from '../../../files.ts'
+import { FileSizeError, fileVersion, readUpTo } from '../../../files.ts'
 import { SourceError } from '../../errors.ts'
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
@@ -113,13 +113,10 @@ export async function readInside(folder: string, path: string, maxBytes: number)
   const handle = await openInside(folder, path)
   if (handle === undefined) return undefined
   try {
-    const { size } = await handle.stat()
-    const buffer = Buffer.alloc(size > maxBytes ? 0 : size + 1)
-    let length = size > maxBytes ? size : 0
-    for (let read = 1; read > 0 && length < buffer.length; length += read)
-      read = (await handle.read(buffer, length, buffer.length - length, length)).bytesRead
-    if (length > maxBytes) throw new SourceError('too_large', `${folderName(folder)}: ${path} is larger than ${maxBytes} bytes`)
-    return buffer.subarray(0, length)
+    return await readUpTo(handle, path, maxBytes)
+  } catch (error) {
+    if (!(error instanceof FileSizeError)) throw error
+    throw new SourceError('too_large', `${folderName(folder)}: ${path}: ${error.reason}`, { cause: error })
   } finally {
     await handle.close()
   }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { AbortSignalLike } from '../../../abortable.ts'
+import { FileSizeError, readFileUpTo } from '../../../files.ts'
 import { SourceError, toSourceError, toTlsError } from '../../errors.ts'
 import { addressesOf, type Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -14,10 +14,13 @@ export interface Trust {
   readonly fingerprint?: string
 }
 
+/** Far more than all authorities of a system. */
+const maxCaBytes = 1024 * 1024
+
 async function tlsOptions(host: string, trust: Trust): Promise<tls.ConnectionOptions> {
   // A pinned certificate is compared in openSocket(), before anything is sent. Nothing else is verified.
   if (trust.fingerprint !== undefined) return { rejectUnauthorized: false, ...(net.isIP(host) === 0 && { servername: host }) }
-  const ca = trust.caFile === undefined ? undefined : await readFile(trust.caFile)
+  const ca = trust.caFile === undefined ? undefined : await readFileUpTo(trust.caFile, maxCaBytes)
   return { ...(ca && { ca }), ...(net.isIP(host) === 0 && { servername: host }) }
 }
 
@@ -40,7 +43,8 @@ export async function openSocket(
   const target = url.host
   const options = secure
     ? await tlsOptions(host, trust).catch((cause: unknown) => {
-        throw new SourceError('tls', `${target}: the CA file cannot be read`, { cause })
+        const reason = cause instanceof FileSizeError ? `: ${cause.message}` : ''
+        throw new SourceError('tls', `${target}: the CA file cannot be read${reason}`, { cause })
       })
     : undefined
   const addresses = await addressesOf(host, network, signal).catch((error: unknown) => {

@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { addStart, readHistory } from '../../../src/data/runs/history.ts'
+import { silentLog } from '../../../src/log.ts'
+
+it('a runs.json that is too large is neither read nor replaced', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+  const path = join(folder, 'runs.json')
+  writeFileSync(path, '')
+  truncateSync(path, 2 ** 40)
+  const errors: unknown[] = []
+  const log = { ...silentLog, error: ({ err }: { readonly err: Error }) => errors.push(err.message) } as typeof silentLog
+  await addStart(folder, { script: 'projects', trigger: 'command', started: new Date(0).toISOString() }, log)
+  expect(errors).toEqual(['runs.json has 1099511627776 bytes; the maximum is 16777216'])
+  expect(await readHistory(folder)).toEqual({ runs: [], lastSuccess: {} })
+  expect(statSync(path).size).toBe(2 ** 40)
+  rmSync(folder, { recursive: true })
+})
