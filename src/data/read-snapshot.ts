@@ -47,7 +47,9 @@ function reasonOf(text: string, error: SyntaxError): string {
   const trimmed = text.trim()
   if (trimmed === '') return 'it is empty'
   if (error instanceof NestingError) return `it is ${error.message}`
-  return /^(?:\{.*\}|".*"|[\w.+-]+)$/s.test(trimmed) ? 'it is not a JSON array' : 'it is not valid JSON, or truncated'
+  const isOther =
+    (trimmed.startsWith('{') && trimmed.endsWith('}')) || /^(?:null|true|false|[\d.eE+-]{1,30}|"[^"]{0,100}")$/.test(trimmed)
+  return isOther ? 'it is not a JSON array' : 'it is not valid JSON, or truncated'
 }
 
 function readHead(head: unknown): SnapshotHead {
