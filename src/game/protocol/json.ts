@@ -14,9 +14,18 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
+/** Whether a text has more brackets of both kinds than levels are allowed. Few do, and to find brackets is faster than to read all. */
+function hasManyBrackets(text: string): boolean {
+  let count = 0
+  for (const bracket of ['[', '{']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) if (++count > maxDepth) return true
+  }
+  return false
+}
+
 /** Whether the brackets in a text are nested too deep. The text need not be valid JSON. */
 function isTooDeep(text: string): boolean {
-  if (text.length <= maxDepth) return false
+  if (!hasManyBrackets(text)) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
