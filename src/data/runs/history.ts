@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import type { Log } from '../../log.ts'
-import { withGuard } from './guard.ts'
+import { withLock } from './lock.ts'
 import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
 const History = Type.Object({
@@ -71,7 +71,7 @@ async function update(
   onFull: (path: string, history: History) => Promise<void>,
 ): Promise<void> {
   try {
-    await withGuard(dataDir, 'runs', async () => {
+    await withLock(dataDir, 'runs', async () => {
       const next = change(await readHistory(dataDir))
       await writeFileAtomic(pathOf(dataDir), textOf(next)).catch(async (error: unknown) => {
         await onFull(pathOf(dataDir), next)
