@@ -63,7 +63,7 @@ export function renderResults(all: readonly BenchRuns[]): string {
   const [first] = cpus()
   return `# Results of the benches
 
-Written by \`npm run bench\`; to repeat it, run the same command on an otherwise idle machine (it takes about 50 minutes;
+Written by \`npm run bench\`; to repeat it, run the same command on an otherwise idle machine (it takes about a quarter of an hour;
 \`npm run bench -- fleet metrics\` runs some of them, \`--repeat=5\` sets the number of runs, \`--quick\` only checks that they work).
 The median of the runs and their spread (minimum to maximum). A ratio compares two things of the same run, so that it can be compared
 between machines; absolute numbers cannot.

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type CountedRequests, createHistogram, type Histogram, type RequestCounts } from '../src/histogram.ts'
+import { createHistogram, type Histogram } from '../src/histogram.ts'
 import { eventStreamType } from '../src/http/reply.ts'
 import { histogramLines } from './histogram-text.ts'
 import { escapeLabel, type Format, familyHeader } from './text.ts'
@@ -10,7 +10,7 @@ const header = {
   help: 'Duration of HTTP requests until the end of the reply, by route pattern, in seconds.',
 }
 
-interface Series extends Omit<CountedRequests, 'requests'> {
+interface Series {
   readonly labels: string
   readonly histogram: Histogram
 }
@@ -23,7 +23,7 @@ interface Counter {
 /** Counts one request by the status and the duration of its reply. */
 export type CountRequest = (status: number, seconds: number) => void
 
-export interface HttpHistogram extends RequestCounts {
+export interface HttpHistogram {
   /** Returns the counter of one method and route. Keep it, to avoid the lookup for each request. */
   counter(method: string, route: string): CountRequest
   text(format: Format): string
@@ -67,13 +67,6 @@ export function createHttpHistogram(): HttpHistogram {
 
   return {
     counter: (method, route) => counterOf(method, route).count,
-    take: () =>
-      all
-        .filter(({ histogram }) => histogram.count > 0)
-        .map(({ method, route, status, histogram }) => ({ method, route, status, requests: histogram.take() })),
-    add(counted) {
-      for (const { method, route, status, requests } of counted) counterOf(method, route).histogramOf(status).add(requests)
-    },
     text(format) {
       if (all.length === 0) return ''
       const lines = all.map(({ labels, histogram }) => histogramLines(header.name, labels, histogram, format))

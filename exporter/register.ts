@@ -11,7 +11,7 @@ import type { DataMetrics, LiveMetrics } from '../src/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
-import { createHttpHistogram, type HttpHistogram, observeRequests } from './http-histogram.ts'
+import { createHttpHistogram, observeRequests } from './http-histogram.ts'
 import { type ReplicaOptions, registerMetricsRoute } from './metrics-route.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
@@ -31,14 +31,6 @@ export interface ExporterOptions {
   readonly replica?: ReplicaOptions
   /** Status of discovery; absent: none of its metrics are exported. */
   readonly discovery?: DiscoveryView
-  /**
-   * Counts the requests; default: a new histogram. Without `countsRequests` other processes count the requests and add them to
-   * it.
-   */
-  readonly histogram?: HttpHistogram
-  readonly countsRequests?: boolean
-  /** Whether the first scrapes are prepared. */
-  readonly warmsUp?: boolean
   /** The app that gets the routes if METRICS_LISTEN is set; default: `app`. */
   readonly routesOn?: FastifyInstance
   /** Name lookups for the watched servers; those for /probe are added. */
@@ -62,8 +54,8 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
   const { metricsToken, compat, probeAllow, probeConcurrency } = config.metrics
   const probeNetwork = createNetwork({ clock, servers: probeConcurrency, onLookup: nameLookups.observe })
   app.addHook('onClose', async () => probeNetwork.close())
-  const { histogram = createHttpHistogram(), countsRequests = true } = options
-  if (countsRequests) observeRequests(app, histogram)
+  const histogram = createHttpHistogram()
+  observeRequests(app, histogram)
   if (routesOn !== app) observeRequests(routesOn, histogram)
 
   routesOn.register(async (routes) => {
@@ -83,7 +75,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
       nameLookups,
       pollDelays,
       clock,
-      ...(options.warmsUp && { warmUpAfter: config.poll.interval }),
+      warmUpAfter: config.poll.interval,
       ...(data && { data }),
       ...(live && { live }),
       ...(options.replica && { replica: options.replica }),

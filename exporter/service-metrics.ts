@@ -4,6 +4,12 @@ import { escapeLabel, type Format, familyHeader, formatBound, formatValue } from
 
 /** Gauges of open resources whose names end in `_total` like counters; the metrics without `_total` have the same values. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+/** Statistics of the event-loop delay, which a timer would have to measure all the time; `nodejs_eventloop_lag_seconds` remains. */
+const delayStatistics = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(
+  (name) => `nodejs_eventloop_lag_${name}_seconds`,
+)
+/** The interval of that timer, milliseconds: it cannot be turned off, and the default of 10 ms wakes an idle process 100 times a second. */
+const eventLoopMonitoringPrecision = 2 ** 30
 
 export interface ServiceMetrics {
   text(format: Format): Promise<string>
@@ -15,8 +21,8 @@ export interface ServiceMetrics {
  */
 export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  for (const name of misnamed) registry.removeSingleMetric(name)
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision })
+  for (const name of [...misnamed, ...delayStatistics]) registry.removeSingleMetric(name)
   new Gauge({
     name: 'tickwarden_build_info',
     help: 'Version of the service and of Node.js as labels; always 1.',

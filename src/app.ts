@@ -1,27 +1,22 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import '@fastify/swagger'
-import type { HttpHistogram } from '../exporter/http-histogram.ts'
 import { exporterPaths, registerExporter } from '../exporter/register.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Replica } from './cluster/replica.ts'
-import { registerForwarding } from './cluster/workers/forward.ts'
-import type { Workers } from './cluster/workers/primary.ts'
-import type { PrimaryState } from './cluster/workers/silence.ts'
 import { type CurrentTokens, createTokens } from './config/tokens.ts'
 import type { Config } from './config.ts'
 import { createDataService, registerDataService } from './data/index.ts'
-import { runPath } from './data/run-routes.ts'
 import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
 import { openFolder } from './history/folder.ts'
-import { type History, openHistory } from './history/history.ts'
+import { openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
 import { registerDocs } from './http/docs.ts'
-import { healthPaths, livenessPath, registerHealth } from './http/health.ts'
+import { healthPaths, registerHealth } from './http/health.ts'
 import { createProxyCheck } from './http/trusted-proxies.ts'
-import { createEventHub, type EventHub, sumEventMetrics } from './live/hub.ts'
+import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import type { Log } from './log.ts'
 import { createReadiness } from './readiness.ts'
@@ -49,24 +44,12 @@ export interface AppOptions {
   readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
   /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
-  /** Set in the primary process if workers (WORKERS) answer the requests: the metrics of the workers. */
-  readonly workers?: Pick<Workers, 'eventMetrics'> & { readonly requests: HttpHistogram }
-  /** Set in a worker. */
-  readonly worker?: {
-    /** Socket of the primary process, which answers the requests that a worker cannot. */
-    readonly socketPath: string
-    readonly primary: PrimaryState
-    readonly loadHistory: (server: string) => Promise<Buffer | undefined>
-    readonly requests: HttpHistogram
-  }
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** With METRICS_LISTEN, the app that serves the metrics. The caller starts listening; closed with the main app. */
     readonly metricsApp: FastifyInstance | undefined
-    /** Parts whose data the primary process and the workers exchange. */
-    readonly parts: { readonly history: History; readonly events: Pick<EventHub, 'metrics'> }
   }
 }
 
@@ -89,8 +72,6 @@ export async function buildApp(options: AppOptions) {
     pollDelays,
     replica,
     discovery,
-    workers,
-    worker,
   } = options
   const { corsOrigin, basePath, trustProxy } = config.http
   const { metricsListen } = config.metrics
@@ -105,30 +86,23 @@ export async function buildApp(options: AppOptions) {
   app.addHook('onClose', async () => metricsApp?.close())
 
   const { host, runs, scripts } = config
-  const isWorker = worker !== undefined
-  const requests = (worker ?? workers)?.requests
   const data = await createDataService({
     config: { host, data: config.data, runs, scripts },
     runToken: () => tokens.current().runs,
-    ...{ clock, log, runsSchedule: !isWorker, sharedLocks: replica?.locks },
+    ...{ clock, log, sharedLocks: replica?.locks },
   })
   app.addHook('onClose', () => data.close())
-  const historyFolder = isWorker ? undefined : await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
+  const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
   const history = await openHistory({
     ...{ fleet, clock, log },
     ...(historyFolder && { folder: historyFolder }),
-    ...(worker && { loadImage: worker.loadHistory }),
   })
   app.addHook('onClose', () => history.close())
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients)
   const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
-  const ownEvents = { metrics: () => sumEventMetrics([events, pageEvents]) }
-  app.decorate('parts', { history, events: ownEvents })
-  const allEvents = [ownEvents, ...(workers ? [{ metrics: workers.eventMetrics }] : [])]
   const icons = createIcons()
-  if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath, livenessPath], worker)
   const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
@@ -140,10 +114,7 @@ export async function buildApp(options: AppOptions) {
     metricsToken: () => tokens.current().metrics,
     clock,
     data: { snapshots: data.store.metrics, scripts: data.runs.metrics },
-    live: { events: () => sumEventMetrics(allEvents), historyBytes: () => history.bytes() },
-    countsRequests: workers === undefined,
-    warmsUp: !isWorker,
-    ...(requests && { histogram: requests }),
+    live: { events: () => sumEventMetrics([events, pageEvents]), historyBytes: () => history.bytes() },
     ...(replica && { replica }),
     ...(metricsApp && { routesOn: metricsApp }),
     ...(nameLookups && { nameLookups }),
@@ -173,7 +144,6 @@ export async function buildApp(options: AppOptions) {
     fleet,
     loadingDatabases: () => data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [database] : [])),
     ...(discovery && { discovery }),
-    ...(worker && { primary: worker.primary }),
   })
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)

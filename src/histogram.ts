@@ -16,33 +16,6 @@ export interface Histogram {
   readonly count: number
   /** The cumulative buckets, by bound. */
   buckets(): readonly Bucket[]
-  /** Returns the observations so far, for add(), and resets them. */
-  take(): HistogramPart
-  /** Adds the observations of another histogram. */
-  add(part: HistogramPart): void
-}
-
-export interface HistogramPart {
-  /** By bound, not cumulative. */
-  readonly counts: readonly number[]
-  readonly sum: number
-  readonly count: number
-}
-
-/** Requests by route, method and status class. */
-export interface CountedRequests {
-  readonly method: string
-  readonly route: string
-  readonly status: number
-  readonly requests: HistogramPart
-}
-
-/** Request counts that workers send to the primary process. */
-export interface RequestCounts {
-  /** Returns the counts so far, for add(), and resets them. */
-  take(): readonly CountedRequests[]
-  /** Adds the counts of another process. */
-  add(counted: readonly CountedRequests[]): void
 }
 
 /** Creates a histogram. Not that of prom-client, which takes ten times as long per observation. */
@@ -58,18 +31,6 @@ export function createHistogram(): Histogram {
       counts[bucket] = (counts[bucket] ?? 0) + 1
       sum += seconds
       count++
-    },
-    take() {
-      const part = { counts: [...counts], sum, count }
-      counts.fill(0)
-      sum = 0
-      count = 0
-      return part
-    },
-    add(part) {
-      for (const [index, more] of part.counts.entries()) counts[index] = (counts[index] ?? 0) + more
-      sum += part.sum
-      count += part.count
     },
     get sum() {
       return sum

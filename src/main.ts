@@ -2,7 +2,6 @@
 import closeWithGrace from 'close-with-grace'
 import { Argument, Command, Option } from 'commander'
 import { pino } from 'pino'
-import { workerCommand } from './cluster/workers/worker-command.ts'
 import { commandLineError } from './commands/command-line-error.ts'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
 import { ListenError } from './commands/listen.ts'
@@ -114,14 +113,6 @@ const program = new Command('tickwarden')
 withSettings(program.command('serve', { isDefault: true }).description('run the service (default command)')).action(
   (_options, command: Command) => runServe(command),
 )
-
-program.command(workerCommand, { hidden: true }).action(async () => {
-  const { startWorker } = await import('./commands/worker.ts')
-  // A closed terminal sends it to the whole process group; only the process that polls reads the servers again.
-  process.on('SIGHUP', () => {})
-  const worker = await startWorker(createLogger)
-  if (worker !== undefined) closeWithGrace({ delay: 5000, logger: false, skip: ['SIGHUP'] }, () => worker.close())
-})
 
 const demo = program.command('demo').description('run only a demo game server, to try out dashboards or for tests')
 for (const { flag, meaning } of demoFlags) demo.option(flag, meaning)

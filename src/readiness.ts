@@ -4,25 +4,22 @@ import type { Fleet } from './game/fleet.ts'
 export interface ReadinessOptions {
   readonly fleet: Pick<Fleet, 'watchers' | 'get'>
   readonly discovery?: Pick<DiscoveryView, 'status'>
-  /** Set in a worker: the process that polls. */
-  readonly primary?: { readonly isResponsive: boolean }
   /** The databases whose snapshot is still being read. */
   readonly loadingDatabases: () => readonly string[]
 }
 
 /**
  * Creates the function that lists what the service waits for before it is ready: the lists of servers, the first poll of each
- * of their servers, the snapshots and, at any time, a primary process that does not respond. Once every list of servers has been
- * read, a server that is added does not make the service unready.
+ * of their servers, and the snapshots. Once every list of servers has been read, a server that is added does not make the service
+ * unready.
  */
-export function createReadiness({ fleet, discovery, primary, loadingDatabases }: ReadinessOptions): () => readonly string[] {
+export function createReadiness({ fleet, discovery, loadingDatabases }: ReadinessOptions): () => readonly string[] {
   const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
   let first = pendingLists().length === 0 ? fleet.watchers : undefined
   return function waitingFor() {
     const pending = pendingLists()
     if (pending.length === 0) first ??= fleet.watchers
     return [
-      ...(primary?.isResponsive === false ? ['the primary process, which does not respond'] : []),
       ...pending.map(({ provider, name }) => `the servers of ${provider} (${name})`),
       ...(first ?? fleet.watchers)
         // A server that was removed or changed has another watcher or none.

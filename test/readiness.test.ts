@@ -11,11 +11,10 @@ function start(servers: readonly string[], lists: Readonly<Record<string, ListSt
   const states = { ...lists }
   const loading = new Set<string>()
   const status = () => Object.entries(states).map(([name, state]) => ({ provider: 'file_sd', name, state, refused: [] }))
-  const primary = { isResponsive: true }
-  const waitingFor = createReadiness({ fleet, primary, discovery: { status }, loadingDatabases: () => [...loading] })
+  const waitingFor = createReadiness({ fleet, discovery: { status }, loadingDatabases: () => [...loading] })
   const [template] = fleet.servers
   const replaceServers = (...names: readonly string[]) => fleet.update(names.map((name) => ({ ...template!, name })))
-  return { fleet, primary, states, loading, waitingFor, replaceServers }
+  return { fleet, states, loading, waitingFor, replaceServers }
 }
 
 describe('readiness', () => {
@@ -61,15 +60,6 @@ describe('readiness', () => {
     await fleet.get('a')!.poll()
     expect(waitingFor()).toEqual([])
     states.one = 'failed'
-    expect(waitingFor()).toEqual([])
-  })
-
-  it('waits for a primary process that does not respond, also after the start', () => {
-    const { primary, waitingFor } = start([])
-    expect(waitingFor()).toEqual([])
-    primary.isResponsive = false
-    expect(waitingFor()).toEqual(['the primary process, which does not respond'])
-    primary.isResponsive = true
     expect(waitingFor()).toEqual([])
   })
 

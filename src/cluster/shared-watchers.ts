@@ -17,15 +17,14 @@ export interface SharedWatchersOptions {
   readonly settings: PollSettings
   readonly clock: Clock
   readonly log: Log
-  /** Called with each snapshot from polls of this process; absent in a process that polls nothing. */
-  readonly onPolled?: (snapshot: ServerSnapshot) => void
+  /** Called with each snapshot from polls of this process. */
+  readonly onPolled: (snapshot: ServerSnapshot) => void
 }
 
-export function createSharedWatchers({ onPolled = () => {}, ...options }: SharedWatchersOptions): SharedWatchers {
+export function createSharedWatchers(options: SharedWatchersOptions): SharedWatchers {
   const watchers = new Map<string, SharedWatcher>()
   const shared: SharedWatcherOptions = {
     ...options,
-    onPolled,
     onClose(watcher) {
       // A server whose settings have changed already has another watcher.
       if (watchers.get(watcher.server) === watcher) watchers.delete(watcher.server)

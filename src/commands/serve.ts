@@ -1,8 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { createHttpHistogram } from '../../exporter/http-histogram.ts'
 import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
-import { createWorkers, WorkerFailure, type Workers } from '../cluster/workers/primary.ts'
 import { createTokens } from '../config/tokens.ts'
 import type { Config } from '../config.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
@@ -16,8 +14,7 @@ import { limitHeapGrowth } from '../heap.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
-import { ListenError, listenSettings, withListenError } from './listen.ts'
-import { createPrimarySocket } from './socket-folder.ts'
+import { listenSettings, withListenError } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {
@@ -43,15 +40,6 @@ async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metri
   await withListenError(listening, metricsListen, listenSettings.metrics)
 }
 
-/** Starts the workers. @throws ListenError if they cannot listen */
-async function startWorkers(workers: Workers): Promise<string> {
-  try {
-    return await workers.start()
-  } catch (error) {
-    throw error instanceof WorkerFailure && error.isListenError ? new ListenError(error.message, { cause: error }) : error
-  }
-}
-
 /**
  * Starts the service. If no servers are configured, it starts and watches the demo server.
  * @param load reads the configuration again; default: returns the same
@@ -61,9 +49,8 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
   limitHeapGrowth()
   const deferred = createDeferredLog(logger)
   const tokens = createTokens(config)
-  const { stateUrl, workers: workerCount } = config.cluster
-  const hasWorkers = workerCount > 1
-  const clock = stateUrl === undefined && !hasWorkers ? systemClock : sharedClock
+  const { stateUrl } = config.cluster
+  const clock = stateUrl === undefined ? systemClock : sharedClock
   const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
   const demo = isDemo ? await startDemoServer({}) : undefined
   const discovery =
@@ -101,45 +88,25 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     const text = describeChange(change)
     if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
   })
-  const requests = createHttpHistogram()
-  let workers: Workers | undefined
   const app = await buildApp({
     ...{ config, tokens, fleet, clock, logger, log: deferred.log, nameLookups, pollDelays },
     ...(discovery && { discovery }),
     ...(replica && { replica }),
-    ...(hasWorkers && { workers: { requests, eventMetrics: () => workers?.eventMetrics() ?? { clients: 0, dropped: 0 } } }),
   })
-  const socket = hasWorkers ? await createPrimarySocket() : undefined
   const close = async () => {
     discovery?.close()
     // First, so that other replicas take over the servers while replies in progress are finished.
     await replica?.close()
-    await workers?.close()
     fleet.close()
     network.close()
     await app.close()
     await demo?.close()
-    await socket?.remove()
-  }
-
-  async function listen(): Promise<string> {
-    const { host, port } = config
-    const describe = startLines(servers)
-    if (socket === undefined)
-      return withListenError(app.listen({ host, port, listenTextResolver: describe }), { host, port }, listenSettings.service)
-    await app.listen({ path: socket.path, listenTextResolver: () => 'The primary process is ready.' })
-    const { history } = app.parts
-    workers = createWorkers({
-      ...{ count: workerCount, config, fleet, history, requests, socketPath: socket.path, clock, log: logger },
-      ...(discovery && { discovery }),
-    })
-    const url = await startWorkers(workers)
-    logger.info(`${describe(url)}; workers: ${workerCount}`)
-    return url
   }
 
   try {
-    const url = await listen()
+    const { host, port } = config
+    const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
+    const url = await withListenError(listening, { host, port }, listenSettings.service)
     await listenForMetrics(app, config.metrics)
     for (const warning of config.warnings) logger.warn(warning)
     deferred.release()

@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { type Clock, systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { missingSettings, startRun } from '../data/runs/execute.ts'
-import { waitForCertainty } from '../data/runs/lock-holder.ts'
 import type { RunRecord } from '../data/runs/run-record.ts'
 import { scripts as allScripts } from '../data/scripts/index.ts'
 import { type Script, scriptSettings } from '../data/scripts/script.ts'
@@ -59,16 +58,11 @@ export async function runUpdate(options: UpdateOptions, config: Pick<Config, 'da
   try {
     const { full, force, dryRun } = options
     const log = io.log ?? display.log
-    const start = () =>
-      startRun({
-        ...{ script, values, dataDir, clock, log, signal, full, force, dryRun },
-        trigger: 'command',
-        progress: display.progress,
-      })
-    let run = await start()
-    // The holder of the lock may be dead: on another machine or of another user, that takes a while to find out.
-    if (run === 'already running' && (await waitForCertainty({ folder: dataDir, name: script.name, clock }, signal)))
-      run = await start()
+    const run = await startRun({
+      ...{ script, values, dataDir, clock, log, signal, full, force, dryRun },
+      trigger: 'command',
+      progress: display.progress,
+    })
     if (typeof run === 'string') {
       stderr.write(`${script.name}: ${run}\n`)
       return exitCodes.failed

@@ -21,6 +21,9 @@ const namesOfServer: ReadonlySet<string> = new Set([
   'TICKWARDEN_MC_SERVER',
 ])
 
+/** Settings of earlier versions, with what to do instead. */
+const removed: ReadonlyMap<string, string> = new Map([['WORKERS', 'run replicas instead, see docs/replicas.md']])
+
 const isOwn = (name: string): boolean => /^(MC|TICKWARDEN)_/i.test(name)
 
 /** Maximum edit distance at which a variable is treated as a misspelt setting. */
@@ -63,6 +66,11 @@ export function checkVariables({ env, flags, file }: GivenPlaces, problems: stri
     // Windows ignores the case of names, so the setting may appear under both.
     const isSetting = names.has(name) || (names.has(name.toUpperCase()) && env[name.toUpperCase()] === value)
     if (!value || isSetting || otherPrograms.has(name)) continue
+    const instead = removed.get(name)
+    if (instead !== undefined) {
+      warnings.push(`The environment variable ${name} is ignored: the setting was removed; ${instead}.`)
+      continue
+    }
     const isServer = !hasServer && namesOfServer.has(name.toUpperCase())
     const meant = isServer ? serverVariable : closestName(name.toUpperCase(), names, maxDistance(name))
     if (meant !== undefined) problems.push(`${name}: unknown setting; did you mean ${meant}?`)

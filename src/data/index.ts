@@ -26,8 +26,6 @@ export interface DataServiceOptions {
   readonly databases?: readonly DatabaseDefinition[]
   /** Default: all. */
   readonly scripts?: readonly Script[]
-  /** False: another process runs the scripts by the schedule. Default: true. */
-  readonly runsSchedule?: boolean
   /** Returns the current token of the script-run routes; default: that of the configuration. */
   readonly runToken?: () => string | undefined
   /** Locks shared with other replicas; undefined if there are none. */
@@ -50,7 +48,7 @@ export interface DataService {
 
 /** Opens the databases and starts the schedule. */
 export async function createDataService(options: DataServiceOptions): Promise<DataService> {
-  const { config, clock, log, databases = allDatabases, scripts = allScripts, runsSchedule = true, sharedLocks } = options
+  const { config, clock, log, databases = allDatabases, scripts = allScripts, sharedLocks } = options
   const { host, data, runs: settings } = config
   const { runToken = () => settings.runToken } = options
   const values = scriptSettings(config)
@@ -66,7 +64,7 @@ export async function createDataService(options: DataServiceOptions): Promise<Da
   })
   const schedule = startSchedule({
     runs,
-    scripts: runsSchedule ? scripts : [],
+    scripts,
     values,
     dataDir,
     schedule: settings.updateSchedule,

@@ -21,8 +21,6 @@ export interface History {
   recentUptime(server: string): RecentUptime
   /** The last 200 sessions, newest first. */
   sessions(server: string): readonly Session[]
-  /** Everything recorded of a server, for another process; undefined if it is not watched. */
-  image(server: string): Buffer | undefined
   /** Memory used, in bytes, when the histories were last saved: at most 10 s ago, or longer while that takes longer. */
   bytes(): number
   /** Writes everything that is not on disk yet. */
@@ -34,8 +32,6 @@ export interface HistoryOptions {
   readonly clock: Clock
   /** Absent: in memory only. */
   readonly folder?: string
-  /** Returns what another process has recorded of a server. */
-  readonly loadImage?: (server: string) => Promise<Buffer | undefined>
   readonly log: Log
 }
 
@@ -48,7 +44,7 @@ const maxLoading = 4
  * Records the snapshots of the fleet. It resolves after the history written by an earlier process has been loaded. The history of
  * a server that is no longer watched is written and then released; it is loaded again if the server returns.
  */
-export async function openHistory({ fleet, clock, folder, loadImage, log }: HistoryOptions): Promise<History> {
+export async function openHistory({ fleet, clock, folder, log }: HistoryOptions): Promise<History> {
   const servers = new Map<string, RecordedServer>()
   /** Histories that are being loaded: nothing is recorded in them until that is done. */
   const loading = new Map<RecordedServer, Promise<void>>()
@@ -68,7 +64,6 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     const recorded = createRecordedServer({
       ...{ ...settings, clock, log },
       ...(file && { file }),
-      ...(loadImage && { loadImage: () => loadImage(server) }),
     })
     servers.set(server, recorded)
     const load = async () => {
@@ -171,7 +166,6 @@ export async function openHistory({ fleet, clock, folder, loadImage, log }: Hist
     uptime: (server, days) => readUptime(of(server).current(), days, clock.wall()),
     recentUptime: (server) => readRecentUptime(of(server).current(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
-    image: (server) => servers.get(server)?.image(),
     // To add them up now would block the event loop for 10 ms if there are thousands of servers.
     bytes: () => bytesAtSave ?? [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
     async close() {

@@ -26,8 +26,6 @@ export interface RecordedServer {
   save(): Promise<void> | undefined
   /** Rewrites the file if it is missing or has grown; as `save`. */
   tidy(): Promise<void> | undefined
-  /** Returns the whole history up to now, for another process. */
-  image(): Buffer
   /** Memory used, in bytes. */
   bytes(): number
 }
@@ -36,8 +34,6 @@ export interface RecordedServerOptions extends PollSettings {
   readonly clock: Clock
   /** Absent: in memory only. */
   readonly file?: HistoryFile
-  /** Returns what another process has recorded until now; undefined if it has nothing. */
-  readonly loadImage?: () => Promise<Buffer | undefined>
   readonly log: Log
 }
 
@@ -81,12 +77,7 @@ class FileBackedServer implements RecordedServer {
   }
 
   async load(): Promise<void> {
-    const { log, loadImage } = this.#options
-    const image = await loadImage?.()
-    if (image !== undefined) {
-      this.#restore(frameKinds.image, image)
-      this.sessions.resume(this.#lastAt)
-    }
+    const { log } = this.#options
     if (this.#file === undefined) return
     const { path } = this.#file
     try {
@@ -120,11 +111,6 @@ class FileBackedServer implements RecordedServer {
       this.#takeFrames()
       return file.rewrite(this.#encodeImage())
     })
-  }
-
-  image(): Buffer {
-    this.#recorder.flush()
-    return this.#encodeImage()
   }
 
   bytes(): number {

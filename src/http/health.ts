@@ -5,7 +5,7 @@ import { problem } from './problem.ts'
 import { prepareJson, sendPrepared } from './reply.ts'
 import { json, preparedReplies } from './responses.ts'
 
-export const livenessPath = '/healthz'
+const livenessPath = '/healthz'
 /** Names of the health routes. */
 export const healthPaths: readonly string[] = [livenessPath, '/readyz']
 

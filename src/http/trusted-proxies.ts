@@ -16,8 +16,7 @@ export const isProxyRange = (text: string): boolean => Object.hasOwn(ranges, tex
 /**
  * Decides which peers are trusted proxies.
  * @param trusted what isProxyRange() accepts
- * @returns a function of the address of a peer; undefined is the socket through which workers (WORKERS) forward requests, which
- *   is trusted
+ * @returns a function of the address of a peer; undefined if the connection has been closed
  */
 export function createProxyCheck(trusted: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList()
@@ -28,9 +27,8 @@ export function createProxyCheck(trusted: readonly string[]): (address: string |
     else list.addSubnet(address, Number(bits), family)
   }
   return (address) => {
-    if (address === undefined) return true
-    const family = isIP(address)
+    const family = isIP(address ?? '')
     // An IPv4-mapped IPv6 address also matches IPv4 ranges.
-    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+    return address !== undefined && family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
   }
 }

@@ -97,6 +97,14 @@ describe('another name for the address of the server', () => {
   })
 })
 
+describe('a removed setting', () => {
+  it('is ignored with a warning that says what to do instead', () => {
+    expect(loadConfig({ env: { MC_SERVER: 'mc.example.org', WORKERS: '2' } }).warnings).toEqual([
+      'The environment variable WORKERS is ignored: the setting was removed; run replicas instead, see docs/replicas.md.',
+    ])
+  })
+})
+
 describe('an environment variable in a config file', () => {
   const message =
     'environment variables are not replaced in this file; write the value, use the File form of a secret, or set it in the environment'

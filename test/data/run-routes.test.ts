@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,7 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { storeGrant } from '../../src/data/scripts/liked-songs/authorisation.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { silentLog } from '../../src/log.ts'
+import { ageLocks } from '../helpers/age-locks.ts'
 import { archiveOf, type FakeReddit, startFakeReddit, tableOf } from '../helpers/fake-reddit.ts'
 import { until } from '../helpers/until.ts'
 import { fakeMusic, json, secrets, song } from './scripts/liked-songs/fake-music.ts'
@@ -211,11 +212,11 @@ describe('the script-run routes', () => {
     again.release()
   })
 
-  it('take over the lock of a dead process', async () => {
+  it('take over the lock of a killed process after a minute', async () => {
     const { get } = await start()
-    writeFileSync(join(folder, '.kcomebacks.lock'), JSON.stringify({ machine: 'x', pid: 1, since: '1' }))
+    mkdirSync(join(folder, '.kcomebacks.lock'))
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'already running' })
-    writeFileSync(join(folder, '.kcomebacks.lock'), '{"pid":')
+    ageLocks(folder, 61_000)
     expect(await (await get('/v1/run/kcomebacks')).json()).toEqual({ status: 'udating...' })
   })
 
@@ -246,6 +247,7 @@ describe('the script-run routes', () => {
     child.kill('SIGKILL')
     await exited
     held.release()
+    ageLocks(folder, 61_000)
 
     const restarted = await start({ RUN_PAUSE: '1h' })
     const error = expect.stringMatching(/^interrupted: the process ended during the run/)
@@ -278,6 +280,7 @@ describe('the script-run routes', () => {
       child.kill('SIGKILL')
       await exited
       held.release()
+      ageLocks(folder, 61_000)
     }
     const marks = () => {
       const { started, uncounted } = JSON.parse(readFileSync(join(folder, 'runs.json'), 'utf8'))

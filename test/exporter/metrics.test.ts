@@ -243,6 +243,7 @@ describe('/metrics', () => {
     expect(text).toMatch(/tickwarden_build_info\{version="\d+\.\d+\.\d+",revision="[0-9a-f]*",node="v\d+\./)
     expect(text).toMatch(/^process_cpu_seconds_total \d/m)
     expect(text).toMatch(/^nodejs_eventloop_lag_seconds \d/m)
+    expect(text).not.toMatch(/^nodejs_eventloop_lag_(p99|max)_seconds /m)
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/metrics",status_class="2xx"} 1\n')
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="unmatched",status_class="4xx"} 1\n')
     expect(text).toContain('http_request_duration_seconds_count{method="other",route="/metrics",status_class="4xx"} 3\n')

@@ -14,7 +14,6 @@ const names = [
   'cluster/replica',
   'cluster/server-lists',
   'cluster/tls',
-  'cluster/workers',
   'commands/authorise',
   'commands/record',
   'compose',

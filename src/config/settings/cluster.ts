@@ -1,7 +1,7 @@
-import { duration, integer, keyPrefix, stateAddress, text } from '../kinds.ts'
+import { duration, keyPrefix, stateAddress, text } from '../kinds.ts'
 import { setting } from '../setting.ts'
 
-/** The state that replicas share, and the processes of one replica. */
+/** The state that replicas share. */
 export const cluster = {
   stateUrl: setting({
     env: 'STATE_URL',
@@ -31,12 +31,5 @@ export const cluster = {
     kind: duration('200ms', '1m'),
     default: '5s',
     meaning: 'heartbeat interval; after two intervals without one, other replicas take over the servers of a replica',
-  }),
-  workers: setting({
-    env: 'WORKERS',
-    file: 'workers',
-    kind: integer(1, 64),
-    default: '1',
-    meaning: 'number of processes that answer HTTP requests; if more than 1, another process polls the servers',
   }),
 } as const

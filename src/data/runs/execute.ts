@@ -49,25 +49,23 @@ export const missingSettings = (script: Script, values: ScriptSettings, dataDir:
 ]
 
 /** A dry run on a folder that is missing or read-only needs no lock: no other run can write there either. */
-const noLock: RunLock = { async release() {} }
+const noLock: RunLock = { lost: new AbortController().signal, async release() {} }
 
 /** Why a run does not start. `already done`: another replica has done the scheduled run. */
 export type Refusal = 'already running' | 'already done'
 
 interface Turn {
   readonly lock: SharedLock
-  readonly limits: Pick<RunContext, 'signal' | 'confirm'>
+  readonly confirm: NonNullable<RunContext['confirm']>
 }
 
 /** Takes the lock shared by all replicas; undefined if there are none. @throws SharedLockError */
 async function takeSharedTurn(order: RunRequest, now: number, lock: RunLock): Promise<Turn | Refusal | undefined> {
-  const { sharedLocks, script, due, signal, dryRun } = order
+  const { sharedLocks, script, due, dryRun } = order
   if (sharedLocks === undefined || dryRun) return undefined
   try {
     const turn = await takeTurn(sharedLocks, script.name, due, now)
-    if (typeof turn !== 'string')
-      return { lock: turn.lock, limits: { signal: AbortSignal.any([signal, turn.lock.lost]), confirm: turn.confirm } }
-    await lock.release()
+    if (typeof turn === 'string') await lock.release()
     return turn
   } catch (error) {
     await lock.release()
@@ -86,7 +84,7 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
   const isWritable = await openFolder(dataDir, dryRun)
   const [wall, start] = [clock.wall(), clock.now()]
   const started = new Date(wall).toISOString()
-  const acquired = isWritable ? await takeLock({ folder: dataDir, name, clock, taken: started }) : noLock
+  const acquired = isWritable ? await takeLock(dataDir, name) : noLock
   if (acquired === undefined) return 'already running'
   const lock = acquired
   const taken = await takeSharedTurn(order, wall, lock)
@@ -116,7 +114,8 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
     throw new TypeError(`${first?.instancePath.slice(1)} ${first?.message}`)
   }
   async function run(): Promise<RunRecord> {
-    const { result, stillRunning } = await runScript(turn === undefined ? order : { ...order, ...turn.limits }, log)
+    const signal = AbortSignal.any([order.signal, lock.lost, ...(turn ? [turn.lock.lost] : [])])
+    const { result, stillRunning } = await runScript({ ...order, signal, ...(turn && { confirm: turn.confirm }) }, log)
     let record: RunRecord
     try {
       record = recordOf(result)

@@ -6,7 +6,7 @@ import writeFileAtomic from 'write-file-atomic'
 import { FileSizeError, readFileUpTo } from '../../files.ts'
 import { parseJson } from '../../game/protocol/json.ts'
 import type { Log } from '../../log.ts'
-import { withGuard } from './guard.ts'
+import { withLock } from './lock.ts'
 import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
 const History = Type.Object({
@@ -79,7 +79,7 @@ async function update(
   onFull: (path: string, history: History) => Promise<void>,
 ): Promise<void> {
   try {
-    await withGuard(dataDir, 'runs', async () => {
+    await withLock(dataDir, 'runs', async () => {
       const next = change(await loadHistory(dataDir))
       await writeFileAtomic(pathOf(dataDir), textOf(next)).catch(async (error: unknown) => {
         await onFull(pathOf(dataDir), next)

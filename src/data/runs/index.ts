@@ -5,7 +5,7 @@ import { noCounts, noProgress, type Script, type ScriptSettings } from '../scrip
 import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'
 import { addRun } from './history.ts'
-import { holderOf } from './lock-holder.ts'
+import { isLocked } from './lock.ts'
 import { hideFolders } from './paths.ts'
 import { createRunCounts } from './run-counts.ts'
 import { isSuccess, type RunRecord, type Trigger } from './run-record.ts'
@@ -23,7 +23,7 @@ export type StartReply =
   | { readonly state: 'stopping' | 'error' }
   | ({ readonly state: 'too soon' } & TooSoon)
 
-export interface ScriptStatus extends Omit<KnownState, 'holder'> {
+export interface ScriptStatus extends Omit<KnownState, 'lock'> {
   readonly script: string
   /** Route that starts it. */
   readonly route: string
@@ -72,11 +72,11 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
   /** The runs of this process. */
   const running = new Map<string, { readonly started: string; readonly over: Promise<void> }>()
   const starting = new Map<string, Promise<StartReply>>()
-  const states = createScriptStates({ scripts, values, dataDir, clock, log })
+  const states = createScriptStates({ scripts, values, dataDir, log })
   const counts = createRunCounts({ scripts, states, dataDir, log })
   void states.refresh()
 
-  const isRunning = (name: string): boolean => running.has(name) || states.of(name).holder !== undefined
+  const isRunning = (name: string): boolean => running.has(name) || states.of(name).lock !== undefined
 
   function addEnd(record: RunRecord): void {
     states.addEnd(record)
@@ -96,7 +96,7 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
     const missing = missingSettings(script, values, dataDir)
     if (missing.length > 0 || dataDir === undefined) return { state: 'not configured', missing }
     await states.refresh()
-    if ((await holderOf({ folder: dataDir, name, clock })) !== undefined) return { state: 'already running' }
+    if (await isLocked(dataDir, name)) return { state: 'already running' }
     const early = tooSoon(states.of(name), pauseMs, clock.wall())
     if (early !== undefined) return { state: 'too soon', ...early }
     const order = { script, values, dataDir, trigger, clock, log, progress: noProgress, signal: stop.signal, sharedLocks, due }
@@ -149,14 +149,14 @@ export function createRuns({ scripts, values, dataDir, pauseMs, clock, log, onEn
       await states.refresh()
       return scripts.map((script): ScriptStatus => {
         const { name, route } = script
-        const { holder, last, interrupted: killed, ...known } = states.of(name)
+        const { lock, last, interrupted: killed, ...known } = states.of(name)
         const interrupted = isRunning(name) ? undefined : killed
         const ended = last === undefined ? 'idle' : isSuccess(last) ? 'succeeded' : 'failed'
         return {
           script: name,
           route,
           state: isRunning(name) ? 'running' : interrupted === undefined ? ended : 'failed',
-          runningSince: running.get(name)?.started ?? holder?.taken,
+          runningSince: running.get(name)?.started ?? lock?.started,
           missing: missingSettings(script, values, dataDir),
           ...{ last, interrupted, ...known },
         }

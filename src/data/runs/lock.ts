@@ -1,100 +1,76 @@
-import { type FileHandle, link, open, rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { check, type LockOptions, lock } from 'proper-lockfile'
 import { DataDirError } from './folder.ts'
-import { withGuard } from './guard.ts'
-import { type Holder, heldLocks, inspectLock, type LockFile, type LockOptions, lockPath, readLock } from './lock-holder.ts'
-import { machine, startTimeOf } from './process-identity.ts'
 
+/** The lock of a script. */
 export interface RunLock {
+  /** Aborted if the lock is lost: it was removed, or this process was suspended until another one took it. */
+  readonly lost: AbortSignal
   /** Never rejects. */
   release(): Promise<void>
 }
 
-/** Interval at which a holder updates the mtime of its lock file, milliseconds. */
-const heartbeatMs = 10_000
+/** Milliseconds after which a lock that its holder has not updated is free: the process was killed or is suspended. */
+export const staleMs = 60_000
+const updateMs = 10_000
 
-/** Creates the lock file atomically; undefined if it exists. */
-async function create(path: string, text: string): Promise<FileHandle | undefined> {
-  const draft = `${path}.${process.pid}.new`
-  await writeFile(draft, text)
-  try {
-    await link(draft, path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return undefined
-    // A file system without hard links: the guard keeps other processes out.
-    await writeFile(path, text, { flag: 'wx' })
-  } finally {
-    await rm(draft, { force: true })
-  }
-  return open(path, 'r+')
-}
+const pathOf = (folder: string, name: string): string => join(folder, `.${name}.lock`)
 
-/** Removes the lock of a dead holder. @returns false if it has a new holder by now; it is then restored */
-async function removeDead(path: string, { text }: LockFile): Promise<boolean> {
-  const removed = `${path}.${process.pid}.dead`
-  await rename(path, removed)
-  try {
-    const isSame = text === undefined || (await readLock(removed)) === text
-    if (!isSame) await link(removed, path)
-    return isSame
-  } finally {
-    await rm(removed, { force: true })
-  }
+let taken = 0
+
+/**
+ * Takes a lock: a folder whose time the library updates.
+ * @returns a function that releases it
+ */
+function acquire(path: string, options: LockOptions): Promise<() => Promise<void>> {
+  // The library identifies a lock by its first argument. If that were the same for two locks in a row, and the first one was removed
+  // by hand, its timer would throw.
+  return lock(`${path}.${++taken}`, { ...options, lockfilePath: path, realpath: false })
 }
 
 /**
- * Takes the lock of a script against all processes that use the folder. The lock of an ended process of this machine is taken
- * over immediately; that of a process that cannot be checked, once this process has seen the file unchanged for a minute.
+ * Takes the lock of a script against all processes that use the folder.
  * @returns undefined if another run holds it
- * @throws DataDirError if the lock of a dead holder cannot be removed or none can be created
+ * @throws DataDirError if it cannot be created
  */
-export async function takeLock({
-  folder,
-  name,
-  clock,
-  taken,
-}: LockOptions & { readonly taken: string }): Promise<RunLock | undefined> {
-  const path = lockPath(folder, name)
-  const own: Holder = {
-    machine,
-    pid: process.pid,
-    since: startTimeOf(process.pid),
-    taken,
-  }
-  const text = JSON.stringify(own)
-  let file: FileHandle | undefined
+export async function takeLock(folder: string, name: string): Promise<RunLock | undefined> {
+  const path = pathOf(folder, name)
+  const lost = new AbortController()
   try {
-    file = await withGuard(folder, name, async () => {
-      const found = await inspectLock(path, clock)
-      // removeDead() checks again: a process that was suspended may wrongly believe that it still holds the guard.
-      if (found !== undefined && (found.state !== 'dead' || !(await removeDead(path, found)))) return undefined
-      return create(path, text)
-    })
+    const release = await acquire(path, { stale: staleMs, update: updateMs, onCompromised: (error) => lost.abort(error) })
+    return { lost: lost.signal, release: () => release().catch(() => undefined) }
   } catch (error) {
-    throw new DataDirError(folder, `has a lock file (.${name}.lock) that cannot be written`, error)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ELOCKED') return undefined
+    if (code === 'ENOTDIR') {
+      // A file: the lock of an earlier version.
+      await rm(path, { force: true })
+      return takeLock(folder, name)
+    }
+    throw new DataDirError(folder, `has a lock (.${name}.lock) that cannot be taken`, error)
   }
-  if (file === undefined) return undefined
-  heldLocks.add(path)
-  const lockFile = file
-  const heartbeat = setInterval(() => {
-    const now = new Date()
-    // By file handle: after a manual removal, the path may be the lock of another process.
-    lockFile.utimes(now, now).catch(() => undefined)
-  }, heartbeatMs)
-  heartbeat.unref()
+}
 
-  const isOwn = async () => (await readLock(path)) === text
-  const remove = async () => {
-    if (await isOwn()) await rm(path, { force: true })
-  }
-  return {
-    async release() {
-      clearInterval(heartbeat)
-      // First, so that a file that cannot be removed is treated as left behind.
-      heldLocks.delete(path)
-      await lockFile.close().catch(() => undefined)
-      // If the folder was removed, do not wait ten seconds for the guard.
-      if (await isOwn()) await withGuard(folder, name, remove).catch(() => remove().catch(() => undefined))
-    },
+/** Whether a run of any process that uses the folder holds the lock of a script. */
+export const isLocked = (folder: string, name: string): Promise<boolean> =>
+  check(folder, { lockfilePath: pathOf(folder, name), stale: staleMs, realpath: false }).catch(() => false)
+
+/**
+ * Runs a short action while no other process that uses the folder runs it, and waits for those that do. A process that was killed
+ * during it delays the others by five seconds.
+ * @throws Error if the lock is not free within about ten seconds
+ */
+export async function withLock<T>(folder: string, name: string, action: () => Promise<T>): Promise<T> {
+  const release = await acquire(pathOf(folder, name), {
+    stale: 5_000,
+    // After a suspension, or if the lock was removed: release() rejects too.
+    onCompromised: () => undefined,
+    retries: { retries: 60, factor: 1.2, minTimeout: 10, maxTimeout: 250, randomize: true },
+  })
+  try {
+    return await action()
+  } finally {
+    await release().catch(() => undefined)
   }
 }

@@ -9,8 +9,7 @@ export interface RunCounts {
   of(name: string): Readonly<Record<Outcome, number>>
   add(name: string, outcome: Outcome): void
   /**
-   * Counts the interrupted runs of the folder as failed, each by one process only. Not before the metrics are read: a worker
-   * process would count them in metrics that are not exported. Never rejects.
+   * Counts the interrupted runs of the folder as failed, each by one process only. Never rejects.
    */
   addInterrupted(): Promise<void>
 }

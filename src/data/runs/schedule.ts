@@ -6,7 +6,7 @@ import type { Script, ScriptSettings } from '../scripts/script.ts'
 import type { Store } from '../store.ts'
 import { missingSettings } from './execute.ts'
 import type { Runs, StartReply } from './index.ts'
-import { maxSilenceMs } from './lock-holder.ts'
+import { staleMs } from './lock.ts'
 
 export interface Schedule {
   /** Unix milliseconds of the next run; undefined if none is planned. */
@@ -114,7 +114,7 @@ export function startSchedule(options: ScheduleOptions): Schedule {
     if (!(await catchUp(script, cron)) || stopped) return
     catchUps.set(
       script.name,
-      clock.after(maxSilenceMs, () => beginCatchUp(script, cron)),
+      clock.after(staleMs, () => beginCatchUp(script, cron)),
     )
   }
 

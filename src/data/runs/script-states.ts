@@ -1,14 +1,13 @@
-import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Script, ScriptSettings, ScriptState } from '../scripts/script.ts'
 import { readHistory } from './history.ts'
-import { type Holder, holderOf } from './lock-holder.ts'
+import { isLocked } from './lock.ts'
 import { isSuccess, type RunRecord, type StartedRun } from './run-record.ts'
 
 /** The state of a script and its runs, in this process and in others that use the folder. */
 export interface KnownState {
-  /** Holder of its lock: another process, or a script of this process that ignored its abort. */
-  readonly holder: Partial<Holder> | undefined
+  /** Set while its lock is held, by another process or by a script of this process that ignored its abort. */
+  readonly lock: { readonly started: string | undefined } | undefined
   /** The last run that has ended. */
   readonly last: RunRecord | undefined
   /** A later run whose process was killed; only its start is known. */
@@ -29,7 +28,7 @@ export interface ScriptStates {
   refresh(): Promise<void>
   /** Adds a run of this process that has ended. */
   addEnd(record: RunRecord): void
-  /** Forgets the holder of a lock that has just been released. */
+  /** Forgets a lock that has just been released. */
   released(name: string): void
 }
 
@@ -38,12 +37,12 @@ export interface ScriptStatesOptions {
   readonly values: ScriptSettings
   /** Absolute; undefined if DATA_DIR is not set. */
   readonly dataDir: string | undefined
-  readonly clock: Clock
   readonly log: Log
 }
 
-export function createScriptStates({ scripts, values, dataDir, clock, log }: ScriptStatesOptions): ScriptStates {
-  const holders = new Map<string, Partial<Holder>>()
+export function createScriptStates({ scripts, values, dataDir, log }: ScriptStatesOptions): ScriptStates {
+  /** Recorded start of each run that holds its lock, ISO 8601; undefined if there is no record of it. */
+  const locked = new Map<string, string | undefined>()
   const last = new Map<string, RunRecord>()
   const interrupted = new Map<string, StartedRun>()
   const lastSuccess = new Map<string, string>()
@@ -53,13 +52,12 @@ export function createScriptStates({ scripts, values, dataDir, clock, log }: Scr
 
   async function read(folder: string): Promise<void> {
     // Locks before records: a run is recorded before its lock is released.
-    for (const { name } of scripts) {
-      const holder = await holderOf({ folder, name, clock })
-      if (holder === undefined) holders.delete(name)
-      else holders.set(name, holder)
-    }
+    const held = new Set<string>()
+    for (const { name } of scripts) if (await isLocked(folder, name)) held.add(name)
     const history = await readHistory(folder)
     for (const { name } of scripts) {
+      if (held.has(name)) locked.set(name, history.started?.find(({ script }) => script === name)?.started)
+      else locked.delete(name)
       const newest = history.runs.findLast(({ script }) => script === name)
       if (newest !== undefined && newest.ended >= (last.get(name)?.ended ?? '')) last.set(name, newest)
       const success = history.lastSuccess[name]
@@ -81,7 +79,7 @@ export function createScriptStates({ scripts, values, dataDir, clock, log }: Scr
     started: readonly StartedRun[] = [],
   ): Promise<StartedRun | undefined> {
     const run = started.find(({ script }) => script === name)
-    if (run === undefined || holders.has(name) || (await holderOf({ folder, name, clock })) !== undefined) return undefined
+    if (run === undefined || locked.has(name) || (await isLocked(folder, name))) return undefined
     // Its end could not be recorded.
     if (last.get(name)?.started === run.started) return undefined
     // Read again: the run may have been recorded and its lock released since the file was read.
@@ -102,7 +100,7 @@ export function createScriptStates({ scripts, values, dataDir, clock, log }: Scr
   let reading: Promise<void> | undefined
   return {
     of: (name) => ({
-      holder: holders.get(name),
+      lock: locked.has(name) ? { started: locked.get(name) } : undefined,
       last: last.get(name),
       interrupted: interrupted.get(name),
       lastSuccess: lastSuccess.get(name),
@@ -120,6 +118,6 @@ export function createScriptStates({ scripts, values, dataDir, clock, log }: Scr
       last.set(record.script, record)
       if (isSuccess(record)) lastSuccess.set(record.script, record.ended)
     },
-    released: (name) => void holders.delete(name),
+    released: (name) => void locked.delete(name),
   }
 }

@@ -15,7 +15,7 @@ const slotCount = 1_024
 const maxDelayMs = 2 ** 31 - 1
 
 /**
- * A clock whose timers share one timer of `clock`: each of thousands of servers has three or four (`npm run bench -- timers`).
+ * A clock whose timers share one timer of `clock`: each of thousands of servers has three or four (`npm run bench -- fleet`).
  * Actions that are due at the same time run in slices. An action may run up to `tickMs` late, never early.
  */
 export function createWheel(clock: Clock, createSlice: () => Pick<Pauses, 'isDue'> = createPauses): Clock {

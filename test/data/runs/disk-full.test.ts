@@ -95,11 +95,8 @@ describe.skipIf(!isSupported(canMount, 'only root can mount a file system'))('a 
     const runs = open()
     for (let count = 0; count < 5; count++) await run(runs)
     fill(0)
-    expect(await run(runs)).not.toBe('started')
-    expect(await state(runs)).toMatchObject({
-      state: 'failed',
-      last: { errors: [expect.stringMatching(/^not started: .*ENOSPC/)] },
-    })
+    await run(runs)
+    expect(await state(runs)).toMatchObject({ state: 'failed', last: { errors: [expect.stringContaining('ENOSPC')] } })
     expect(runs.metrics()[0]?.runs).toMatchObject({ done: 5, failed: 1 })
     await runs.close()
     const restarted = open()

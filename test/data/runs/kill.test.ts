@@ -13,12 +13,13 @@ import { startRun } from '../../../src/data/runs/execute.ts'
 import { kcomebacks } from '../../../src/data/scripts/kcomebacks/index.ts'
 import { noProgress, scriptSettings } from '../../../src/data/scripts/script.ts'
 import { silentLog } from '../../../src/log.ts'
+import { ageLocks } from '../../helpers/age-locks.ts'
 import { bundleChild } from '../../helpers/bundle-child.ts'
 import { archiveOf, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
 /** KILLS=10 for a short run: each kill starts a process. */
 const kills = Number(process.env.KILLS ?? 100)
-/** Folders in which processes are killed at the same time: after a kill at a bad moment the next run waits for 5 s. */
+/** Folders in which processes are killed at the same time. */
 const lanes = Math.min(kills, 5)
 
 const children = new Set<ChildProcess>()
@@ -70,12 +71,15 @@ async function openLane() {
     },
     /** Runs the update in this process. */
     async update(): Promise<string> {
+      ageLocks(folder, 61_000)
       const values = scriptSettings(loadConfig({ env }))
       const run = await startRun({
         ...{ script: kcomebacks, values, dataDir: folder, clock: systemClock, log: silentLog, progress: noProgress },
         ...{ trigger: 'command', signal: new AbortController().signal, full: true, dryRun: false, force: false },
       })
-      return typeof run === 'string' ? run : (await run.ended).outcome
+      if (typeof run === 'string') return run
+      const { outcome, errors } = await run.ended
+      return [outcome, ...errors].join(': ')
     },
     close(): void {
       reddit.close()

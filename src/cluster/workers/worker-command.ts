@@ -1,2 +1,0 @@
-/** The hidden command that runs a worker; used by the primary process only. */
-export const workerCommand = 'worker'
