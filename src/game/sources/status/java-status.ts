@@ -21,7 +21,9 @@ type Addresses = readonly LookupAddress[]
 
 /** Maximum number of SRV targets that are tried in one poll. */
 const maxTargets = 4
-/** The protocol that servers since 1.7 send in a legacy reply, which matches no old client. */
+/** The protocol of 1.6.4. Servers since 1.7 send a higher one in a legacy reply. */
+const lastLegacyProtocol = 78
+/** The protocol that the game sends since 1.7 in a legacy reply, which matches no old client. Proxies send their own. */
 const modernInLegacy = 127
 /**
  * Milliseconds to wait for a legacy reply after the server has closed the second modern connection: enough for a slow line that
@@ -46,6 +48,9 @@ export const createJavaReader = (
   phases: PhaseTimer | undefined,
   hostname?: string,
 ): StatusReader => new JavaReader(address, context, network, phases, hostname)
+
+/** Returns whether a legacy reply is that of a server since 1.7. */
+const isModern = ({ protocol = 0 }: Partial<Fields>): boolean => protocol > lastLegacyProtocol
 
 /** Only after these errors the next target is tried. */
 const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns']
@@ -118,7 +123,13 @@ class JavaReader implements StatusReader {
     try {
       addresses = await addressesOf(server.host, this.#network, signal)
       this.#phases?.end('resolve')
-      if (this.#isLegacy()) return await this.#readLegacy(server, addresses, signal)
+      if (this.#isLegacy()) {
+        const fields = await this.#readLegacy(server, addresses, signal)
+        if (!isModern(fields)) return fields
+        // The server was updated.
+        this.#addPeculiarities().legacyUntil = Number.NEGATIVE_INFINITY
+        this.#phases?.start()
+      }
       const reply = await this.#ping(server, addresses, signal, this.#phases)
       return this.#toFields(server, reply)
     } catch (error) {
@@ -208,11 +219,11 @@ class JavaReader implements StatusReader {
     const follow = () => own.abort(signal.reason)
     signal.addEventListener('abort', follow, { once: true })
     let cancel = () => {}
-    const legacy = this.#readLegacy(server, addresses, own.signal).then(({ protocol, ...fields }) => {
-      // A modern server, which closed the connection once, for example because it has just started.
-      if (protocol === modernInLegacy) return fields
-      this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
-      return { ...fields, ...(protocol !== undefined && { protocol }) }
+    const legacy = this.#readLegacy(server, addresses, own.signal).then((fields) => {
+      // A modern server may close a connection, for example because it has just started.
+      if (!isModern(fields)) this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
+      const { protocol, ...others } = fields
+      return protocol === modernInLegacy ? others : fields
     })
     const modern = this.#ping(server, addresses, own.signal, undefined).then(
       (reply) => this.#toFields(server, reply),
