@@ -9,6 +9,12 @@ import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts
 /** Replies of the game have at most 256 characters. */
 const maxReplyBytes = 8_192
 
+/** The protocol of 1.6.4. Servers since 1.7 send a higher one in a legacy reply. */
+const lastLegacyProtocol = 78
+
+/** Returns whether a legacy reply is that of a server since 1.7. */
+export const isModern = ({ protocol = 0 }: Partial<Fields>): boolean => protocol > lastLegacyProtocol
+
 const isInteger = (value: number | null | undefined): value is number => Number.isSafeInteger(value)
 const isCount = (value: number | null | undefined): value is number => isInteger(value) && value >= 0
 
