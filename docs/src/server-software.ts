@@ -48,11 +48,11 @@ function decodeFrame(bytes: Buffer): string {
   return decodeStatus(frame)
 }
 
-function readForm({ status: name, statusBytes, pong: text, pongBytes }: Form): Sent {
+function readForm({ status: name, statusBytes, pong: text, pongBytes }: Form): Sent | undefined {
   if (pongBytes !== undefined) return readPong(Buffer.from(pongBytes, 'base64'))
   if (text !== undefined) return readPong(pong(text))
   if (statusBytes !== undefined) return readStatus(decodeFrame(Buffer.from(statusBytes, 'base64')))
-  return readStatus(JSON.stringify({ version: { name, protocol: 774 } }))
+  return name === undefined ? undefined : readStatus(JSON.stringify({ version: { name, protocol: 774 } }))
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? code(value) : String(value))
@@ -62,10 +62,11 @@ const naming = ['software', 'version', 'loader', 'loaderVersion', 'proxy', 'acce
 /** The name that each server software sends, and the name that Tickwarden shows. */
 export function serverSoftwareTable(): string {
   const forms: readonly Form[] = JSON.parse(readFileSync(file, 'utf8'))
-  const rows = forms.map((form) => {
-    const { text, fields } = readForm(form)
-    const values = Object.entries(fields).filter(([name]) => naming.includes(name))
-    return [form.software, code(text), values.map(([name, value]) => `${name} ${shown(value)}`).join(', ')]
+  const rows = forms.flatMap((form) => {
+    const sent = readForm(form)
+    if (sent === undefined) return []
+    const values = Object.entries(sent.fields).filter(([name]) => naming.includes(name))
+    return [[form.software, code(sent.text), values.map(([name, value]) => `${name} ${shown(value)}`).join(', ')]]
   })
   return table(['software', 'version name or pong', 'read as'], ...rows)
 }

@@ -4,7 +4,7 @@ export const paper: readonly ServerFamily[] = [
   {
     name: 'minecraft_paper_tick_rate',
     type: 'gauge',
-    help: 'Ticks per second averaged over the window by Paper itself.',
+    help: 'Ticks per second averaged over the window by the server itself: Spigot or one of its forks, such as Paper.',
     labels: ['window'],
     perPoll: true,
     read(snapshot, add) {

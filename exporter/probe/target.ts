@@ -1,5 +1,5 @@
 import { type Fleet, perServers } from '../../src/game/fleet.ts'
-import { formatServerAddress, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
+import { formatServerAddress, parseHost, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../../src/game/server.ts'
 
 export interface Target {
@@ -40,13 +40,14 @@ function createIndex(servers: readonly ServerSettings[]): Index {
  */
 export function createTargetFinder(fleet: Pick<Fleet, 'servers'>): (text: string) => Target | undefined {
   const index = perServers(fleet, createIndex)
-  return (text) => {
+  return (given) => {
+    const text = given.trim()
     const { byName, byAddress, byHost } = index()
     const named = byName.get(text)
     if (named !== undefined) return { settings: named, configured: true }
     const address = parseServerAddress(text)
     if (address === undefined) return undefined
-    const watched = byAddress.get(keyOf(address)) ?? byHost.get(text.toLowerCase())
+    const watched = byAddress.get(keyOf(address)) ?? byHost.get((parseHost(text) ?? text).toLowerCase())
     return watched
       ? { settings: watched, configured: true }
       : { settings: { name: text, sources: { status: { address } } }, configured: false }

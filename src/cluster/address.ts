@@ -21,7 +21,7 @@ function decode(text: string): string | undefined {
 /** `redis://` or `rediss://`, then `[user][:password@]host[:port][/database]`; undefined for anything else. */
 export function parseStateAddress(text: string): StateAddress | undefined {
   const [, protocol, credentials = '', address = '', database = '0'] =
-    /^(rediss?):\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/(\d{1,5})?)?$/.exec(text) ?? []
+    /^(rediss?):\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/(\d{1,5})?)?$/.exec(text.trim()) ?? []
   const parsed = protocol === undefined ? undefined : parseHostPort(address, defaultPort)
   const [, givenUser = '', givenPassword = ''] = /^([^:]*):?(.*)$/s.exec(credentials) ?? []
   const [user, password] = [decode(givenUser), decode(givenPassword)]

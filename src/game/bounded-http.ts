@@ -69,7 +69,7 @@ export async function requestBounded(
       if (signal.aborted)
         reject(connectedAt > 0 ? withProgress(toSourceError(signal.reason, url.host), 'connected') : signal.reason)
       else if (isParseError(error)) reject(new SourceError('malformed', `${url.host}: the reply is not HTTP`, { cause: error }))
-      else reject(isSecure && connectedAt === 0 ? toTlsError(error, url.host) : error)
+      else reject(isSecure ? toTlsError(error, url.host) : error)
     }
     outgoing.on('error', fail)
     outgoing.on('response', (reply) => {

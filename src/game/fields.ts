@@ -1,5 +1,6 @@
 import type { GameMode } from './protocol/game-mode.ts'
 import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
+import type { PaperTps } from './protocol/paper-tps.ts'
 
 export interface Player {
   readonly name: string
@@ -98,7 +99,7 @@ export interface Fields {
   readonly tickSprinting: boolean
   /** The tick counter does not advance because no players are online. */
   readonly tickPaused: boolean
-  readonly paperTickRates: { readonly '1m': number; readonly '5m': number; readonly '15m': number }
+  readonly paperTickRates: PaperTps
   readonly dimensions: readonly Dimension[]
   readonly worldDay: number
   /** 0 to 23,999 ticks. */
@@ -168,7 +169,7 @@ export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = 
   tickFrozen: { label: 'whether ticks are frozen' },
   tickSprinting: { label: 'whether ticks are sprinting' },
   tickPaused: { label: 'whether ticks are paused' },
-  paperTickRates: { label: 'tick rates over 1, 5 and 15 minutes', unit: 'ticks per second' },
+  paperTickRates: { label: 'tick rates over 5 seconds, 1, 5 and 15 minutes', unit: 'ticks per second' },
   dimensions: { label: 'tick times of each dimension' },
   worldDay: { label: 'the day of the world', unit: 'days' },
   worldTimeOfDay: { label: 'the time of day', unit: 'ticks' },

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import type { Fields } from '../../src/game/fields.ts'
 import { createFrameReader } from '../../src/game/protocol/frames.ts'
 import { parsePaperTps } from '../../src/game/protocol/paper-tps.ts'
+import { plainReply } from '../../src/game/protocol/rcon-reply.ts'
 import { decodeStatus } from '../../src/game/protocol/status.ts'
 import { parseStatusReply } from '../../src/game/protocol/status-reply.ts'
 import { decodeUnconnectedPong } from '../../src/game/protocol/unconnected-ping.ts'
@@ -16,6 +17,8 @@ interface Entry {
   readonly kind: 'recorded' | 'documented'
   readonly status?: string
   readonly pong?: string
+  /** The reply to the RCON command `tps`. */
+  readonly tps?: string
   /** In base64. */
   readonly statusBytes?: string
   readonly pongBytes?: string
@@ -45,7 +48,8 @@ function fieldsOf({ status, pong: text, statusBytes, pongBytes }: Entry): Partia
 
 it.each(entries)('$software ($kind) is read as documented', (entry) => {
   const { software, kind, read, origin } = entry
-  const fields = fieldsOf(entry)
+  const { tps } = entry
+  const fields = { ...fieldsOf(entry), ...(tps !== undefined && { paperTickRates: parsePaperTps(plainReply(tps)) }) }
   expect(fields).toMatchObject(read)
   if (!('software' in read)) expect(fields).not.toHaveProperty('software')
   if (!('version' in read)) expect(fields).not.toHaveProperty('version')

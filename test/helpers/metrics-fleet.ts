@@ -26,7 +26,7 @@ export const rcon: Partial<Fields> = {
   tickFrozen: false,
   tickSprinting: false,
   tickPaused: false,
-  paperTickRates: { '1m': 20, '5m': 19.9, '15m': 19.95 },
+  paperTickRates: { '5s': 19.8, '1m': 20, '5m': 19.9, '15m': 19.95 },
   dimensions: [
     { name: 'minecraft:overworld', tickDurationMean: 0.008, tickRate: 20 },
     { name: 'minecraft:the_nether', tickDurationMean: 0.0005, tickRate: 20 },

@@ -9,6 +9,8 @@ export interface QueryAnswers {
   names: readonly string[]
   online?: number
   gameId?: string
+  /** A token of four raw bytes; then the full stat has eight bytes after the token, as with Nukkit. */
+  rawToken?: Buffer
 }
 
 /** The full stat as the game writes it, with the values in its order. */
@@ -42,6 +44,19 @@ export function fullStat(
   ])
 }
 
+/** The basic stat. */
+export function basicStat(session: Buffer, { hostname, map, names, online = names.length }: QueryAnswers, port: number) {
+  const texts = Buffer.from(`\0SMP\0${map}\0${online}\x0020\0`)
+  return Buffer.concat([
+    Buffer.from([0]),
+    session,
+    hostname,
+    texts,
+    Buffer.from([port & 0xff, port >> 8]),
+    Buffer.from('127.0.0.1\0'),
+  ])
+}
+
 /** A query server like that of the game: a token per peer, no reply to a wrong one. `lose` drops the next datagrams. */
 export async function queryServer(given: Partial<QueryAnswers> = {}) {
   const socket = createSocket('udp4')
@@ -66,7 +81,17 @@ export async function queryServer(given: Partial<QueryAnswers> = {}) {
     server.requests++
     if (server.lose-- > 0) return
     const session = datagram.subarray(3, 7)
-    if (datagram[2] === 9) {
+    const { rawToken } = server.answers
+    if (rawToken !== undefined) {
+      const isFull = datagram.length === 19 && datagram.subarray(7, 11).equals(rawToken)
+      const reply =
+        datagram[2] === 9
+          ? Buffer.concat([Buffer.from([9]), session, rawToken, Buffer.from([0])])
+          : isFull
+            ? fullStat(session, server.answers, server.port)
+            : basicStat(session, server.answers, server.port)
+      socket.send(server.reply ? server.reply(reply) : reply, port, address)
+    } else if (datagram[2] === 9) {
       const token = 9_513_307 + tokens.size
       tokens.set(`${address}:${port}`, token)
       socket.send(Buffer.concat([Buffer.from([9]), session, Buffer.from(`${token}\0`)]), port, address)

@@ -9,6 +9,7 @@ import {
   parseHostPort,
   parseServerAddress,
   type ServerAddress,
+  toAsciiName,
 } from '../../game/protocol/address.ts'
 import type { ProxyAddress, ProxyCredentials } from '../../game/proxy.ts'
 import { isProxyRange, rangeNames } from '../../http/trusted-proxies.ts'
@@ -57,7 +58,7 @@ export const stateAddress: Kind<StateAddress> = {
 export const proxyAddress: Kind<ProxyAddress> = {
   expected: 'socks5://host:port or http://host:port (port 1080 or 3128 if none is given) without a user name',
   parse(given) {
-    const [, protocol, address = ''] = /^(socks5|http):\/\/([^/]+)\/?$/.exec(given) ?? []
+    const [, protocol, address = ''] = /^(socks5|http):\/\/([^/]+)\/?$/.exec(given.trim()) ?? []
     if (protocol !== 'socks5' && protocol !== 'http') return undefined
     const parsed = parseHostPort(address, protocol === 'socks5' ? 1080 : 3128)
     return parsed && { protocol, ...parsed }
@@ -78,7 +79,10 @@ export const proxyCredentials: Kind<ProxyCredentials> = {
 export const hostPattern: Kind<string> = {
   example: '*.example.org',
   expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',
-  parse: (given) => (ipaddr.isValidCIDR(given) || isIP(given) > 0 || /^[a-z0-9*._-]+$/i.test(given) ? given : undefined),
+  parse(given) {
+    const text = toAsciiName(given.trim())
+    return ipaddr.isValidCIDR(text) || isIP(text) > 0 || /^[a-z0-9*._-]+$/i.test(text) ? text : undefined
+  },
 }
 
 /** Addresses of trusted reverse proxies. */

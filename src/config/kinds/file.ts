@@ -1,6 +1,7 @@
 import { type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Kind } from './kind.ts'
+import { parseUrl } from './url.ts'
 
 /** Whether the user name and password of a URL are valid percent-encoding. */
 function canDecode({ username, password }: URL): boolean {
@@ -17,8 +18,8 @@ export const fileOrUrl: Kind<string> = {
   expected: 'a file path or an https:// URL; in its user name and password write % as %25, / as %2F',
   parse(given) {
     if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) return given || undefined
-    if (!URL.canParse(given)) return undefined
-    const place = new URL(given)
+    const place = parseUrl(given)
+    if (place === undefined) return undefined
     const { protocol, hostname } = place
     const local = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
     const isAllowed = protocol === 'https:' || (protocol === 'http:' && local)

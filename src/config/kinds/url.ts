@@ -1,14 +1,22 @@
 import { parseHostPort } from '../../game/protocol/address.ts'
 import type { Kind } from './kind.ts'
 
+/** Not by URL.canParse(), which Node.js 20 and 22 answer wrongly for `ü` once they have optimised the call. */
+export function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** @param protocols with colon: `https:` */
 export const url = (...protocols: readonly string[]): Kind<string> => ({
   example: `${protocols[0]}//example.org`,
   expected: `a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
   parse(given) {
-    if (!URL.canParse(given)) return undefined
-    const { protocol, href } = new URL(given)
-    return protocols.includes(protocol) ? href : undefined
+    const parsed = parseUrl(given)
+    return parsed && protocols.includes(parsed.protocol) ? parsed.href : undefined
   },
 })
 
@@ -45,7 +53,7 @@ export const origin: Kind<string> = {
   expected: '* or one origin: https://host or https://host:port without a path, international names in punycode (xn--...)',
   parse(given) {
     const [, protocol = '', address = ''] = /^([a-z][a-z0-9+.-]*:)\/\/(.+)$/i.exec(given) ?? []
-    if (parseHostPort(address, 1) === undefined) return given === '*' ? given : undefined
+    if (/[^\x21-\x7e]/.test(given) || parseHostPort(address, 1) === undefined) return given === '*' ? given : undefined
     if (!/^https?:$/i.test(protocol)) return given.toLowerCase()
     return URL.canParse(given) ? new URL(given).origin : undefined
   },

@@ -23,7 +23,8 @@ const proxyHeaders = [
 /** Why a request is not a plain local one; undefined if it is. */
 function foreignPart({ headers }: FastifyRequest): string | undefined {
   const { host = '', origin, 'sec-fetch-site': fetchSite } = headers
-  const name = parseHostPort(host, 80)?.host
+  // Browsers send Punycode.
+  const name = /[^\x21-\x7e]/.test(host) ? undefined : parseHostPort(host, 80)?.host
   if (name === undefined || !isLoopback(name)) return 'its Host header is not a loopback name or address'
   const proxy = proxyHeaders.find((header) => headers[header] !== undefined)
   if (proxy !== undefined) return `it came through a proxy (header ${proxy})`

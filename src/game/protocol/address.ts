@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import { domainToASCII } from 'node:url'
 
 export interface HostPort {
   /** Name or IP address, without brackets. */
@@ -21,21 +22,33 @@ function isName(text: string): boolean {
   return text.length <= 253 && !isNumber && labels.every((part) => label.test(part))
 }
 
-/** A host name or an IP address, IPv6 with brackets or without; undefined for anything else. */
-export function parseHost(text: string): string | undefined {
+/**
+ * Converts an international name, or a pattern of names, to Punycode: `xn--mnchen-3ya.example` for `münchen.example`. Any other text is
+ * returned unchanged.
+ */
+export const toAsciiName = (text: string): string =>
+  /\P{ASCII}/u.test(text) && /^[\w.*\-\P{ASCII}]+$/u.test(text) ? domainToASCII(text) : text
+
+/**
+ * A host name or an IP address, IPv6 with brackets or without; undefined for anything else. White space around it is ignored, and an
+ * international name is converted to Punycode.
+ */
+export function parseHost(given: string): string | undefined {
+  const text = given.trim()
   const bracketed = /^\[(.*)\]$/.exec(text)?.[1]
   if (isIPv6(bracketed ?? text)) return bracketed ?? text
-  return isIPv4(text) || isName(text) ? text : undefined
+  const name = toAsciiName(text)
+  return isIPv4(text) || isName(name) ? name : undefined
 }
 
 /**
- * `host`, `host:port`, `[IPv6]`, `[IPv6]:port` or a bare IPv6 address; undefined for anything else.
+ * `host`, `host:port`, `[IPv6]`, `[IPv6]:port` or a bare IPv6 address; undefined for anything else. White space around it is ignored.
  * @param minPort 0 for addresses to listen on, where the system may choose a port
  */
-export function parseHostPort(text: string, defaultPort: number, minPort: 0 | 1 = 1): HostPort | undefined {
-  const alone = parseHost(text)
+export function parseHostPort(given: string, defaultPort: number, minPort: 0 | 1 = 1): HostPort | undefined {
+  const alone = parseHost(given)
   if (alone !== undefined) return { host: alone, port: defaultPort }
-  const [, before = '', digits] = /^(.*):(\d{1,5})$/.exec(text) ?? []
+  const [, before = '', digits] = /^(\S*):(\d{1,5})$/.exec(given.trim()) ?? []
   // Without brackets it is ambiguous where an IPv6 address ends.
   const host = isIPv6(before) ? undefined : parseHost(before)
   const port = Number(digits)
@@ -43,7 +56,8 @@ export function parseHostPort(text: string, defaultPort: number, minPort: 0 | 1 
 }
 
 /** Parses the address of a server: like parseHostPort(), plus `bedrock://host[:port]` for the Bedrock edition. */
-export function parseServerAddress(text: string): ServerAddress | undefined {
+export function parseServerAddress(given: string): ServerAddress | undefined {
+  const text = given.trim()
   const bedrock = text.startsWith('bedrock://')
   const edition = bedrock ? 'bedrock' : 'java'
   const parsed = parseHostPort(bedrock ? text.slice('bedrock://'.length) : text, defaultPorts[edition])

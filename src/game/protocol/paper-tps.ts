@@ -1,11 +1,9 @@
 import { decimal, toNumber, toSeconds } from './decimal.ts'
 
-export interface PaperTps {
-  /** Mean ticks per second of the last 1, 5 and 15 minutes. */
-  readonly '1m': number
-  readonly '5m': number
-  readonly '15m': number
-}
+const tpsWindows = ['5s', '1m', '5m', '15m'] as const
+
+/** Mean ticks per second over each window that the server reports. */
+export type PaperTps = Readonly<Partial<Record<(typeof tpsWindows)[number], number>>>
 
 /** Mean seconds per tick. */
 export interface PaperMspt {
@@ -14,15 +12,22 @@ export interface PaperMspt {
   readonly '1m': number
 }
 
-const rate = `\\*?(${decimal})`
-const tps = new RegExp(`^TPS from last 1m, 5m, 15m: ${rate}, ${rate}, ${rate}$`)
+/** The windows, and their rates with a `*` before or after a capped one. Other lines may come before and after it. */
+const tps = new RegExp(`TPS from last ([\\dsmh, ]{2,60}):\\s*((?:\\*?${decimal}\\*?(?:, ?|(?![\\d.,*]|E\\d))){1,8})`)
 const times = `(${decimal})/${decimal}/${decimal}`
 const mspt = new RegExp(`^Server tick times \\(avg/min/max\\) from last 5s, 10s, 1m:\\s*(?:◴ ?)?${times}, ${times}, ${times}$`)
 
-/** Parses Paper's reply to `tps`, without § codes; a `*` marks a capped number. Undefined for any other text. */
+/**
+ * Parses the reply to `tps` of Spigot and its forks (Paper, Purpur, Magma), without § codes. Undefined for any other text, or if the
+ * number of rates is not that of the windows.
+ */
 export function parsePaperTps(reply: string): PaperTps | undefined {
-  const match = tps.exec(reply)
-  return match ? { '1m': toNumber(match[1]), '5m': toNumber(match[2]), '15m': toNumber(match[3]) } : undefined
+  const [, windows = '', list = ''] = tps.exec(reply) ?? []
+  const labels = windows.split(/, ?/)
+  const rates = list.match(new RegExp(decimal, 'g')) ?? []
+  const known = tpsWindows.filter((window) => labels.includes(window))
+  if (known.length === 0 || rates.length !== labels.length) return undefined
+  return Object.fromEntries(known.map((window) => [window, toNumber(rates[labels.indexOf(window)])]))
 }
 
 /** Parses Paper's reply to `mspt`, without § codes; undefined for any other text. */

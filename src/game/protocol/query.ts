@@ -2,7 +2,7 @@ import { ProtocolError } from './error.ts'
 
 /** The reply to a full stat request (https://minecraft.wiki/w/Query). Values that the server omits are absent. */
 export interface FullStat {
-  readonly edition: 'java' | 'bedrock'
+  readonly edition?: 'java' | 'bedrock'
   /** With formatting codes. */
   readonly motd?: string
   readonly version?: string
@@ -18,6 +18,8 @@ export interface FullStat {
 }
 
 const maxNames = 10_000
+/** Maximum number of keys, values and parts of a MOTD with NULs. */
+const maxParts = 1_000
 
 function request(type: number, session: number, body: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.from([0xfe, 0xfd, type, 0, 0, 0, 0])
@@ -34,9 +36,16 @@ const int32 = (value: number): Buffer => {
 /** @param session returned by {@link toSession} */
 export const encodeChallenge = (session: number): Buffer => request(9, session)
 
-/** The full stat request, which is four bytes longer than the basic one. */
-export const encodeFullStat = (session: number, token: number): Buffer =>
-  request(0, session, Buffer.concat([int32(token), Buffer.alloc(4)]))
+/** The token of a challenge, which a server expects in a stat request. */
+export interface ChallengeToken {
+  readonly value: number
+  /** Sent as four bytes instead of digits, by Nukkit and its forks. */
+  readonly isRaw: boolean
+}
+
+/** The full stat request, which is four bytes longer than the basic one, or eight for Nukkit. */
+export const encodeFullStat = (session: number, { value, isRaw }: ChallengeToken): Buffer =>
+  request(0, session, Buffer.concat([int32(value), Buffer.alloc(isRaw ? 8 : 4)]))
 
 /** Converts any number to a valid session id: servers mask some bits of each byte. */
 export const toSession = (value: number): number => value & 0x0f0f0f0f
@@ -46,12 +55,15 @@ export const isReply = (datagram: Buffer, type: 0 | 9, session: number): boolean
   datagram.length >= 5 && datagram[0] === type && datagram.readInt32BE(1) === session
 
 /** @throws ProtocolError */
-export function decodeChallenge(datagram: Buffer): number {
-  const text = datagram.toString('latin1', 5).split('\0', 1)[0] ?? ''
-  const token = Number(text)
-  if (!/^-?\d{1,10}$/.test(text) || token < -(2 ** 31) || token >= 2 ** 31)
+export function decodeChallenge(datagram: Buffer): ChallengeToken {
+  const body = datagram.subarray(5)
+  const isRaw = body.length === 5 && body[4] === 0 && !/^-?\d+\0*$/.test(body.toString('latin1'))
+  if (isRaw) return { value: body.readInt32BE(), isRaw }
+  const text = body.toString('latin1').split('\0', 1)[0] ?? ''
+  const value = Number(text)
+  if (!/^-?\d{1,10}$/.test(text) || value < -(2 ** 31) || value >= 2 ** 31)
     throw new ProtocolError('malformed', 'the token is not a 32-bit number')
-  return token
+  return { value, isRaw }
 }
 
 /** Servers send ISO-8859-1 before 1.21.11 and UTF-8 since then. Undefined if the version is unknown. */
@@ -77,57 +89,87 @@ function textDecoder(version: string | undefined): (latin1: string) => string {
   }
 }
 
-/** Reads the keys and values. The MOTD comes first and may contain NULs, so it ends at the next key. */
-function readValues(head: string): Map<string, string> {
+/** The keys of the game, and those of Nukkit and PocketMine-MP. */
+const knownKeys: ReadonlySet<string | undefined> = new Set([
+  ...['hostname', 'gametype', 'game_id', 'version', 'plugins', 'map', 'numplayers', 'maxplayers', 'hostport', 'hostip'],
+  ...['server_engine', 'whitelist'],
+])
+
+/**
+ * Reads the keys and values, in any order. The MOTD may contain NULs, so it ends before the next known key.
+ * @param isTruncated whether the last of them may be incomplete, and is ignored
+ */
+function readValues(head: string, isTruncated: boolean): Map<string, string> {
   const values = new Map<string, string>()
-  const start = 'hostname\0'
-  const end = head.startsWith(start) ? head.lastIndexOf('\0gametype\0') : -1
-  if (end >= start.length - 1) values.set('hostname', head.slice(start.length, Math.max(start.length, end)))
-  const parts = (end < 0 ? head : head.slice(end + 1)).split('\0', 100)
-  for (let index = 0; index + 1 < parts.length; index += 2) {
+  const parts = head.split('\0', maxParts)
+  if (isTruncated) parts.length -= 1 + ((parts.length - 1) % 2)
+  for (let index = 0; index + 1 < parts.length; ) {
     const key = parts[index]
-    if (key) values.set(key, parts[index + 1] ?? '')
+    let next = index + 2
+    // From the next key, keys and values alternate up to the end.
+    const isNext = () => next === parts.length || ((parts.length - next) % 2 === 0 && knownKeys.has(parts[next]))
+    if (key === 'hostname') while (!isNext()) next++
+    if (key) values.set(key, parts.slice(index + 1, next).join('\0'))
+    index = next
   }
   return values
 }
 
-/** `Paper on Bukkit 1.21.4-R0.1-SNAPSHOT: LuckPerms 5.4; Vault 1.7` */
+/** `Paper on Bukkit 1.21.4-R0.1-SNAPSHOT: LuckPerms 5.4; Vault 1.7`, `PocketMine-MP 5.39.0` */
 function readPlugins(text: string): Pick<FullStat, 'software' | 'plugins'> {
   const [, server = '', list = ''] = /^([^:]*)(?::\s*(.*))?$/s.exec(text) ?? []
-  const software = /^(\S+) on /.exec(server)?.[1] ?? (server || undefined)
+  const software = /^(\S+) (?:on |\d)/.exec(server)?.[1] ?? (server || undefined)
   const plugins = list.split(/;\s*/, maxNames).filter((name) => name !== '')
   return { plugins, ...(software !== undefined && { software }) }
 }
 
+const count = <K extends string>(name: K, text: string | undefined) =>
+  (/^\d{1,9}$/.test(text ?? '') ? { [name]: Number(text) } : {}) as { readonly [P in K]?: number }
+
+/**
+ * A basic stat: some servers send it although the full one was requested.
+ * @throws ProtocolError
+ */
+function decodeBasicStat(text: string): FullStat {
+  const [motd, , map, online, max, rest] = text.split('\0', 6)
+  const counts = { ...count('online', online), ...count('max', max) }
+  if (motd === undefined || map === undefined || rest === undefined || counts.online === undefined)
+    throw new ProtocolError('malformed', 'the stat is neither a full nor a basic one')
+  const decode = textDecoder(undefined)
+  return { motd: decode(motd), map: decode(map), ...counts, names: [], complete: false }
+}
+
 /** @throws ProtocolError */
 export function decodeFullStat(datagram: Buffer): FullStat {
-  const padding = 'splitnum\0\x80\0'
   const text = datagram.toString('latin1', 5)
-  if (!text.startsWith(padding)) throw new ProtocolError('malformed', 'the full stat has no padding')
+  // `splitnum` on most servers, `GeyserMC` on Geyser, whose game id is that of the Java edition.
+  const [padding, name] = /^(.{8})\0.\0/s.exec(text) ?? []
+  if (padding === undefined) return decodeBasicStat(text)
   const body = text.slice(padding.length)
   const separator = '\0\0\x01player_\0\0'
   const middle = body.lastIndexOf(separator)
-  const values = readValues(middle < 0 ? body : body.slice(0, middle))
+  const values = readValues(middle < 0 ? body : body.slice(0, middle), middle < 0)
   if (values.size === 0) throw new ProtocolError('malformed', 'the full stat has no values')
-  const decode = textDecoder(values.get('version'))
+  const isGeyser = name === 'GeyserMC'
+  // PocketMine-MP and Nukkit send MINECRAFTPE.
+  const edition = isGeyser || values.get('game_id') === 'MINECRAFTPE' ? 'bedrock' : 'java'
+  const decode = textDecoder(edition === 'java' ? values.get('version') : undefined)
   const list = middle < 0 ? [] : body.slice(middle + separator.length).split('\0', maxNames + 1)
   // An empty name ends the list. At the very end of the datagram it may be the result of truncation.
   const end = list.slice(0, -1).indexOf('')
   const names = list.slice(0, Math.max(0, end)).map(decode)
   const string = <K extends string>(key: string, as: K) =>
     (values.has(key) ? { [as]: decode(values.get(key) ?? '') } : {}) as { readonly [P in K]?: string }
-  const integer = <K extends string>(key: string, as: K) =>
-    (/^\d{1,9}$/.test(values.get(key) ?? '') ? { [as]: Number(values.get(key)) } : {}) as { readonly [P in K]?: number }
   const plugins = values.get('plugins')
   return {
-    // PocketMine-MP and Nukkit send MINECRAFTPE.
-    edition: values.get('game_id') === 'MINECRAFTPE' ? 'bedrock' : 'java',
+    edition,
     ...string('hostname', 'motd'),
     ...string('version', 'version'),
     ...string('map', 'map'),
-    ...integer('numplayers', 'online'),
-    ...integer('maxplayers', 'max'),
+    ...count('online', values.get('numplayers')),
+    ...count('max', values.get('maxplayers')),
     ...(plugins !== undefined && readPlugins(decode(plugins))),
+    ...(isGeyser && { software: 'Geyser' }),
     names,
     complete: end >= 0,
   }

@@ -1,4 +1,5 @@
 import { ProtocolError } from './error.ts'
+import { parseGameMode } from './game-mode.ts'
 
 // The unconnected ping of RakNet, supported by Bedrock servers: https://minecraft.wiki/w/RakNet#Unconnected_Ping
 
@@ -74,14 +75,36 @@ function splitFields(text: string): readonly string[] {
 
 const toCount = (text: string | undefined): number | undefined => (/^\d{1,10}$/.test(text ?? '') ? Number(text) : undefined)
 
+/** Protocol, version, and both counts, followed by the server id or nothing. */
+const counts = [/^-?\d{1,10}$/, /^\d{1,3}(?:\.\d{1,4}){1,3}$/, /^\d{1,10}$/, /^-?\d{1,10}$/, /^(?:-?\d{1,20})?$/] as const
+
+/**
+ * Returns the index of the protocol. Some servers, such as those of gophertunnel, do not escape a semicolon in a name, so the fields are
+ * searched from the right.
+ */
+function findProtocol(fields: readonly string[]): number {
+  for (let index = fields.length - 4; index > 2; index--)
+    if (counts.every((pattern, offset) => pattern.test(fields[index + offset] ?? ''))) return index
+  return 2
+}
+
 /** `edition;name;protocol;version;online;max;server id;level;game mode;game mode id;IPv4 port;IPv6 port` */
-function toStatus([, name = '', protocol = '', version, online, max, , level, gameMode]: readonly string[]): BedrockStatus {
-  // The name contains an unescaped semicolon, so the positions of the other fields are unknown.
+function toStatus(fields: readonly string[]): BedrockStatus {
+  const start = findProtocol(fields)
+  const name = fields.slice(1, start).join(';')
+  const [protocol = '', version, online, max, , ...rest] = fields.slice(start)
+  // The name contains an unescaped semicolon, and the positions of the other fields are unknown.
   if (!/^-?\d{1,10}$/.test(protocol)) return { motd: name }
+  const modeIndex = Math.max(
+    1,
+    rest.findLastIndex((field) => parseGameMode(field) !== undefined),
+  )
+  const level = rest.slice(0, modeIndex).join(';')
+  const gameMode = rest[modeIndex]
   const protocolNumber = toCount(protocol)
   const playersOnline = toCount(online)
   const playersMax = toCount(max)
-  const plainLevel = level?.replaceAll(/§./g, '').trim() ?? ''
+  const plainLevel = level.replaceAll(/§./g, '').trim()
   const software = softwareByLevel.find(([pattern]) => pattern.test(plainLevel))?.[1]
   return {
     motd: level ? `${name}\n${level}` : name,

@@ -1,9 +1,9 @@
 /**
  * A Java game version: `1.21.11`, `26.1`, `26.1-snapshot-2`, `1.21.11-pre3`, `25w14a`, or in the form `1.21.11 Pre-Release 3`,
- * `1.21.11 Release Candidate 1`, `26.1 Snapshot 2`.
+ * `1.21.11 Release Candidate 1`, `26.1 Snapshot 2`. Not `beta 1.7.3`, which is another version than 1.7.3.
  */
 const gameVersion =
-  /(?<![\w.-])(?:1\.\d{1,2}(?:\.\d{1,2})?|(?:2[6-9]|[3-9]\d)\.\d{1,2}(?:\.\d{1,2})?|\d\dw\d\d[a-z])(?:-(?:pre|rc|snapshot)-?\d{1,3}| (?:pre-?release|release candidate|snapshot) \d{1,3})?(?![\w.-])/gi
+  /(?<![\w.-])(?<!\b(?:alpha|beta)\W{1,3}(?=1\.[0-8]\b))(?:1\.\d{1,2}(?:\.\d{1,2})?|(?:2[6-9]|[3-9]\d)\.\d{1,2}(?:\.\d{1,2})?|\d\dw\d\d[a-z])(?:-(?:pre|rc|snapshot)-?\d{1,3}| (?:pre-?release|release candidate|snapshot) \d{1,3})?(?![\w.-])/gi
 
 /** Words before the version that are not the name of a software. */
 const noSoftware =

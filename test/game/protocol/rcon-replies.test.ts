@@ -52,6 +52,8 @@ const openings = [
   'The game is running normallyTarget tick rate: ',
   'There are 9 of a max of 20 players online: ',
   'Server tick times (avg/min/max) from last 5s, 10s, 1m:',
+  'TPS from last ',
+  'TPS from last 1m, 5m, 15m: ',
 ]
 const fillers = [
   ' ',
@@ -209,7 +211,28 @@ describe('Paper', () => {
     ['§6TPS from last 1m, 5m, 15m: §a20.0§r, §a20.0§r, §a20.0\n', { '1m': 20, '5m': 20, '15m': 20 }],
     ['§6TPS from last 1m, 5m, 15m: §a*20.0, §e17.53, §c9.8\n', { '1m': 20, '5m': 17.53, '15m': 9.8 }],
     ['§6TPS from last 1m, 5m, 15m: §a19,98§r, §a20,0§r, §a20,0\n', { '1m': 19.98, '5m': 20, '15m': 20 }],
+    // The labels, not the positions, are the windows.
+    ['TPS from last 15m, 1m: 17.5, 20.0', { '1m': 20, '15m': 17.5 }],
+    ['TPS from last 5s, 10s, 1m: 20.0, 19.0, 18.0', { '5s': 20, '1m': 18 }],
+    ['TPS from last 5s, 1m, 5m, 15m: 20.0*, *20.0, 19,97, 17,5', { '5s': 20, '1m': 20, '5m': 19.97, '15m': 17.5 }],
+    // Lines before and after it, joined with and without a separator.
+    [
+      '§6Server tick time from last 5s, 10s, 1m: §a9.1, §a9.2, §a9.3\n§6TPS from last 5s, 1m: §a20.0, §a19.9\n§6Current Memory Usage: §a1/2 mb',
+      { '5s': 20, '1m': 19.9 },
+    ],
+    ['TPS from last 1m, 5m: 20.0, 19.9Current Memory Usage: 812/2048 mb (Max: 4096 mb)', { '1m': 20, '5m': 19.9 }],
+    ['TPS from last 1m, 5m: 20.0*, 19.9*Last tick: 12 ms', { '1m': 20, '5m': 19.9 }],
   ])('tps %j', (text, expected) => expect(parsePaperTps(plainReply(text))).toEqual(expected))
+
+  it.each([
+    'TPS from last 1m, 5m, 15m: 20.0, 20.0',
+    'TPS from last 1m, 5m, 15m: 20.0, 20.0, 20.0, 20.0',
+    'TPS from last 1m, 5m, 15m: 20.0, NaN, 20.0',
+    'TPS from last 1m, 5m, 15m: 20.0, 20.0, 1.0E10',
+    'TPS from last 2h: 20.0',
+    'TPS from last : 20.0',
+    'TPS from last 1m, 5m, 15m:',
+  ])('tps is not understood: %j', (text) => expect(parsePaperTps(text)).toBeUndefined())
 
   it.each([
     [

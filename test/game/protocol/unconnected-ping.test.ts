@@ -46,10 +46,27 @@ describe('a pong', () => {
     expect(decode(text)).toEqual({ motd: name, protocol: 1, version: '1.0', playersOnline: 3, playersMax: 20 })
   })
 
-  it.each(['MCPE;Fun; games;1;1.0;3;20;1;Level', 'MCPE;Fun;;1;1.0;3;20'])(
-    'whose fields are shifted yields only the name: %s',
-    (text) => expect(decode(text)).toEqual({ motd: 'Fun' }),
-  )
+  it.each([
+    ['MCPE;Fun; games;1;1.0;3;20', 'Fun; games'],
+    ['MCPE;Fun;;1;1.0;3;20', 'Fun;'],
+    // A part of the name is a number.
+    ['MCPE;Top;1;1;1.0;3;20', 'Top;1'],
+    ['MCPE;a;1;1.0;9;9;b;1;1.0;3;20', 'a;1;1.0;9;9;b'],
+    [';;;MCPE;;1;1.0;3;20', ';;MCPE;'],
+  ])('has semicolons in its name that are not escaped: %s', (text, name) => {
+    const read = { motd: name, protocol: 1, version: '1.0', playersOnline: 3, playersMax: 20 }
+    expect(decode(text)).toEqual(read)
+    // As gophertunnel sends it.
+    expect(decode(`${text};-7304321;Sub; name;Creative;1;19132;19132;0;`)).toEqual({
+      ...read,
+      motd: `${name}\nSub; name`,
+      gameMode: 'Creative',
+    })
+  })
+
+  it('whose fields cannot be found yields only the name', () => {
+    expect(decode('MCPE;Fun; games;many;1.0;3;20;1;Level')).toEqual({ motd: 'Fun' })
+  })
 
   it('may have bytes after its text', () => {
     expect(decodeUnconnectedPong(Buffer.concat([pong('MCPE;x;1;1.0;3;20'), Buffer.alloc(3)])).status.playersMax).toBe(20)

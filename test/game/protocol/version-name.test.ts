@@ -25,6 +25,13 @@ it.each([
   ['Pumpkin 26.1', { version: '26.1', software: 'Pumpkin' }],
   ['Cuberite 1.12.2', { version: '1.12.2', software: 'Cuberite' }],
   ['Waterfall 1.20', { version: '1.20', software: 'Waterfall', proxy: true }],
+  ['beta 1.7.3', {}],
+  ['Minecraft Beta: 1.8.1', {}],
+  ['Alpha 1.2.6', {}],
+  ['CraftBukkit beta 1.7.3', {}],
+  // No beta had this version: the network itself is one.
+  ['Beta 1.20.1', { version: '1.20.1' }],
+  ['1.7.3 beta', { version: '1.7.3' }],
   ['Requires MC 1.8 / 1.21', {}],
   ['Requires 1.21.4', { version: '1.21.4' }],
   ['1.8.x, 1.9.x', {}],

@@ -17,6 +17,7 @@ import {
 import { createMainThreadTracker } from '../main-thread-activity.ts'
 import type { ConnectBackoff, MainThreadActivity, Reading, Source, SourceContext } from '../source.ts'
 import { createEventPusher, type EventPusher } from './event-pusher.ts'
+import { type FailedCall, FailedCalls } from './failed-calls.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
 import { createOnlinePlayers, type OnlinePlayers } from './online-players.ts'
 import type { ManagementSettings } from './settings.ts'
@@ -47,6 +48,7 @@ class ManagementSource implements Source {
   #closed = false
   /** The methods that this server does not support. */
   #unsupported = new Set<ReadingMethod>()
+  readonly #failedCalls: FailedCalls
   readonly #players: OnlinePlayers
   readonly #pusher: EventPusher
   readonly #thread = createMainThreadTracker()
@@ -63,6 +65,7 @@ class ManagementSource implements Source {
     this.hints = context.discovered?.includes('secret') ? { auth: discoveredSecret } : {}
     const { protocol, host } = new URL(settings.url)
     this.target = `${protocol}//${host}`
+    this.#failedCalls = new FailedCalls(this.target, context.log)
     this.#backoff = context.connectBackoff?.(this.name, this.target, settings.secret)
   }
 
@@ -146,7 +149,7 @@ class ManagementSource implements Source {
     const before = connection.received
     const sentAt = this.#context.clock.now()
     const fields: { -readonly [K in keyof Fields]?: Fields[K] } = {}
-    const errors: unknown[] = []
+    const failed: FailedCall[] = []
     let answers = 0
     const read = async (method: ReadingMethod) => {
       try {
@@ -157,23 +160,25 @@ class ManagementSource implements Source {
         else if (method === 'minecraft:server/status') Object.assign(fields, this.#status(result))
         else Object.assign(fields, parseSetting(method, result))
       } catch (error) {
-        errors.push(error)
         if (error instanceof JsonRpcError && error.code === methodNotFound) this.#unsupported.add(method)
+        else failed.push({ method, error })
       }
     }
     await Promise.all(readingMethods.filter((method) => !this.#unsupported.has(method)).map(read))
     if (answers === 0) {
-      const failure = this.#failure(connection, before, errors[0])
+      const failure = this.#failure(connection, before, failed[0]?.error)
       if (failure.code === 'timeout') this.#thread.unanswered(sentAt, failure)
       throw failure
     }
     this.#backoff?.succeeded()
     const players = this.#players.read()
+    const failures = this.#failedCalls.report(failed)
     return {
       source: this.name,
       at: this.#context.clock.now(),
       fields: { edition: 'java', ...fields, ...players.fields },
       readAt: players.readAt,
+      ...(failures.length > 0 && { failures }),
     }
   }
 

@@ -68,12 +68,15 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   }
 }
 
+/** The version of a Bedrock server: `v1.18.30`, `Geyser (git-master-abc1234) 1.21.130`. */
+const bedrockVersion = /(?:^|[ v])(\d{1,3}(?:\.\d{1,4}){1,3})$/
+
 function toFields({ edition, motd, version, software, plugins, map, online, max, names, complete }: FullStat): Partial<Fields> {
-  const parsed = version === undefined ? undefined : parseVersionName(version)
+  const gameVersion = edition === 'bedrock' ? bedrockVersion.exec(version ?? '')?.[1] : parseVersionName(version ?? '').version
   return {
-    edition,
+    ...(edition && { edition }),
     ...(motd !== undefined && { motd: stripFormatting(motd.replaceAll('\0', ' ')) }),
-    ...(parsed?.version !== undefined && { version: parsed.version }),
+    ...(gameVersion !== undefined && { version: gameVersion }),
     ...(software !== undefined && { software }),
     ...(plugins && { plugins }),
     ...(map !== undefined && { map, levelName: map }),

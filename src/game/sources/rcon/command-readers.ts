@@ -13,8 +13,8 @@ export interface ServerTraits {
   readonly timeForm?: TimeForm | undefined
   /** The server does not support `tick query`. */
   readonly withoutTickQuery: boolean
-  /** The server supports `tps`: it is Paper, a fork of Paper, or Cuberite. */
-  readonly withTps: boolean
+  /** The server does not support `tps`: it is not Spigot, one of its forks such as Paper, or Cuberite. */
+  readonly withoutTps: boolean
 }
 
 /** Reads some fields with one command, which may have several forms. */
@@ -156,8 +156,8 @@ export const commandReaders: readonly CommandReader[] = [
     name: 'version',
     intervalMs: 60 * minutes,
     commands: ['version'],
-    // Paper would check for updates over the internet, and its name is already in the status.
-    when: ({ withTps }) => !withTps,
+    // Spigot and its forks would check for updates over the internet, and their name is already in the status.
+    when: ({ withoutTps }) => withoutTps,
     read: parseServerVersion,
   },
 ]

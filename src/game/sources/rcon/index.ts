@@ -59,7 +59,7 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
     tickRateTarget: 'game version 1.20.3 and later',
     tickFrozen: 'game version 1.20.3 and later',
     tickSprinting: 'game version 1.20.3 and later',
-    paperTickRates: 'Paper',
+    paperTickRates: 'Spigot and its forks, such as Paper',
     dimensions: 'Forge and NeoForge',
   },
   hints: {

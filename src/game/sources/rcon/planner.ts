@@ -5,31 +5,12 @@ import { isUnknownCommand, plainReply } from '../../protocol/rcon-reply.ts'
 import { parseGameTime, type TimeForm } from '../../protocol/time-query.ts'
 import type { FieldTimes } from '../source.ts'
 import { type CommandReader, commandReaders, type ServerTraits } from './command-readers.ts'
+import { type CommandState, createCommandState, isPaused, missed, noFields, overdueMs, pauseMs } from './command-state.ts'
 import type { RconReply } from './reply-collector.ts'
 import type { UnansweredCommands } from './unanswered-commands.ts'
 
 /** Maximum number of commands per poll: they run on the server's main thread. */
 const maxCommands = 4
-/** Number of consecutive replies that were not understood, after which a command is sent less often. */
-const maxMisses = 3
-const rareIntervalMs = 60_000
-
-/** The state of one command of a server. */
-interface CommandState {
-  readonly reader: CommandReader
-  /** Index of the first command that the server may support; past the last one, it supports none. */
-  choice: number
-  /** A reply to the command was understood. */
-  learned: boolean
-  misses: number
-  /** Monotonic milliseconds of the last plan in which the command was answered. */
-  plannedAt: number
-  fields: Partial<Fields>
-  /** Monotonic milliseconds at which the fields were read. */
-  readAt: number
-  /** The reply with the fields, if it is often unchanged. */
-  text: string | undefined
-}
 
 export interface PlannedCommand {
   readonly command: RconCommand
@@ -43,8 +24,6 @@ export interface RconFields {
   readonly readEvery: FieldTimes
 }
 
-const noFields: Partial<Fields> = Object.freeze({})
-
 /**
  * Decides which commands a poll sends, and keeps their last replies, since not every command is sent in every poll. A class to save
  * memory, as in `watcher/reachability.ts`.
@@ -52,16 +31,7 @@ const noFields: Partial<Fields> = Object.freeze({})
 export class CommandPlanner {
   readonly #unanswered: UnansweredCommands
   readonly #notUnderstood: (command: RconCommand, text: string) => void
-  readonly #states: readonly CommandState[] = commandReaders.map((reader) => ({
-    reader,
-    choice: 0,
-    learned: false,
-    misses: 0,
-    plannedAt: Number.NEGATIVE_INFINITY,
-    fields: noFields,
-    readAt: 0,
-    text: undefined,
-  }))
+  readonly #states: readonly CommandState[] = commandReaders.map(createCommandState)
   #timeForm: TimeForm | undefined
   /** Monotonic milliseconds of the last plan. */
   #plannedAt: number | undefined
@@ -116,15 +86,13 @@ export class CommandPlanner {
       state.learned = true
       state.choice = index
       state.misses = 0
+      state.unsupported = 0
       if (state.reader.name === 'gameTime') this.#timeForm = parseGameTime(plain)?.form
       return
     }
-    const unknown = isUnknownCommand(plain)
-    if (!unknown) this.#notUnderstood(command, plain)
-    // A command that was understood once is kept, since another RCON client may have mixed its replies into this one.
-    const hasOther = index + 1 < state.reader.commands.length
-    if (unknown || (!state.learned && hasOther)) state.choice = index + 1
-    else state.misses++
+    const isUnknown = isUnknownCommand(plain)
+    if (!isUnknown) this.#notUnderstood(command, plain)
+    missed(state, index, isUnknown)
   }
 
   /** Drops the fields of earlier replies to a command, because it was not answered. */
@@ -139,6 +107,7 @@ export class CommandPlanner {
       state.choice = 0
       state.learned = false
       state.misses = 0
+      state.unsupported = 0
       state.plannedAt = Number.NEGATIVE_INFINITY
       state.text = undefined
     }
@@ -184,10 +153,11 @@ export class CommandPlanner {
 
   #traits(now: number): ServerTraits {
     const ticks = this.#find('ticks')
+    const tps = this.#find('tps')
     return {
       timeForm: this.#timeForm,
-      withoutTickQuery: ticks !== undefined && this.#commandOf(ticks, now) === undefined,
-      withTps: this.#find('tps')?.learned === true,
+      withoutTickQuery: ticks !== undefined && (ticks.unsupported > 0 || this.#commandOf(ticks, now) === undefined),
+      withoutTps: tps !== undefined && tps.unsupported > 0 && !tps.learned,
     }
   }
 
@@ -195,7 +165,9 @@ export class CommandPlanner {
     return this.#states.find(({ reader }) => reader.name === name)
   }
 
-  #commandOf({ reader, choice }: CommandState, now: number): RconCommand | undefined {
+  #commandOf(state: CommandState, now: number): RconCommand | undefined {
+    if (isPaused(state, now)) return undefined
+    const { reader, choice } = state
     for (let index = choice; index < reader.commands.length; index++) {
       const command = reader.commands[index]
       if (command !== undefined && !this.#unanswered.isResting(command, now)) return command
@@ -209,14 +181,6 @@ export class CommandPlanner {
     const slots = Math.max(1, maxCommands - (usable.length - others))
     return Math.ceil(others / slots) * this.#pollEvery
   }
-}
-
-/** Returns the minimum milliseconds between two reads of a command. */
-const pauseMs = ({ reader, misses }: CommandState): number =>
-  misses >= maxMisses ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
-
-function overdueMs({ plannedAt, reader }: CommandState, now: number): number {
-  return plannedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - plannedAt - reader.intervalMs
 }
 
 /** Logs a reply that was not understood, once per command and truncated. */

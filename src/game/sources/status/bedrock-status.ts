@@ -1,5 +1,5 @@
 import type { AbortSignalLike } from '../../../abortable.ts'
-import { SourceError, toSourceError } from '../../errors.ts'
+import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 
 type Read = (signal: AbortSignalLike) => Promise<Partial<Fields>>
@@ -60,16 +60,24 @@ export function createBedrockReader(target: string, readers: Readonly<Record<Tra
   }
 }
 
+/** The server cannot be reached by a transport. An unsupported RakNet is one that a proxy does not forward. */
+const unreachable: readonly SourceErrorCode[] = ['refused', 'unreachable', 'dns', 'unsupported']
+
 /**
- * Combines the errors of both transports. The code is `timeout` if one of them timed out, otherwise that of RakNet, which most servers
- * use, unless RakNet is not supported.
+ * Combines the errors of both transports. The code is `timeout` if one of them timed out, otherwise that of the transport by which the
+ * server has replied; without a reply, that of RakNet, which most servers use, unless RakNet is not supported.
  */
 function combine(target: string, failures: Failures): SourceError {
   const errors = transports.flatMap((transport) => failures.get(transport) ?? [])
   const aborted = errors.find(({ code }) => code === 'aborted')
   if (aborted !== undefined) return aborted
-  const late = errors.find((error) => error.code === 'timeout')
-  const { code } = late ?? errors.find((error) => error.code !== 'unsupported') ?? errors[0] ?? { code: 'internal' }
+  const isOtherServer = failures.get('nethernet')?.code === 'unsupported'
+  const codes = [
+    errors.find((error) => error.code === 'timeout')?.code,
+    errors.find((error) => !unreachable.includes(error.code))?.code,
+    isOtherServer ? 'malformed' : errors.find((error) => error.code !== 'unsupported')?.code,
+  ]
+  const code = codes.find((code) => code !== undefined) ?? 'internal'
   const parts = transports.flatMap((transport) => {
     const error = failures.get(transport)
     return error === undefined ? [] : [`${titles[transport]}: ${error.message.replace(`${target}: `, '')}`]

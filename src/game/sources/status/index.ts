@@ -3,7 +3,7 @@ import type { Clock } from '../../../clock.ts'
 import { hostname, oneOf, serverAddress, textPattern } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
 import { systemNetwork } from '../../network.ts'
-import { defaultPorts, formatHostPort, type ServerAddress } from '../../protocol/address.ts'
+import { defaultPorts, formatHostPort, parseHost, type ServerAddress } from '../../protocol/address.ts'
 import type { ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
 import { portIn } from '../../protocol/server-properties.ts'
 import { matchesPattern } from '../../protocol/text-pattern.ts'
@@ -154,12 +154,10 @@ export const status: SourceDescriptor<'status', StatusSettings> = {
   pushes: false,
   editions: ['java', 'bedrock'],
   locatesServer: true,
-  discover: ({ properties }) => ({
-    address: {
-      edition: 'java',
-      host: reachable(properties.get('server-ip')?.trim() || '127.0.0.1'),
-      port: portIn(properties, 'server-port') ?? defaultPorts.java,
-    },
-  }),
+  discover({ properties }) {
+    const ip = properties.get('server-ip')?.trim() || '127.0.0.1'
+    const port = portIn(properties, 'server-port') ?? defaultPorts.java
+    return { address: { edition: 'java', host: reachable(parseHost(ip) ?? ip), port } }
+  },
   create: ({ address, ...options }, context) => createStatusSource(address, context, options),
 }

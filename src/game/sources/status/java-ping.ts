@@ -48,12 +48,15 @@ export interface JavaPingOptions<T> {
 /** The peer behaves like a server up to 1.6: it closed the connection without a reply, or sent a legacy kick packet. */
 export class LegacyPeerError extends SourceError {}
 
+/** The protocol number that clients send by convention if they only request the status. */
+export const anyProtocol = -1
+
 /**
- * Encodes the first bytes on the connection: the handshake with the given address, and the status request.
+ * Encodes the first bytes on the connection: the handshake with the given address and protocol, and the status request.
  * @returns the bytes as Latin-1 text, which takes less memory than a Buffer
  */
-export function encodeHello(host: string, port: number): string {
-  return Buffer.concat([encodeHandshake({ protocol: -1, host, port, next: 1 }), statusRequest]).toString('latin1')
+export function encodeHello(host: string, port: number, protocol: number = anyProtocol): string {
+  return Buffer.concat([encodeHandshake({ protocol, host, port, next: 1 }), statusRequest]).toString('latin1')
 }
 
 /**

@@ -11,8 +11,8 @@ import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/addr
 import { orderSrv } from '../../protocol/srv.ts'
 import type { StatusReply } from '../../protocol/status-reply.ts'
 import type { SourceContext } from '../source.ts'
-import { encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
-import { loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
+import { anyProtocol, encodeHello, type JavaPing, LegacyPeerError, pingJava } from './java-ping.ts'
+import { isModern, loadLegacyLibrary, readLegacyStatus } from './legacy-status.ts'
 import { Peculiarities, rememberMs } from './peculiarities.ts'
 import { createReplyReader, type ReplyReader } from './reply-reader.ts'
 import { speaksTls } from './speaks-tls.ts'
@@ -21,8 +21,13 @@ type Addresses = readonly LookupAddress[]
 
 /** Maximum number of SRV targets that are tried in one poll. */
 const maxTargets = 4
-/** The protocol that servers since 1.7 send in a legacy reply, which matches no old client. */
+/** The protocol that the game sends since 1.7 in a legacy reply, which matches no old client. Proxies send their own. */
 const modernInLegacy = 127
+/**
+ * The protocol of 1.8, which every proxy knows. Some, such as those made with Quarry, close the connection if they do not know the
+ * protocol of the client.
+ */
+const knownProtocol = 47
 /**
  * Milliseconds to wait for a legacy reply after the server has closed the second modern connection: enough for a slow line that
  * loses a packet.
@@ -115,12 +120,19 @@ class JavaReader implements StatusReader {
   /** Short, because the state of an async function takes memory for each of its variables. */
   async #readFrom(server: HostPort, signal: AbortSignalLike): Promise<Partial<Fields>> {
     let addresses: Addresses = []
+    this.#located(server)
     try {
       addresses = await addressesOf(server.host, this.#network, signal)
       this.#phases?.end('resolve')
-      if (this.#isLegacy()) return await this.#readLegacy(server, addresses, signal)
-      const reply = await this.#ping(server, addresses, signal, this.#phases)
-      return this.#toFields(server, reply)
+      if (this.#isLegacy()) {
+        const fields = await this.#readLegacy(server, addresses, signal)
+        if (!isModern(fields)) return fields
+        // The server was updated.
+        this.#addPeculiarities().legacyUntil = Number.NEGATIVE_INFINITY
+        this.#phases?.start()
+      }
+      const protocol = this.#protocol()
+      return this.#toFields(server, await this.#ping(server, addresses, signal, this.#phases, protocol), protocol)
     } catch (error) {
       if (error instanceof LegacyPeerError) return await this.#readRefused(server, addresses, signal, error)
       throw this.#failed(server, error)
@@ -131,8 +143,17 @@ class JavaReader implements StatusReader {
     return this.#peculiarities !== undefined && this.#clock.now() < this.#peculiarities.legacyUntil
   }
 
+  /** Returns the protocol number that the server has answered before. */
+  #protocol(): number {
+    const isKnown = this.#peculiarities !== undefined && this.#clock.now() < this.#peculiarities.knownProtocolUntil
+    return isKnown ? knownProtocol : anyProtocol
+  }
+
   #failed(server: HostPort, error: unknown): SourceError {
-    if (this.#peculiarities !== undefined) this.#peculiarities.legacyUntil = Number.NEGATIVE_INFINITY
+    if (this.#peculiarities !== undefined) {
+      this.#peculiarities.legacyUntil = Number.NEGATIVE_INFINITY
+      this.#peculiarities.knownProtocolUntil = Number.NEGATIVE_INFINITY
+    }
     this.#phases?.start()
     return toSourceError(error, formatHostPort(server))
   }
@@ -142,10 +163,12 @@ class JavaReader implements StatusReader {
     addresses: Addresses,
     signal: AbortSignalLike,
     phases: PhaseTimer | undefined,
+    protocol: number,
   ): Promise<JavaPing<StatusReply>> {
+    const { host, port } = server
     return pingJava({
-      socket: this.#network.connect(addresses, server.port, connectOptions),
-      hello: this.#helloTo(server),
+      socket: this.#network.connect(addresses, port, connectOptions),
+      hello: protocol === anyProtocol ? this.#hello : encodeHello(this.#hostname ?? host, port, protocol),
       decoder: this.#replies,
       server,
       clock: this.#clock,
@@ -155,12 +178,14 @@ class JavaReader implements StatusReader {
     })
   }
 
-  #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>): Partial<Fields> {
+  #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>, protocol: number): Partial<Fields> {
     if (hasPong === false) this.#addPeculiarities().pongMissed(this.#clock.now())
     else if (hasPong) this.#peculiarities?.pongReceived()
     // Not by a spread: V8 gives each object that begins with one a separate hidden class, which takes 500 bytes.
     const own = { port, latency: toSeconds(latency) }
-    return Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
+    const fields = Object.assign({}, reply, address === undefined ? own : { ip: address, ...own })
+    // Such proxies return the protocol of the client as their own.
+    return protocol === knownProtocol && reply.protocol === protocol ? withoutVersion(fields) : fields
   }
 
   async #readLegacy(server: HostPort, addresses: Addresses, signal: AbortSignalLike): Promise<Partial<Fields>> {
@@ -196,7 +221,7 @@ class JavaReader implements StatusReader {
 
   /**
    * Sends both requests, since a server that has just started may answer either, and some proxies close the modern connection and
-   * never answer the legacy one.
+   * never answer the legacy one. The modern request has the other protocol number.
    */
   async #readBoth(
     server: HostPort,
@@ -208,14 +233,19 @@ class JavaReader implements StatusReader {
     const follow = () => own.abort(signal.reason)
     signal.addEventListener('abort', follow, { once: true })
     let cancel = () => {}
-    const legacy = this.#readLegacy(server, addresses, own.signal).then(({ protocol, ...fields }) => {
-      // A modern server, which closed the connection once, for example because it has just started.
-      if (protocol === modernInLegacy) return fields
-      this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
-      return { ...fields, ...(protocol !== undefined && { protocol }) }
+    const legacy = this.#readLegacy(server, addresses, own.signal).then((fields) => {
+      // A modern server may close a connection, for example because it has just started.
+      if (!isModern(fields)) this.#addPeculiarities().legacyUntil = this.#clock.now() + rememberMs
+      const { protocol, ...others } = fields
+      return protocol === modernInLegacy ? others : fields
     })
-    const modern = this.#ping(server, addresses, own.signal, undefined).then(
-      (reply) => this.#toFields(server, reply),
+    const other = this.#protocol() === anyProtocol ? knownProtocol : anyProtocol
+    const modern = this.#ping(server, addresses, own.signal, undefined, other).then(
+      (reply) => {
+        this.#addPeculiarities().knownProtocolUntil =
+          other === knownProtocol ? this.#clock.now() + rememberMs : Number.NEGATIVE_INFINITY
+        return this.#toFields(server, reply, other)
+      },
       async (error: unknown) => {
         // Loading the library may take longer than the server.
         await loadLegacyLibrary()
@@ -249,12 +279,14 @@ class JavaReader implements StatusReader {
     return this.#peculiarities
   }
 
-  #helloTo(server: HostPort): string {
+  /** Forgets how the previous server differs from most others, if SRV records name another one. */
+  #located(server: HostPort): void {
     const { host, port } = server
-    if (host !== this.#helloServer.host || port !== this.#helloServer.port) {
-      this.#helloServer = server
-      this.#hello = encodeHello(this.#hostname ?? host, port)
-    }
-    return this.#hello
+    if (host === this.#helloServer.host && port === this.#helloServer.port) return
+    this.#helloServer = server
+    this.#hello = encodeHello(this.#hostname ?? host, port)
+    this.#peculiarities = undefined
   }
 }
+
+const withoutVersion = ({ version: _version, protocol: _protocol, ...fields }: Partial<Fields>): Partial<Fields> => fields

@@ -9,7 +9,14 @@ import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts
 /** Replies of the game have at most 256 characters. */
 const maxReplyBytes = 8_192
 
-const isCount = (value: number | null | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+/** The protocol of 1.6.4. Servers since 1.7 send a higher one in a legacy reply. */
+const lastLegacyProtocol = 78
+
+/** Returns whether a legacy reply is that of a server since 1.7. */
+export const isModern = ({ protocol = 0 }: Partial<Fields>): boolean => protocol > lastLegacyProtocol
+
+const isInteger = (value: number | null | undefined): value is number => Number.isSafeInteger(value)
+const isCount = (value: number | null | undefined): value is number => isInteger(value) && value >= 0
 
 /** Loads the library on demand: few servers are this old, and it would slow down every command. */
 export const loadLegacyLibrary = () => import('minecraft-server-util')
@@ -28,7 +35,7 @@ export async function readLegacyStatus(connect: () => Socket, options: GuardOpti
   )
   const { version, players, motd } = value
   // The library accepts any text after FF. Without the counts it is not a status.
-  if (!isCount(players.online) || !isCount(players.max)) {
+  if (!isCount(players.online) || !isInteger(players.max)) {
     throw new SourceError('malformed', `${options.target}: the reply is not a legacy status`)
   }
   return {
@@ -38,7 +45,8 @@ export async function readLegacyStatus(connect: () => Socket, options: GuardOpti
     motd: stripFormatting(motd.raw),
     ...(motd.raw.includes('§') && { formattedMotd: motd.raw }),
     playersOnline: players.online,
-    playersMax: players.max,
+    // Some servers send -1 for no maximum.
+    ...(isCount(players.max) && { playersMax: players.max }),
     ...(players.online === 0 && { players: { players: [], complete: true } }),
     ...(address !== undefined && { ip: address }),
     latency: toSeconds(latency),

@@ -9,6 +9,20 @@ import { toBedrockFields } from './bedrock-fields.ts'
 
 const maxBytes = 64 * 1024
 
+/** Web servers send it if a plain request arrives on a port for HTTPS. */
+const badRequest = 400
+
+/** Returns whether the error shows that the server speaks TLS: a certificate that is not trusted, or an alert. */
+function isTlsServerError({ code, cause }: SourceError): boolean {
+  if (code !== 'tls' || !(cause instanceof Error)) return false
+  const reason = `${'code' in cause ? cause.code : ''} ${cause.message}`
+  return !/^(?:EPROTO|ERR_SSL)/.test(reason) || /alert/i.test(reason)
+}
+
+/** Returns whether the server has replied by this scheme, so that the other one would fail too. */
+const isConclusive = (error: SourceError): boolean =>
+  error.code === 'unsupported' || error.code === 'too_large' || isTlsServerError(error)
+
 /**
  * Reads the status of a Bedrock server by NetherNet: the reply to a join request. Servers use plain HTTP; a server behind a reverse
  * proxy may use HTTPS, on a port other than the default one. The scheme that worked last is tried first.
@@ -24,7 +38,10 @@ export function createNetherNetReader(
   async function join(scheme: 'http' | 'https', signal: AbortSignalLike): Promise<Partial<Fields>> {
     const url = new URL(`${scheme}://${target}${joinPath}`)
     const { status, body, address, seconds } = await requestBounded({ method: 'GET', url, maxBytes }, network, signal)
-    if (status < 200 || status > 299) throw new SourceError('unsupported', `${target}: not a NetherNet server (HTTP ${status})`)
+    if (status < 200 || status > 299) {
+      const code = status === badRequest ? 'malformed' : 'unsupported'
+      throw new SourceError(code, `${target}: not a NetherNet server (HTTP ${status})`)
+    }
     return {
       ...toBedrockFields(decodeJoinReply(body.toString('utf8'))),
       transport: 'nethernet',
@@ -35,17 +52,20 @@ export function createNetherNetReader(
   }
 
   return async (signal) => {
-    const failures: unknown[] = []
+    const failures: SourceError[] = []
     for (const scheme of schemes) {
       try {
         const fields = await join(scheme, signal)
         if (scheme !== schemes[0]) schemes = schemes.toReversed()
         return fields
-      } catch (error) {
+      } catch (thrown) {
         if (signal.aborted) throw signal.reason
+        const error = toSourceError(thrown, target)
+        if (isConclusive(error)) throw error
         failures.push(error)
       }
     }
-    throw toSourceError(failures.at(-1), target)
+    // A server without TLS fails the handshake, which is not the reason.
+    throw failures.find(({ code }) => code !== 'tls') ?? failures[0]
   }
 }

@@ -1,4 +1,4 @@
-/** Milliseconds for which it is remembered that a server sends no pong, is a legacy server, or is (not) a TLS server. */
+/** Milliseconds for which it is remembered that a server sends no pong, is a legacy server, needs a known protocol number, or is (not) a TLS server. */
 export const rememberMs = 600_000
 /** Consecutive missing pongs after which no ping is sent: a single one may only be late. */
 const maxMissedPongs = 3
@@ -7,6 +7,8 @@ const maxMissedPongs = 3
 export class Peculiarities {
   pingAgainAt = Number.NEGATIVE_INFINITY
   legacyUntil = Number.NEGATIVE_INFINITY
+  /** Until then, the server is sent a protocol number that it knows. */
+  knownProtocolUntil = Number.NEGATIVE_INFINITY
   isTls = false
   tlsCheckedUntil = Number.NEGATIVE_INFINITY
   /** Number of consecutive missing pongs. */

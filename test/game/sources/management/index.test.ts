@@ -119,6 +119,46 @@ describe('a poll', () => {
     expect(fields.defaultGameMode).toBeUndefined()
   })
 
+  it('reports calls that fail while others are answered, and logs each once until it is answered again', async () => {
+    const lines: string[] = []
+    const log = { ...silentLog, warn: (_: unknown, text?: string) => void lines.push(text ?? '') }
+    const settings = { url: server.url, secret: server.secret }
+    const fleet = createFleet({
+      servers: [{ name: 'a', sources: { management: settings } }],
+      poll: { interval: 3_600_000, timeout: 20_000, staleAfter: 3_600_000 },
+      clock: systemClock,
+      log,
+      createSources,
+    })
+    open.push(fleet)
+    const [watcher] = fleet.watchers
+    const before = { ...server.results }
+    const poll = async () => (await watcher!.poll()).sources[0]!
+    expect(await poll()).toMatchObject({ state: 'ok' })
+    delete server.results['minecraft:serversettings/view_distance']
+    server.results['minecraft:serversettings/motd'] = new Error('Internal error')
+    server.results['minecraft:players'] = new Error('Out of memory')
+    server.results['minecraft:serversettings/difficulty'] = new Error('Out of memory')
+    const partial = {
+      state: 'partial',
+      error: {
+        code: 'unsupported',
+        message: expect.stringMatching(
+          /^ws:\S+: no result of minecraft:players, minecraft:serversettings\/difficulty \(Out of memory\); ws:\S+: no result of minecraft:serversettings\/motd \(Internal error\)$/,
+        ),
+      },
+    }
+    expect(await poll()).toMatchObject(partial)
+    expect(await poll()).toMatchObject(partial)
+    expect(watcher!.snapshot().up).toBe(true)
+    expect(lines).toHaveLength(2)
+    server.results = before
+    expect(await poll()).toMatchObject({ state: 'ok' })
+    server.results = { ...before, 'minecraft:players': new Error('Internal error') }
+    expect(await poll()).toMatchObject({ state: 'partial' })
+    expect(lines).toHaveLength(3)
+  })
+
   it('normalises the ids of players', async () => {
     server.results['minecraft:players'] = [{ ...bob, id: bob.id.replaceAll('-', '').toUpperCase() }]
     expect((await source().poll(never())).fields.players?.players).toEqual([bob])
@@ -132,8 +172,17 @@ describe('a poll', () => {
     // It arrives after the replies on the same connection.
     server.notify('minecraft:notification/server/saved')
     await until(() => pushed.length === 1)
-    deadline.abort(new Error('late'))
-    expect((await poll).fields).toMatchObject({ playersMax: 20 })
+    deadline.abort(new SourceError('timeout', '127.0.0.1:1: no complete reply within 3000 ms'))
+    const { fields, failures } = await poll
+    expect(fields).toMatchObject({ playersMax: 20 })
+    expect(failures).toMatchObject([
+      {
+        code: 'timeout',
+        message: expect.stringMatching(
+          /^ws:\S+: no result of minecraft:serversettings\/motd \(no complete reply within 3000 ms\)$/,
+        ),
+      },
+    ])
   })
 })
 

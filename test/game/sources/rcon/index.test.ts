@@ -240,7 +240,7 @@ describe('the replies of each era', () => {
 })
 
 describe('the commands', () => {
-  it('are at most four in a poll, and an unknown one is not sent again on the same connection', async () => {
+  it('are at most four in a poll, and an unknown one is not sent again soon on the same connection', async () => {
     const peer = await peerWith(
       replying({ 'time query gametime': 'The time is 5', 'list uuids': 'There are 0 of a max of 20 players online: ' }),
     )
@@ -266,6 +266,61 @@ describe('the commands', () => {
     await until(async () => (await poll(source).catch(() => undefined)) !== undefined)
     expect(peer.logins).toBe(2)
     expect(peer.commands.filter((command) => command === 'tick query')).toHaveLength(2)
+  })
+
+  it('are sent again after "Unknown command": at once if understood before, since the reply may be that to another client', async () => {
+    const clock = manualClock()
+    const unknown = new Set<string>()
+    const reply = replying({
+      'time query gametime': 'The time is 5',
+      'list uuids': listOf(['Alice']),
+      tps: 'TPS from last 1m, 5m, 15m: 20.0, 20.0, 20.0',
+    })
+    const peer = await peerWith((request) => (unknown.delete(request.body) ? replying({})(request) : reply(request)))
+    const source = sourceOf(peer.address, 'secret', clock)
+    const pollLater = async () => {
+      await clock.advance(5_000)
+      return (await poll(source)).fields
+    }
+    for (let turn = 0; turn < 10; turn++) await pollLater()
+    const all = { tickCount: { ticks: 5 }, players: { players: [{ name: 'Alice' }] }, paperTickRates: { '1m': 20 } }
+    expect(await pollLater()).toMatchObject(all)
+    for (const command of ['time query gametime', 'list uuids', 'tps']) {
+      for (let stray = 0; stray < 5; stray++) {
+        unknown.add(command)
+        while (unknown.size > 0) await pollLater()
+        expect(await pollLater(), command).toMatchObject(all)
+      }
+    }
+    expect(peer.commands).not.toContain('minecraft:list uuids')
+    expect(peer.commands).not.toContain('version')
+    expect(peer.logins).toBe(1)
+  })
+
+  it('that no reply was understood to are sent again after a minute, later after at most ten minutes', async () => {
+    const clock = manualClock()
+    const replies: Record<string, string> = { 'time query gametime': 'The time is 5' }
+    const peer = await peerWith((request) => replying(replies)(request))
+    const source = sourceOf(peer.address, 'secret', clock)
+    const sentAt: number[] = []
+    let fields: Partial<Fields> = {}
+    const pollUntil = async (end: number) => {
+      while (clock.now() < end) {
+        const before = peer.commands.length
+        fields = (await poll(source)).fields
+        if (peer.commands.slice(before).includes('tick query')) sentAt.push(clock.now())
+        await clock.advance(5_000)
+      }
+    }
+    await pollUntil(3_600_000)
+    const minutes = sentAt.slice(1).map((at, index) => (at - sentAt[index]!) / 60_000)
+    expect(minutes).toEqual([1, 2, 4, 8, 10, 10, 10, 10])
+    replies['list uuids'] = listOf(['Alice'])
+    replies['tick query'] =
+      'The game is running normallyTarget tick rate: 20.0 per second.\nAverage time per tick: 1.2ms (Target: 50.0ms)Percentiles: P50: 1.1ms P95: 1.9ms P99: 2.3ms. Sample: 100'
+    await pollUntil(4_300_000)
+    expect(fields).toMatchObject({ playersOnline: 1, tickDurationMean: 0.0012, tickCount: { ticks: 5 } })
+    expect(peer.logins).toBe(1)
   })
 
   it('whose reply is not understood are logged once, truncated, and do not affect the others', async () => {

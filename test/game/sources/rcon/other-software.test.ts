@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../../src/clock.ts'
 import { SourceError } from '../../../../src/game/errors.ts'
+import type { Fields } from '../../../../src/game/fields.ts'
 import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Reading, Source } from '../../../../src/game/sources/source.ts'
 import { type Log, silentLog } from '../../../../src/log.ts'
+import { manualClock } from '../../../helpers/manual-clock.ts'
 import { listenRconPeer, packet, type Request } from '../../../helpers/rcon-peer.ts'
 import { until } from '../../../helpers/until.ts'
 
@@ -149,3 +153,37 @@ it.each([
   const { source } = createSource(peer.address)
   await expect(pollFor(source, 5_000)).rejects.toMatchObject({ code: 'malformed' })
 })
+
+interface Form {
+  readonly software: string
+  /** The reply to `tps`. */
+  readonly tps?: string
+  readonly read: object
+}
+const forms: readonly Form[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../fixtures/server-software.json'), 'utf8'),
+)
+
+it.each(forms.flatMap(({ software, tps, read }) => (tps === undefined ? [] : [{ software, tps, read }])))(
+  '$software: the rates that it reports are read, and it is never sent `version`, whose reply may need the internet',
+  async ({ tps, read }) => {
+    const replies: Readonly<Record<string, string>> = {
+      tps,
+      'list uuids': 'There are 1 of a max of 20 players online: Alice',
+      'time query gametime': 'The time is 4711',
+    }
+    const peer = await listen(({ socket, id, type, body }) => {
+      if (type === 2) socket.write(packet(id, 0, replies[body] ?? 'Unknown command. Type "/help" for help.\n'))
+    })
+    const clock = manualClock()
+    const { source, lines } = createSource(peer.address, clock)
+    const { paperTickRates } = read as Partial<Fields>
+    for (let turn = 0; turn < 20; turn++) {
+      const { fields } = await pollFor(source, 20_000, clock)
+      expect(fields.paperTickRates).toEqual(paperTickRates)
+      await clock.advance(turn < 10 ? 5_000 : 1_000_000)
+    }
+    expect(lines).toEqual([])
+    expect(peer.commands).not.toContain('version')
+  },
+)

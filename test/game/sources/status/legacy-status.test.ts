@@ -124,6 +124,38 @@ describe('a legacy server', () => {
     expect(server.accepted()).toBe(4)
   })
 
+  it.each([
+    ['the protocol of the game', 127],
+    ['that of a proxy', 774],
+  ])('is read in the modern way in the same poll after an update in place: its legacy reply has %s', async (_, protocol) => {
+    let isUpdated = false
+    const modern = '{"version":{"name":"1.21.11","protocol":774},"players":{"online":4,"max":30}}'
+    await using server = await hostileServer((socket) => {
+      socket.once('data', (request: Buffer) => {
+        if (!isUpdated) socket.end(request[0] === 0xfe ? answer : '')
+        else socket.end(request[0] === 0xfe ? kick(`§1\0${protocol}\x001.21.11\0Hello\x004\x0030`) : encodeStatus(modern))
+      })
+    })
+    const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: server.port }, context)
+    expect((await source.poll(never())).fields).toMatchObject({ version: '1.6.4', protocol: 74 })
+    isUpdated = true
+    const read = { version: '1.21.11', protocol: 774, playersOnline: 4, rawStatus: expect.anything() }
+    expect((await source.poll(never())).fields).toMatchObject(read)
+    const accepted = server.accepted()
+    expect((await source.poll(never())).fields).toMatchObject(read)
+    expect(server.accepted()).toBe(accepted + 1)
+  })
+
+  it.each([
+    ['since 1.4', kick('§1\u000074\u00001.6.4\u0000Hi\u00003\u0000-1')],
+    ['up to 1.3', kick('Hi§3§-1')],
+  ])('%s with the maximum -1 is up, with an unknown maximum', async (_, bytes) => {
+    await using server = await legacyServer(bytes)
+    const { fields } = await poll(server.port)
+    expect(fields).toMatchObject({ motd: 'Hi', playersOnline: 3 })
+    expect(fields).not.toHaveProperty('playersMax')
+  })
+
   it('is not assumed for a modern server that closed the connection once', async () => {
     let hangUp = true
     await using server = await hostileServer((socket) => {

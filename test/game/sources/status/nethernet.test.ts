@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../../src/clock.ts'
 import { SourceError } from '../../../../src/game/errors.ts'
 import type { Fields } from '../../../../src/game/fields.ts'
@@ -188,6 +188,60 @@ describe('bedrock://', () => {
       message: expect.stringMatching(
         /RakNet \(UDP\): connection refused .*; NetherNet \(TCP\): not a NetherNet server \(HTTP 404\)$/,
       ),
+    })
+  })
+
+  it.each<[string, string, RequestListener]>([
+    ['HTTP 404', 'malformed', (_, response) => void response.writeHead(404).end()],
+    ['a redirect', 'malformed', (_, response) => void response.writeHead(302, { location: 'https://example.org/' }).end()],
+    ['HTTP 400', 'malformed', (_, response) => void response.writeHead(400).end()],
+    ['HTTP 500', 'malformed', (_, response) => void response.writeHead(500).end()],
+    ['a body of 5 MB', 'too_large', (_, response) => void response.end(Buffer.alloc(5_000_000, 'x'))],
+    ['half a body', 'closed', (request, response) => void response.write('{', () => request.socket.destroy())],
+  ])('is not refused if a web server replies with %s: %s', async (_, code, listener) => {
+    await using web = await answering((request, response) => {
+      if (code === 'closed') response.writeHead(200, { 'content-length': 100 })
+      listener(request, response)
+    })
+    await expect(source(web.port).poll(never())).rejects.toMatchObject({ code })
+  })
+
+  it.each<[string, (options: { key: Buffer; cert: Buffer }) => Server]>([
+    ['that is not trusted', (options) => createSecureServer(options, (_, response) => void response.end('{}'))],
+    [
+      'of a server that replies to plain requests with HTTP 400',
+      (options) => {
+        const secure = createSecureServer(options, (_, response) => void response.end('{}'))
+        const plain = createHttpServer((_, response) => void response.writeHead(400).end())
+        return createServer((socket) => {
+          socket.once('data', (first) => {
+            socket.pause()
+            socket.unshift(first)
+            ;(first[0] === 0x16 ? secure : plain).emit('connection', socket)
+            process.nextTick(() => socket.resume())
+          })
+        }) as unknown as Server
+      },
+    ],
+  ])('keeps the reason for a certificate %s', async (_, create) => {
+    const { key, cert } = selfSigned()
+    const server = create({ key, cert })
+    server.listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    await expect(source((server.address() as AddressInfo).port).poll(never())).rejects.toMatchObject({
+      code: 'tls',
+      message: expect.stringMatching(/NetherNet \(TCP\): TLS handshake failed \(self-signed certificate.*\)$/),
+    })
+  })
+
+  it('keeps the reason if the server supports no common version of TLS', async () => {
+    const { key, cert } = selfSigned()
+    const options = { key, cert, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } as const
+    await using server = await listen(createSecureServer(options, (_, response) => void response.end('{}')))
+    await expect(source(server.port).poll(never())).rejects.toMatchObject({
+      code: 'tls',
+      message: expect.stringMatching(/NetherNet \(TCP\): TLS handshake failed \(.*alert/s),
     })
   })
 

@@ -1,0 +1,73 @@
+import type { Fields } from '../../fields.ts'
+import { type BackoffOptions, backoffMs } from '../../watcher/backoff.ts'
+import type { CommandReader } from './command-readers.ts'
+
+/** Number of consecutive replies that were not understood, after which a command is sent less often. */
+const maxMisses = 3
+const rareIntervalMs = 60_000
+/** Pauses after which a command that the server does not support is sent again: its reply may have been that to another client. */
+const unsupportedPauses: BackoffOptions = { firstMs: 60_000, maxMs: 600_000 }
+
+export const noFields: Partial<Fields> = Object.freeze({})
+
+/** The state of one command of a server. */
+export interface CommandState {
+  readonly reader: CommandReader
+  /** Index of the first command that the server may support. */
+  choice: number
+  /** A reply to the command was understood. */
+  learned: boolean
+  /** Number of consecutive replies that were not understood. */
+  misses: number
+  /** How often consecutively the server supported none of the commands. */
+  unsupported: number
+  /** Monotonic milliseconds of the last plan in which the command was answered. */
+  plannedAt: number
+  fields: Partial<Fields>
+  /** Monotonic milliseconds at which the fields were read. */
+  readAt: number
+  /** The reply with the fields, if it is often unchanged. */
+  text: string | undefined
+}
+
+export const createCommandState = (reader: CommandReader): CommandState => ({
+  reader,
+  choice: 0,
+  learned: false,
+  misses: 0,
+  unsupported: 0,
+  plannedAt: Number.NEGATIVE_INFINITY,
+  fields: noFields,
+  readAt: 0,
+  text: undefined,
+})
+
+/**
+ * Counts a reply that was not understood. A command that was understood before is kept for some replies, since another RCON client may
+ * have mixed its replies into this one.
+ */
+export function missed(state: CommandState, index: number, isUnknown: boolean): void {
+  state.misses++
+  const hasOther = index + 1 < state.reader.commands.length
+  if (isUnknown ? state.learned && state.misses < maxMisses : state.learned || !hasOther) return
+  if (hasOther) {
+    state.choice = index + 1
+    state.learned = false
+    state.misses = 0
+  } else {
+    state.choice = 0
+    state.unsupported++
+  }
+}
+
+/** Returns whether the server supports none of the commands, and they must not be sent yet. */
+export const isPaused = ({ unsupported, choice, plannedAt }: CommandState, now: number): boolean =>
+  unsupported > 0 && choice === 0 && now - plannedAt < backoffMs(unsupported, unsupportedPauses)
+
+/** Returns the minimum milliseconds between two reads of a command. */
+export const pauseMs = ({ reader, misses }: CommandState): number =>
+  misses >= maxMisses ? Math.max(rareIntervalMs, reader.intervalMs) : reader.intervalMs
+
+export function overdueMs({ plannedAt, reader }: CommandState, now: number): number {
+  return plannedAt === Number.NEGATIVE_INFINITY ? Number.MAX_VALUE : now - plannedAt - reader.intervalMs
+}
