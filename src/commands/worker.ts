@@ -14,12 +14,17 @@ import type { Service } from './serve.ts'
 /** Interval of the metrics sent to the primary process, milliseconds. */
 const reportMs = 1_000
 
-/** Limits the clients of event streams to this worker's share. */
-const withShare = ({ live, cluster, ...config }: Config): Config => ({
-  ...config,
-  cluster,
-  live: { ...live, eventsLimit: Math.ceil(live.eventsLimit / cluster.workers) },
-})
+/** Reduces the limits of clients to this worker's share. */
+function withShare(config: Config): Config {
+  const { live, clients, cluster } = config
+  const shareOf = (limit: number) => Math.ceil(limit / cluster.workers)
+  const shares = Object.entries(clients).map(([name, limit]) => [name, shareOf(limit)])
+  return {
+    ...config,
+    live: { ...live, eventsLimit: shareOf(live.eventsLimit) },
+    clients: Object.fromEntries(shares) as typeof clients,
+  }
+}
 
 /** Sends the metrics of this worker at intervals. @returns a function that stops it */
 function startReports(link: Link, { parts }: Pick<App, 'parts'>, requests: ReturnType<typeof createHttpHistogram>): () => void {

@@ -109,6 +109,28 @@ describe('WORKERS', () => {
     await until(() => !after.some(isRunning))
   })
 
+  it('limit each client, also in the requests that the primary process answers', async () => {
+    const servers = await startCountedServers(1)
+    const env = {
+      MC_SERVER: servers.addresses[0] ?? '',
+      WORKERS: '2',
+      CLIENT_RUNS: '2',
+      CLIENT_STREAMS: '2',
+      TRUST_PROXY: 'loopback',
+    }
+    const { url } = await startService('workers', undefined, env)
+    const statusFor = async (client: string, headers = {}) => {
+      const reply = await fetch(`${url}/v1/run`, { headers: { 'x-forwarded-for': client, connection: 'close', ...headers } })
+      return reply.status
+    }
+    const statuses = [await statusFor('203.0.113.1'), await statusFor('203.0.113.1')]
+    expect([...statuses, await statusFor('203.0.113.1', { 'x-forwarded-client': '203.0.113.9' })]).toEqual([403, 403, 429])
+    expect(await statusFor('203.0.113.2')).toBe(403)
+    const streams = await Promise.all(Array.from({ length: 20 }, () => openEvents(`${url}/api/v1/events`)))
+    expect(streams.filter(({ response }) => response.statusCode === 200).length).toBeLessThanOrEqual(2)
+    for (const { close } of streams) close()
+  })
+
   it('update the servers in every process', async () => {
     const folder = temporaryFolder()
     const list = join(folder, 'targets.json')

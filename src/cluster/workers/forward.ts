@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { unavailable } from '../../errors.ts'
+import { forwardedClient } from '../../http/client.ts'
 import { methodOf } from '../../http/other-methods.ts'
 import { pathOf, problemBody, problemHeaders } from '../../http/problem.ts'
 import type { PrimaryState } from './silence.ts'
@@ -20,11 +21,11 @@ export function registerForwarding(app: FastifyInstance, paths: readonly string[
     // Decoded, as the router does; a path that cannot be decoded never gets here.
     if (!isForwarded(decodeURI(pathOf(request.url)))) return done()
     reply.hijack()
-    forward(request.raw, reply.raw, forwarding)
+    forward(request.raw, reply.raw, request.client, forwarding)
   })
 }
 
-function forward(request: IncomingMessage, response: ServerResponse, { socketPath, primary }: Forwarding): void {
+function forward(request: IncomingMessage, response: ServerResponse, client: string, { socketPath, primary }: Forwarding): void {
   const { url, basePath = '' } = request
   const method = methodOf(request)
   // The body is not forwarded: no route reads one.
@@ -32,7 +33,8 @@ function forward(request: IncomingMessage, response: ServerResponse, { socketPat
   // Only the address that this process has determined: the primary process trusts it.
   if (headers['x-forwarded-prefix'] !== undefined) headers['x-forwarded-prefix'] = basePath || '/'
   const target = { socketPath, method, path: url, signal: primary.unresponsive }
-  const forwarded = openRequest({ ...target, headers: { ...headers, connection: 'close' } }, (reply) => {
+  const own = { connection: 'close', [forwardedClient]: client }
+  const forwarded = openRequest({ ...target, headers: { ...headers, ...own } }, (reply) => {
     const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...kept } = reply.headers
     // Remove headers that this app has already set.
     for (const name of Object.keys(kept)) response.removeHeader(name)
