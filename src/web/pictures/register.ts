@@ -29,7 +29,7 @@ import { toPng, warmPictures } from './warm.ts'
 export interface PicturesOptions {
   readonly fleet: Fleet
   readonly clock: Clock
-  readonly history: Pick<History, 'range' | 'uptime'>
+  readonly history: Pick<History, 'range' | 'uptime' | 'hasPlayer'>
   readonly log: Log
   /** The icon of a server, 64x64 PNG; a default one if it has none. */
   readonly icon: (snapshot: ServerSnapshot) => Promise<Buffer>
@@ -195,10 +195,16 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
     })
   }
 
+  /** Whether a server shows the player now or has shown it: the heads of others are not fetched. */
+  const isPlayer = (uuid: string): boolean =>
+    fleet.watchers.some((watcher) => watcher.snapshot().fields.players?.value.players.some(({ id }) => id === uuid)) ||
+    history.hasPlayer(uuid)
+
   function addHead(place: ServerPlace): void {
     const schema = pictureSchema(place, {
       summary: 'Head of a player',
-      description: 'A pattern generated from the UUID, or the head from HEADS_URL.',
+      description:
+        'A pattern generated from the UUID, or with HEADS_URL the head from there if a watched server shows the player or has shown it in its sessions.',
       type: 'image/png',
       parameters: headParameters,
       mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',
@@ -213,7 +219,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       place.watcher(request)
       const uuid = readUuid(request)
       const { size } = request.query
-      const head = await heads?.get(uuid)
+      const head = heads !== undefined && isPlayer(uuid) ? await heads.get(uuid) : undefined
       const { pixels, side } = headPattern(uuid)
       const source = head === undefined ? sharp(pixels, { raw: { width: side, height: side, channels: 3 } }) : sharp(head)
       const picture: Picture = {
