@@ -157,7 +157,7 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     return writeServer(snapshot, format) + writeProbed(result, format) + endings[format]
   }
 
-  const { onRequest } = app.clientLimits.createRateLimit('clientProbes')
+  const { onRequest } = app.clientLimits.rateLimit('clientProbes')
   app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema, onRequest }, async (request, reply) => {
     const { target: text, hostname, debug: wantsDebug } = request.query
     const timeout = probeTimeout(request.headers['x-prometheus-scrape-timeout-seconds'], options.timeout)

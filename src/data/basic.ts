@@ -76,7 +76,7 @@ export function registerBasic(app: FastifyInstance): void {
     description: 'Names in lower case; repeated headers are joined by commas. Not available to pages of other origins (CORS).',
     response: { 200: { description: summary, content: json(Headers) }, ...problems(400, 429) },
   }
-  const { onRequest } = app.clientLimits.createRateLimit('clientHeaders')
+  const { onRequest } = app.clientLimits.rateLimit('clientHeaders')
   app.get('/v1/debug/headers', { schema, onRequest, config: { crossOrigin: false } }, (request, reply) =>
     sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
   )

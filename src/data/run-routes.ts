@@ -55,7 +55,7 @@ function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
 
 /** `/v1/run` and the routes that start a script. */
 export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedule, protect }: RunRoutesOptions): void {
-  const { onRequest: limit } = app.clientLimits.createRateLimit('clientRuns')
+  const { onRequest: limit } = app.clientLimits.rateLimit('clientRuns')
   const common = { config: { crossOrigin: false }, onRequest: [limit, async (request: FastifyRequest) => protect(request)] }
   const docs = { tags: ['Script runs'], security: security.runs }
   const summary = 'State of the update scripts'

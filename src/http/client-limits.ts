@@ -21,8 +21,8 @@ export interface RateLimit {
 }
 
 export interface ClientLimits {
-  /** A new counter for this limit. */
-  createRateLimit(name: RateName): RateLimit
+  /** The counter of this limit, one for all routes that it applies to. */
+  rateLimit(name: RateName): RateLimit
   /**
    * Counts an open event stream until its reply is closed.
    * @throws RequestError TOO_MANY_REQUESTS
@@ -71,7 +71,8 @@ export function createClientLimits(values: ClientSettings | undefined, clock: Cl
     function windowOf(client: string, now: number): Window {
       const before = windows.get(client)
       if (before !== undefined && now < before.endsAt) return before
-      const window = { count: 0, endsAt: now + windowMs }
+      // Without the fraction: the time that remains would be rounded up to 61 s.
+      const window = { count: 0, endsAt: Math.floor(now) + windowMs }
       windows.set(client, window)
       return window
     }
@@ -117,7 +118,15 @@ export function createClientLimits(values: ClientSettings | undefined, clock: Cl
     })
   }
 
-  return { createRateLimit, openStream }
+  const rateLimits = new Map<RateName, RateLimit>()
+  return {
+    rateLimit(name) {
+      const limit = rateLimits.get(name) ?? createRateLimit(name)
+      rateLimits.set(name, limit)
+      return limit
+    },
+    openStream,
+  }
 }
 
 /** Makes the limits available to the routes. */

@@ -24,7 +24,8 @@ export const clients = {
     file: 'clients.pictures',
     kind: limit,
     default: '600',
-    meaning: 'maximum number of banners, badges and charts rendered per minute for one client; further ones get 429',
+    meaning:
+      'maximum number of banners, badges, charts and scaled icons rendered per minute for one client; further ones get 429',
   }),
   clientHeads: setting({
     env: 'CLIENT_HEADS',

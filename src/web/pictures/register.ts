@@ -69,8 +69,8 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const renderer = createRenderer()
   const limits = {
-    pictures: app.clientLimits.createRateLimit('clientPictures'),
-    heads: app.clientLimits.createRateLimit('clientHeads'),
+    pictures: app.clientLimits.rateLimit('clientPictures'),
+    heads: app.clientLimits.rateLimit('clientHeads'),
   }
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
   app.addHook('onClose', async () => heads?.close())
