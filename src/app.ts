@@ -75,13 +75,16 @@ export async function buildApp(options: AppOptions) {
   } = options
   const { corsOrigin, basePath, trustProxy } = config.http
   const { metricsListen } = config.metrics
+  const { clients } = config
   const isDemo = fleet.servers.some(({ demo }) => demo)
   const app = createHttpApp({
-    ...{ logger, corsOrigin, basePath, isDemo },
+    ...{ logger, corsOrigin, basePath, isDemo, clients, clock },
     ...(trustProxy.length > 0 && { isTrustedProxy: createProxyCheck(trustProxy) }),
     ...(metricsListen && { hintFor: mainHint }),
   })
-  const metricsApp = metricsListen && (createHttpApp({ logger, corsOrigin, hintFor: metricsHint }) as unknown as FastifyInstance)
+  const metricsApp =
+    metricsListen &&
+    (createHttpApp({ ...{ logger, corsOrigin, clients, clock }, hintFor: metricsHint }) as unknown as FastifyInstance)
   app.decorate('metricsApp', metricsApp)
   app.addHook('onClose', async () => metricsApp?.close())
 

@@ -19,6 +19,12 @@ export const invalidParameter = (message: string): RequestError => new RequestEr
 
 export const notFound = (message: string): RequestError => new RequestError(404, 'NOT_FOUND', message)
 
+const retryHeader = (seconds: number) => ({ 'retry-after': String(Math.max(1, Math.ceil(seconds))) })
+
 /** @param retryAfter seconds until a retry makes sense; rounded up, at least 1 */
 export const unavailable = (code: string, message: string, retryAfter: number): RequestError =>
-  new RequestError(503, code, message, { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) })
+  new RequestError(503, code, message, retryHeader(retryAfter))
+
+/** One client has reached its limit. @param retryAfter as for unavailable() */
+export const tooManyRequests = (message: string, retryAfter: number): RequestError =>
+  new RequestError(429, 'TOO_MANY_REQUESTS', message, retryHeader(retryAfter))

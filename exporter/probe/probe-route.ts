@@ -11,7 +11,7 @@ import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { security } from '../../src/http/docs.ts'
 import { booleanParameter, optional, query, shown, textParameter, withDefault } from '../../src/http/parameters.ts'
-import { problem } from '../../src/http/problem.ts'
+import { problem, problems } from '../../src/http/problem.ts'
 import { textType } from '../../src/http/reply.ts'
 import { serverFamilies } from '../families/index.ts'
 import { type Probed, probed } from '../families/probed.ts'
@@ -88,6 +88,7 @@ const schema = {
       detail:
         'Parameter "target" is "192.0.2.1"; expected a watched server (/sd lists them) or an address that PROBE_ALLOW covers.',
     }),
+    ...problems(429),
     ...problem(503, { code: 'TOO_MANY_PROBES', detail: '64 probes are running, the maximum set by PROBE_CONCURRENCY.' }),
   },
 }
@@ -156,7 +157,8 @@ export function registerProbeRoute(app: FastifyInstance, options: ProbeRouteOpti
     return writeServer(snapshot, format) + writeProbed(result, format) + endings[format]
   }
 
-  app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema }, async (request, reply) => {
+  const { onRequest } = app.clientLimits.rateLimit('clientProbes')
+  app.withTypeProvider<TypeBoxTypeProvider>().get('/probe', { schema, onRequest }, async (request, reply) => {
     const { target: text, hostname, debug: wantsDebug } = request.query
     const timeout = probeTimeout(request.headers['x-prometheus-scrape-timeout-seconds'], options.timeout)
     const target = findTarget(text)

@@ -3,6 +3,7 @@ import { serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import type { Setting, SliceOf, ValuesOf } from './setting.ts'
+import { clients } from './settings/clients.ts'
 import { cluster } from './settings/cluster.ts'
 import { data, runs } from './settings/data.ts'
 import { metrics } from './settings/metrics.ts'
@@ -25,6 +26,7 @@ export const slices = {
   pictures,
   page,
   cluster,
+  clients,
   http,
   log,
 } as const
@@ -44,6 +46,7 @@ export const settings = {
   ...pictures,
   ...page,
   ...cluster,
+  ...clients,
   ...http,
   ...log,
 } as const

@@ -74,9 +74,10 @@ export function registerBasic(app: FastifyInstance): void {
     tags,
     summary,
     description: 'Names in lower case; repeated headers are joined by commas. Not available to pages of other origins (CORS).',
-    response: { 200: { description: summary, content: json(Headers) }, ...problems(400) },
+    response: { 200: { description: summary, content: json(Headers) }, ...problems(400, 429) },
   }
-  app.get('/v1/debug/headers', { schema, config: { crossOrigin: false } }, (request, reply) =>
+  const { onRequest } = app.clientLimits.rateLimit('clientHeaders')
+  app.get('/v1/debug/headers', { schema, onRequest, config: { crossOrigin: false } }, (request, reply) =>
     sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
   )
 }

@@ -55,14 +55,15 @@ function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
 
 /** `/v1/run` and the routes that start a script. */
 export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedule, protect }: RunRoutesOptions): void {
-  const common = { config: { crossOrigin: false }, onRequest: async (request: FastifyRequest) => protect(request) }
+  const { onRequest: limit } = app.clientLimits.rateLimit('clientRuns')
+  const common = { config: { crossOrigin: false }, onRequest: [limit, async (request: FastifyRequest) => protect(request)] }
   const docs = { tags: ['Script runs'], security: security.runs }
   const summary = 'State of the update scripts'
   const schema = {
     ...docs,
     summary,
     description: 'The state, last run and next run of each script.',
-    response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403) },
+    response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403, 429) },
   }
   app.get(runPath, { ...common, schema }, async (request, reply) => {
     const list = (await runs.status()).map((status) => toScriptRun(status, schedule.next(status.script)))

@@ -13,13 +13,19 @@ const scriptReply = (description: string, status: string, headers?: object) => (
   content: json(ScriptReply, { status }),
 })
 
+/** A reply that may also be the usual error of its status. */
+const withProblem = (status: number, reply: ReturnType<typeof scriptReply>) => ({
+  ...reply,
+  content: { ...reply.content, ...problems(status)[status]?.content },
+})
+
 /** The replies of the route that starts a script. */
 export const scriptReplies = {
+  ...problems(400, 401, 403),
   200: scriptReply('The script has started, or is already running', 'udating...'),
-  429: scriptReply('The script ran recently', 'ran 12 s ago, try again in 48 s', retryAfter),
+  429: withProblem(429, scriptReply('The script ran recently', 'ran 12 s ago, try again in 48 s', retryAfter)),
   500: scriptReply('The script could not be started', 'not started: unexpected error, see the log'),
   503: scriptReply('Settings of the script are missing', 'not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET'),
-  ...problems(400, 401, 403),
 }
 
 const Time = Type.String({ format: 'date-time' })

@@ -21,6 +21,11 @@ export interface History {
   recentUptime(server: string): RecentUptime
   /** The last 200 sessions, newest first. */
   sessions(server: string): readonly Session[]
+  /**
+   * Whether any server has a session of the player.
+   * @param uuid with dashes
+   */
+  hasPlayer(uuid: string): boolean
   /** Memory used, in bytes, when the histories were last saved: at most 10 s ago, or longer while that takes longer. */
   bytes(): number
   /** Writes everything that is not on disk yet. */
@@ -166,6 +171,10 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     uptime: (server, days) => readUptime(of(server).current(), days, clock.wall()),
     recentUptime: (server) => readRecentUptime(of(server).current(), clock.wall()),
     sessions: (server) => of(server).sessions.list(),
+    hasPlayer(uuid) {
+      const id = Buffer.from(uuid.replaceAll('-', ''), 'hex')
+      return [...servers.values()].some(({ sessions }) => sessions.has(id))
+    },
     // To add them up now would block the event loop for 10 ms if there are thousands of servers.
     bytes: () => bytesAtSave ?? [...servers.values()].reduce((sum, recorded) => sum + recorded.bytes(), 0),
     async close() {

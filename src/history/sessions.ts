@@ -28,6 +28,8 @@ export interface Sessions {
   takeChanges(): readonly SessionChange[]
   /** Newest first. */
   list(): readonly Session[]
+  /** @param id the 16 bytes of the UUID */
+  has(id: Buffer): boolean
   bytes(): number
   write(writer: ByteWriter): void
   read(reader: ByteReader): void
@@ -109,6 +111,18 @@ class StoredSessions implements Sessions {
   list(): readonly Session[] {
     const length = Math.min(this.#count, capacity)
     return Array.from({ length }, (_, index) => this.#read(((this.#count - 1 - index) % capacity) * layout.size))
+  }
+
+  has(id: Buffer): boolean {
+    const end = Math.min(this.#count, capacity) * layout.size
+    // The id of a session of which only the name is known.
+    if (id.every((byte) => byte === 0)) return false
+    const first = id.readInt32LE(0)
+    for (let at = layout.id; at < end; at += layout.size) {
+      // Comparing buffers costs ten times as much as reading a number, and nearly all sessions are of other players.
+      if (this.#buffer.readInt32LE(at) === first && id.equals(this.#buffer.subarray(at, at + id.length))) return true
+    }
+    return false
   }
 
   bytes(): number {

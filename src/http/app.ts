@@ -1,8 +1,11 @@
 import { maxHeaderSize } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { type Clock, systemClock } from '../clock.ts'
 import { invalidParameter, notFound } from '../errors.ts'
 import { type BasePathOptions, registerBasePath } from './base-path.ts'
+import { registerClient } from './client.ts'
+import { type ClientSettings, registerClientLimits } from './client-limits.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { createDirectReplies } from './direct.ts'
@@ -19,6 +22,9 @@ export interface HttpAppOptions extends BasePathOptions {
   readonly limits?: TimeLimits
   /** True if the built-in demo server is watched: replies under /api/v1 then have a header for it. */
   readonly isDemo?: boolean
+  /** Limits per client; default: none. */
+  readonly clients?: ClientSettings
+  readonly clock?: Clock
 }
 
 /**
@@ -31,6 +37,8 @@ export function createHttpApp({
   hintFor,
   limits = timeLimits,
   isDemo = false,
+  clients,
+  clock = systemClock,
   ...basePaths
 }: HttpAppOptions) {
   const crossOrigin = crossOriginHeaders(corsOrigin)
@@ -53,10 +61,15 @@ export function createHttpApp({
       // Its type is that of a compiler for JSON Schema.
       compilersFactory: { buildValidator: () => compileQuery as never, buildSerializer: () => () => JSON.stringify },
     },
-    ...createServerFactory(direct.answer, limits, { ...basePaths, isDemo }),
+    ...createServerFactory(direct.answer, limits, {
+      ...{ ...basePaths, isDemo },
+      ...(clients && { maxConnections: clients.clientConnections }),
+    }),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorate('direct', direct)
   registerBasePath(app as unknown as FastifyInstance, basePaths)
+  registerClient(app as unknown as FastifyInstance)
+  registerClientLimits(app as unknown as FastifyInstance, clients, clock)
   app.setErrorHandler((error: Error, request, reply) => sendProblem(request, reply, error as never))
   registerClose(app)
   registerCors(app, crossOrigin)

@@ -12,7 +12,8 @@ const maxWaiting = 100
 export function createPipelineCheck(): (request: IncomingMessage, response: ServerResponse) => boolean {
   const waiting = new WeakMap<Socket, number>()
   return ({ socket }, response) => {
-    if (socket.destroyed) return false
+    // The client has disconnected, or its connection has been refused.
+    if (socket.destroyed || socket.writableEnded) return false
     // It has the socket once all earlier replies have been written.
     if (response.socket !== null) return true
     const count = (waiting.get(socket) ?? 0) + 1

@@ -89,6 +89,14 @@ export function problemBody({ status, message, code }: RequestError, instance?: 
   return Buffer.from(JSON.stringify(body))
 }
 
+/** A whole HTTP/1.1 reply, for a connection that is then closed. */
+export function problemMessage(error: RequestError): Buffer {
+  const body = problemBody(error)
+  const headers = { ...problemHeaders(error), 'content-length': String(body.length), connection: 'close' }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`), body])
+}
+
 /** Codes for the client errors of the framework, whose own codes are not stable. */
 const codes: Readonly<Record<number, string>> = { 413: 'CONTENT_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE' }
 

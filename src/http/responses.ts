@@ -4,7 +4,7 @@ import { problems } from './problem.ts'
 /** Headers of a reply by name, for its schema. */
 export type HeaderDocs = Readonly<Record<string, { readonly type: string; readonly description: string }>>
 
-interface Media {
+export interface Media {
   readonly schema: TSchema
   /** Default: the first example of the schema. */
   readonly example?: unknown

@@ -1,18 +1,12 @@
-import {
-  createServer,
-  type IncomingMessage,
-  maxHeaderSize,
-  type RequestListener,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { createServer, type IncomingMessage, maxHeaderSize, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
 import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
+import { type ConnectionLimitOptions, createConnectionLimit } from './connection-limit.ts'
 import { routeOtherMethod } from './other-methods.ts'
 import { createPipelineCheck } from './pipelining.ts'
-import { noSniff, pathOf, problemBody, problemHeaders } from './problem.ts'
+import { noSniff, pathOf, problemBody, problemHeaders, problemMessage } from './problem.ts'
 
 /** Time limits of a listener, in milliseconds. */
 export interface TimeLimits {
@@ -37,6 +31,10 @@ export const timeLimits: TimeLimits = {
   checkMs: 5_000,
 }
 
+interface ServerOptions extends BasePathOptions, ConnectionLimitOptions {
+  readonly isDemo?: boolean
+}
+
 /** Header of every reply about the built-in demo server. */
 const demoHeader = ['X-Demo', 'true'] as const
 
@@ -45,16 +43,18 @@ const demoHeader = ['X-Demo', 'true'] as const
  * answered with problem details, and requests with a prepared reply do not go through the app.
  * @param answerDirectly returns false if the app is to answer
  * @param isDemo whether replies under /api/v1 have the header for data of the demo server
+ * @param maxConnections maximum number of connections of one client
  * @param basePaths the prefix that a reverse proxy may leave in the path
  */
 export function createServerFactory(
   answerDirectly: (request: IncomingMessage, response: ServerResponse) => boolean,
   { headersMs, requestMs, keepAliveMs, stalledMs, checkMs }: TimeLimits,
-  { isDemo = false, ...basePaths }: BasePathOptions & { readonly isDemo?: boolean } = {},
+  { isDemo = false, maxConnections, ...basePaths }: ServerOptions = {},
 ) {
   /** The newest request with a body, by connection. */
   const requests = new WeakMap<Socket, IncomingMessage>()
   const isAccepted = createPipelineCheck()
+  const limitConnection = createConnectionLimit({ ...basePaths, ...(maxConnections !== undefined && { maxConnections }) })
 
   function serverFactory(handle: RequestListener) {
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
@@ -87,6 +87,7 @@ export function createServerFactory(
     return (
       createServer(options, listener)
         .setTimeout(stalledMs)
+        .on('connection', limitConnection)
         // No route reads a body, so a client is never invited to send one.
         .on('checkContinue', listener)
         .on('checkExpectation', (request, response) => {
@@ -108,12 +109,7 @@ export function createServerFactory(
       socket.destroy()
       return
     }
-    const error = connectionError(failure)
-    const body = problemBody(error)
-    const headers = { ...problemHeaders(error), 'content-length': String(body.length), connection: 'close' }
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.write(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n`)
-    socket.write(body)
+    socket.write(problemMessage(connectionError(failure)))
     // Without the error as a reason: the socket has no error listener.
     socket.destroySoon()
   }

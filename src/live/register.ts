@@ -80,6 +80,10 @@ const schema = {
       content: { 'text/event-stream': { schema: Type.String(), example: eventExample } },
     },
     ...problems(400, 404),
+    ...problem(429, {
+      code: 'TOO_MANY_REQUESTS',
+      detail: '200 event streams of this client are open, which is the limit (CLIENT_STREAMS).',
+    }),
     ...problem(503, {
       code: 'TOO_MANY_CLIENTS',
       detail: '1000 clients are connected, which is the limit (EVENTS_LIMIT).',
@@ -101,6 +105,7 @@ export function registerLive(app: FastifyInstance, { fleet, hub, path }: LiveOpt
     const servers = requestedServers(request, fleet)
     const given = request.headers['last-event-id']
     const lastId = typeof given === 'string' && /^\d{1,16}$/.test(given) ? Number(given) : undefined
+    app.clientLimits.openStream(request, reply)
     if (hub.isFull) {
       const detail = `${hub.maxClients} clients are connected, which is the limit (EVENTS_LIMIT).`
       throw unavailable('TOO_MANY_CLIENTS', detail, retryAfterSeconds)

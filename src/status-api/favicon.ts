@@ -4,7 +4,7 @@ import { negotiate, prefersImages } from '../http/accept.ts'
 import { integerParameter, withDefault } from '../http/parameters.ts'
 import { type PreparedReply, prepare, prepareJson, textType } from '../http/reply.ts'
 import { perSnapshot, sourcesOf } from './current.ts'
-import { type Icon, type Icons, scale } from './icon.ts'
+import { type Icon, type Icons, iconSide, scale } from './icon.ts'
 
 export const faviconParameters = {
   size: withDefault(
@@ -14,7 +14,7 @@ export const faviconParameters = {
       description: 'Width and height in pixels of the picture (`image/png` only), scaled without smoothing',
       example: 128,
     }),
-    64,
+    iconSide,
   ),
 }
 
@@ -39,17 +39,18 @@ function createForms() {
   return {
     text: (icon: Icon) => of(icon).text,
     json: (icon: Icon) => of(icon).json,
-    png(icon: Icon, size: number): Promise<PreparedReply> {
+    png(icon: Icon, size: number, count: () => void): Promise<PreparedReply> {
       const key = `${size} ${of(icon).id}`
-      const reply =
-        scaled.get(key) ??
-        scale(icon, size).then(
-          (png) => prepare(png, 'image/png', constant(icon)),
-          (error: unknown) => {
-            scaled.delete(key)
-            throw error
-          },
-        )
+      const before = scaled.get(key)
+      if (before !== undefined) return before
+      if (size !== iconSide) count()
+      const reply = scale(icon, size).then(
+        (png) => prepare(png, 'image/png', constant(icon)),
+        (error: unknown) => {
+          scaled.delete(key)
+          throw error
+        },
+      )
       scaled.set(key, reply)
       return reply
     },
@@ -63,12 +64,15 @@ const imageFirst = ['image/png', 'text/plain', 'application/json'] as const
 export function createFavicon(icons: Icons) {
   const forms = createForms()
   const iconOf = perSnapshot(({ server, fields }) => icons.get(server, fields.favicon?.value))
-  /** @param size width and height in pixels of the picture */
-  return async (accept: string | undefined, size: number, snapshot: ServerSnapshot) => {
+  /**
+   * @param size width and height in pixels of the picture
+   * @param count called before a picture is scaled; may throw
+   */
+  return async (accept: string | undefined, size: number, snapshot: ServerSnapshot, count: () => void) => {
     const type = negotiate(accept, prefersImages(accept) ? imageFirst : textFirst)
     const icon = await iconOf(snapshot)
     const source = icon.isDefault ? 'none' : sourcesOf(snapshot, ['favicon'])
-    if (type === 'image/png') return { reply: await forms.png(icon, size), source }
+    if (type === 'image/png') return { reply: await forms.png(icon, size, count), source }
     return { reply: type === 'application/json' ? forms.json(icon) : forms.text(icon), source }
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import sharp from 'sharp'
 import { drawDefaultIcon } from './default-icon.ts'
 
-const side = 64
+export const iconSide = 64
 /** Far larger than any icon; a small file may claim to be a gigantic picture. */
 const maxPixels = 4_000_000
 /** A 64x64 PNG has at most 32 KiB of pixels; the rest would be other data. */
@@ -30,13 +30,13 @@ const isPicture = (bytes: Buffer): boolean =>
 async function normalise(bytes: Buffer): Promise<Buffer> {
   if (!isPicture(bytes)) throw new Error('not a PNG, JPEG, GIF or WebP picture')
   const { format, width, height } = await read(bytes).metadata()
-  if (format === 'png' && width === side && height === side && bytes.length <= maxBytes) {
+  if (format === 'png' && width === iconSide && height === iconSide && bytes.length <= maxBytes) {
     // Decoded once, so that a truncated picture is never sent.
     await read(bytes).raw().toBuffer()
     return bytes
   }
   return read(bytes)
-    .resize(side, side, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
+    .resize(iconSide, iconSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
     .png()
     .toBuffer()
 }
@@ -92,5 +92,5 @@ export type Icons = ReturnType<typeof createIcons>
 
 /** @param size width and height in pixels */
 export function scale({ png }: Icon, size: number): Promise<Buffer> {
-  return size === side ? Promise.resolve(png) : read(png).resize(size, size, { kernel: 'nearest' }).png().toBuffer()
+  return size === iconSide ? Promise.resolve(png) : read(png).resize(size, size, { kernel: 'nearest' }).png().toBuffer()
 }

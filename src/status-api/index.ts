@@ -54,6 +54,7 @@ interface Place extends ServerPlace {
 /** The routes under `/api/v1`: each reply is prepared once per snapshot. */
 export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, discovery }: StatusApiOptions): void {
   const favicon = createFavicon(icons)
+  const pictures = app.clientLimits.rateLimit('clientPictures')
   const schemaOf = (place: Place, description: string, success: ReplyDocs, failures: object): FastifySchema => ({
     tags: [place.tag],
     summary: success.description,
@@ -101,12 +102,15 @@ export function registerStatusApi(app: FastifyInstance, { fleet, clock, icons, d
     const querystring = query(faviconParameters)
     const failures = {
       ...problem(400, { code: 'INVALID_PARAMETER', detail: 'Parameter "size" is "8"; expected an integer from 16 to 512.' }),
+      ...problems(429),
       ...unreachable,
     }
     const schema = { ...schemaOf(place, description, success, failures), querystring }
     app.withTypeProvider<TypeBoxTypeProvider>().get(`${place.path}/favicon`, { schema }, async (request, reply) => {
       const { snapshot, age } = current(place.watcher(request), clock, request.basePath)
-      const { reply: prepared, source } = await favicon(request.headers.accept, request.query.size, snapshot)
+      const { reply: prepared, source } = await favicon(request.headers.accept, request.query.size, snapshot, () =>
+        pictures.count(request, reply),
+      )
       return sendPrepared(request, reply, prepared, { 'x-snapshot-source': source, 'x-snapshot-age': ageText(age) })
     })
   }

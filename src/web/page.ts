@@ -7,7 +7,7 @@ import type { History } from '../history/history.ts'
 import { negotiate } from '../http/accept.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { pathOf } from '../http/problem.ts'
-import { prepareJson, sendPrepared } from '../http/reply.ts'
+import { jsonType, prepareJson, sendPrepared } from '../http/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
@@ -20,7 +20,7 @@ import { createPageCache } from './page-cache.ts'
 import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
 import { createPagePast, type PagePast } from './past.ts'
-import { renderFleet, renderServer } from './render-page.ts'
+import { fleetJson, renderFleet, renderServer } from './render-page.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
 import { english } from './view/texts.ts'
@@ -102,6 +102,16 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     const base = `${request.protocol}://${request.host}${request.basePath}/`
     const html = await renderServer(details(watcher), base, assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
+  })
+
+  // For pages that get no event stream.
+  const dataCache = createPageCache<Fleet['servers']>(clock)
+  app.get('/page/servers', hidden, async (request, reply) => {
+    const coding = acceptsEncoding(request.headers['accept-encoding'])
+    const body = await dataCache.get(fleet.servers, coding, async () => fleetJson(await fleetPage()))
+    reply.headers({ 'content-type': jsonType, 'cache-control': 'no-store', vary: 'Accept-Encoding' })
+    if (coding !== 'identity') reply.header('content-encoding', coding)
+    return reply.send(body)
   })
 
   app.get('/page/servers/:name', hidden, (request, reply) => {

@@ -24,12 +24,16 @@ const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly
   h('div', { id: 'tip', role: 'tooltip', hidden: true }),
 ]
 
+/** The data of the page of all servers as JSON. */
+export async function fleetJson({ servers, ...rest }: FleetPage): Promise<string> {
+  const serverTexts = await mapInSlices(servers, dataText)
+  return `${dataText(rest).slice(0, -1)},"servers":[${serverTexts.join(',')}]}`
+}
+
 /** The HTML of the page of all servers. */
 export async function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): Promise<string> {
   const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
-  const { servers, ...rest } = page
-  const serverTexts = await mapInSlices(servers, dataText)
-  const data = `${dataText(rest).slice(0, -1)},"servers":[${serverTexts.join(',')}]}`
+  const data = await fleetJson(page)
   const totals = totalsOf(page.servers, context)
   const groups = [...new Set(page.servers.flatMap(({ group }) => group ?? []))]
   const cards = page.servers

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Browser, launchBrowser, openPage, type Page, violationsOf } from '../helpers/browser.ts'
 import { type DemoFleet, startDemoFleet } from '../helpers/demo-fleet.ts'
+import { openEvents } from '../helpers/event-client.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { buildTestApp } from '../helpers/test-app.ts'
 import { until } from '../helpers/until.ts'
@@ -98,6 +99,61 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     fleet.servers.lobby.world.join('Returner')
     await card(page, 'lobby').getByLabel('3 of 20 players').waitFor()
     expect(problems).toEqual([])
+  })
+
+  it.each([
+    ['429', { CLIENT_STREAMS: '1' }, '/'],
+    ['503', { EVENTS_LIMIT: '1' }, '/'],
+    ['429', { CLIENT_STREAMS: '1' }, '/servers/a'],
+  ])('polls while it is refused a stream with %s (%o), on %s, and is live once it gets one', async (_, env, path) => {
+    const service = await buildTestApp({ scripts: { a: { status: { motd: 'first' } }, b: { status: {} } }, env })
+    const other = await openEvents(`${service.url}/page/events`)
+    let isRefused = true
+    const { page, problems } = await openPage(browser, { mayFail: () => isRefused })
+    await page.goto(service.url + path)
+    await page.locator('#connection').getByText('Every 5 s').waitFor()
+    const show = async (motd: string) => {
+      service.fleet.scripts.a = { status: { motd } }
+      await service.fleet.pollAll()
+      // The reply to a page that polls is reused for some time.
+      await service.clock.advance(1_000)
+      await page.getByText(motd, { exact: true }).waitFor()
+    }
+    await show('second')
+    expect(await page.getByRole('alert').isVisible()).toBe(false)
+    expect(await page.locator('html.offline').count()).toBe(0)
+    await page.screenshot({ path: join(screenshots, `polling${path.replaceAll('/', '-')}.png`), fullPage: true })
+    const [a] = service.fleet.servers
+    if (path === '/') {
+      service.fleet.update([a!])
+      await service.clock.advance(1_000)
+      await card(page, 'b').waitFor({ state: 'detached' })
+    } else {
+      service.fleet.update([])
+      await page.getByRole('alert').getByText('This server is no longer watched.').waitFor()
+      service.fleet.update([a!])
+      await service.fleet.pollAll()
+      await page.getByRole('alert').waitFor({ state: 'hidden' })
+    }
+    other.close()
+    await page.locator('#connection[data-state=live]').waitFor()
+    isRefused = false
+    await show('third')
+    expect(problems).toEqual([])
+  })
+
+  it('shows that the service does not answer if polling fails too', async () => {
+    const service = await buildTestApp({ scripts: { a: { status: {} } }, env: { CLIENT_STREAMS: '1' } })
+    const other = await openEvents(`${service.url}/page/events`)
+    onTestFinished(() => other.close())
+    const { page } = await openPage(browser, { mayFail: () => true })
+    await page.goto(service.url)
+    await page.locator('#connection').getByText('Every 5 s').waitFor()
+    await page.route('**/page/*', (route) => route.abort())
+    await page.getByRole('alert').getByText('The service does not answer.').waitFor()
+    await page.unroute('**/page/*')
+    await page.locator('#connection').getByText('Every 5 s').waitFor()
+    await page.getByRole('alert').waitFor({ state: 'hidden' })
   })
 
   it('is live for a server of any name, and shows that it is no longer watched, and that it is again', async () => {

@@ -27,7 +27,7 @@ export const http = {
     file: 'http.trustProxy',
     kind: list(proxyRange),
     default: '',
-    meaning: 'reverse proxies whose X-Forwarded-Prefix, -Proto and -Host are trusted: loopback, addresses, CIDR ranges',
+    meaning: 'reverse proxies whose X-Forwarded-For, -Prefix, -Proto and -Host are trusted: loopback, addresses, CIDR ranges',
   }),
   corsOrigin: setting({
     env: 'CORS_ORIGIN',

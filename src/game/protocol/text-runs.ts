@@ -7,6 +7,9 @@ export interface TextRun {
   readonly formats: string
 }
 
+/** Maximum number of pieces; a message in which each letter has its own colour has about a hundred. */
+export const maxTextRuns = 200
+
 /** Colours of the Bedrock edition only (https://minecraft.wiki/w/Formatting_codes). */
 const bedrockColors: Readonly<Record<string, string>> = {
   g: '#ddd605',
@@ -25,7 +28,8 @@ const code = /§(?:#([0-9a-f]{6})|x((?:§[0-9a-f]){6})|([^\n]))/giu
 
 /**
  * Splits a text with formatting codes into pieces of one style each. As in the Java edition, a colour resets the formats. Unknown
- * codes are ignored. Line breaks are kept.
+ * codes are ignored. Line breaks are kept. The text after the first {@link maxTextRuns} pieces is dropped, visible or not: each piece
+ * costs time wherever it is shown.
  */
 export function parseTextRuns(text: string): readonly TextRun[] {
   const runs: TextRun[] = []
@@ -38,6 +42,7 @@ export function parseTextRuns(text: string): readonly TextRun[] {
   let from = 0
   for (const match of text.matchAll(code)) {
     add(text.slice(from, match.index))
+    if (runs.length === maxTextRuns) return runs
     from = match.index + match[0].length
     const [, hex, spaced, single = ''] = match
     const letter = single.toLowerCase()

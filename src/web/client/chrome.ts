@@ -3,6 +3,7 @@ import { createFormat } from '../view/format.ts'
 import { english } from '../view/texts.ts'
 import type { PageData } from '../view/types.ts'
 import { required } from './dom.ts'
+import type { Connection } from './stream.ts'
 
 /** The data that the server has put into the page. */
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
@@ -44,20 +45,19 @@ export function setUpTheme(): void {
 }
 
 /**
- * Shows whether the values are live; if they are not, the whole page is marked.
+ * Shows whether the values are current; if they are not, the whole page is marked.
  * @param reason why they are not although the service answers
  */
-export function showConnection(isConnected: boolean, lastMessage: number, reason?: string): void {
-  const { connection, stale } = english
+export function showConnection(connection: Connection, lastMessage: number, reason?: string): void {
   const place = required('connection')
-  const text = isConnected ? connection.live : connection.reconnecting
-  place.dataset.state = isConnected ? 'live' : 'reconnecting'
+  const text = english.connection[connection]
+  place.dataset.state = connection
   if (place.textContent !== text) place.textContent = text
   const notice = required('stale')
-  const isLive = isConnected && reason === undefined
-  notice.hidden = isLive
-  if (!isLive) notice.textContent = reason ?? stale(format.time(lastMessage))
-  document.documentElement.classList.toggle('offline', !isLive)
+  const isCurrent = connection !== 'reconnecting' && reason === undefined
+  notice.hidden = isCurrent
+  if (!isCurrent) notice.textContent = reason ?? english.stale(format.time(lastMessage))
+  document.documentElement.classList.toggle('offline', !isCurrent)
 }
 
 /** Title and icon of the tab. */

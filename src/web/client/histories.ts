@@ -1,5 +1,5 @@
 import type { CardHistory, FleetPage } from '../view/types.ts'
-import { contextNow } from './chrome.ts'
+import { loadJson } from './load.ts'
 
 export interface Histories {
   readonly servers: Readonly<Record<string, CardHistory>>
@@ -7,13 +7,8 @@ export interface Histories {
 }
 
 /** The history of each server for its card; undefined if the service does not send it. */
-export async function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
+export function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
   // Encoded twice: a comma within a name must not separate names.
   const names = servers.map(encodeURIComponent).join(',')
-  try {
-    const response = await fetch(`${contextNow().root}page/cards?servers=${encodeURIComponent(names)}`)
-    return response.ok ? ((await response.json()) as Histories) : undefined
-  } catch {
-    return undefined
-  }
+  return loadJson(`page/cards?servers=${encodeURIComponent(names)}`)
 }

@@ -4,6 +4,7 @@ import { createCards, rankOf } from './cards.ts'
 import { contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createControls } from './controls.ts'
 import { createSlot, required } from './dom.ts'
+import { loadJson } from './load.ts'
 import { applyEvent, removedBy } from './model.ts'
 import { followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
@@ -59,19 +60,32 @@ function start(data: FleetPage): void {
   required('cards').replaceChildren(cards.element)
   drawSoon()
   setInterval(drawSoon, rearrangeAfter)
+  /** Shows new states of servers, and removes others. */
+  function update(changed: readonly PageServer[], removed: readonly string[]): void {
+    lastMessage = Date.now()
+    if (changed.length === 0 && removed.length === 0) return
+    for (const name of removed) cards.delete(name)
+    if (removed.length > 0 || changed.some(({ name, group }) => cards.get(name)?.group !== group)) isIncomplete = true
+    for (const server of changed) cards.set(server)
+    drawSoon()
+  }
+
   followEvents({
     url: `${contextNow().root}page/events`,
     onEvent(event) {
-      lastMessage = Date.now()
-      const removed = removedBy(event, cards.all())
-      for (const name of removed) cards.delete(name)
       const next = applyEvent(event, cards.get)
-      if (next === undefined && removed.length === 0) return
-      if (removed.length > 0 || (next !== undefined && cards.get(next.name)?.group !== next.group)) isIncomplete = true
-      if (next !== undefined) cards.set(next)
-      drawSoon()
+      update(next === undefined ? [] : [next], removedBy(event, cards.all()))
     },
-    onConnected: (isConnected) => showConnection(isConnected, lastMessage),
+    async poll() {
+      const loaded = await loadJson<FleetPage>('page/servers')
+      if (loaded === undefined) return false
+      peak = loaded.peak
+      const names = new Set(loaded.servers.map(({ name }) => name))
+      const removed = cards.all().flatMap(({ name }) => (names.has(name) ? [] : [name]))
+      update(loaded.servers, removed)
+      return true
+    },
+    onConnection: (connection) => showConnection(connection, lastMessage),
   })
 }
 

@@ -7,7 +7,7 @@ import { createCharts } from './charts.ts'
 import { baseUrl, contextNow, readData, setUpTheme, showConnection, showTab, tickTimes } from './chrome.ts'
 import { createSlot, required } from './dom.ts'
 import { applyEvent } from './model.ts'
-import { followEvents } from './stream.ts'
+import { type Connection, followEvents } from './stream.ts'
 import { setUpTips } from './tips.ts'
 
 /** Sources, visits and uptime are requested again after this time, ms, and soon after a player joins or leaves. */
@@ -18,7 +18,7 @@ function start(first: ServerDetails, at: number): void {
   let details = first
   let lastMessage = at
   let timer: ReturnType<typeof setTimeout> | undefined
-  let isConnected = false
+  let connection: Connection = 'reconnecting'
   /** True while the service no longer watches the server. */
   let isRemoved = false
   /** Number of events that have changed the state. */
@@ -37,7 +37,7 @@ function start(first: ServerDetails, at: number): void {
   }
 
   function showState(): void {
-    showConnection(isConnected, lastMessage, isRemoved ? contextNow().texts.server.removed : undefined)
+    showConnection(connection, lastMessage, isRemoved ? contextNow().texts.server.removed : undefined)
   }
 
   function reloadIn(ms: number): void {
@@ -45,27 +45,34 @@ function start(first: ServerDetails, at: number): void {
     timer = setTimeout(reload, ms)
   }
 
-  async function reload(): Promise<void> {
+  /** @returns false if the service does not answer */
+  async function reload(): Promise<boolean> {
     reloadIn(reloadAfter)
     const [request, changesBefore] = [++sent, changes]
     try {
       const response = await fetch(`${contextNow().root}page/servers/${encodeURIComponent(name)}`)
       const loaded = response.ok ? ((await response.json()) as ServerDetails) : undefined
-      if (request < used) return
+      if (request < used) return true
       used = request
       // The reply may be older than an event that has arrived since the request.
       const isOutdated = changes !== changesBefore
       const isMissing = response.status === 404
-      if (isMissing && isOutdated) return reloadIn(soon)
+      if (isMissing && isOutdated) {
+        reloadIn(soon)
+        return true
+      }
       if (isRemoved !== isMissing) {
         isRemoved = isMissing
         showState()
       }
-      if (loaded === undefined) return
+      if (loaded === undefined) return isMissing
+      lastMessage = Date.now()
       details = isOutdated ? { ...loaded, server: details.server } : loaded
       draw()
+      return true
     } catch {
       // The page shows elsewhere that the service is unavailable.
+      return false
     }
   }
 
@@ -88,8 +95,9 @@ function start(first: ServerDetails, at: number): void {
       if (event.event === 'change' || (event.event === 'snapshot' && !isRemoved)) return
       reloadIn(soon)
     },
-    onConnected(isNowConnected) {
-      isConnected = isNowConnected
+    poll: reload,
+    onConnection(next) {
+      connection = next
       showState()
     },
   })

@@ -1,41 +1,60 @@
 import { createEventParser, type StreamEvent } from './event-parser.ts'
 
+/** Whether values arrive by the stream, by polling because the service accepts no further stream, or not at all. */
+export type Connection = 'live' | 'polling' | 'reconnecting'
+
 export interface StreamOptions {
   readonly url: string
   readonly onEvent: (event: StreamEvent) => void
-  /** Called at each change: true while messages arrive. */
-  readonly onConnected: (isConnected: boolean) => void
+  /** Loads the current values in place of events; false if the service does not send them. Never rejects. */
+  readonly poll: () => Promise<boolean>
+  readonly onConnection: (connection: Connection) => void
 }
 
 /** A stream without data for this time, ms, is treated as dead; the service sends at least a comment every 15 s. */
 const silenceLimit = 35_000
 const firstDelay = 500
 const maxDelay = 10_000
+const pollDelay = 5_000
+/** The service has reached a limit of its event streams. */
+const refusals: readonly number[] = [429, 503]
+/** Time after which a refused stream is requested again, ms; a random time is added, so that not all clients do so at once. */
+const [minRefusal, maxRefusal] = [10_000, 300_000]
+
+/** Milliseconds for which the service refuses a stream; undefined if it does not. */
+function refusalOf({ status, headers }: Response): number | undefined {
+  if (!refusals.includes(status)) return undefined
+  const wanted = Number(headers.get('retry-after')) * 1000
+  return Math.min(maxRefusal, Math.max(minRefusal, wanted || 0)) * (1 + Math.random() / 2)
+}
 
 /**
  * Reads the events while the page is open, and reconnects to receive the missed ones. With fetch(), because an EventSource does
- * not notice a dead connection.
+ * not notice a dead connection. While the service refuses the stream, the values are polled.
  */
-export function followEvents({ url, onEvent, onConnected }: StreamOptions): void {
+export function followEvents({ url, onEvent, poll, onConnection }: StreamOptions): void {
   let lastId: string | undefined
   let delay = firstDelay
 
-  async function follow(): Promise<void> {
+  /** @returns milliseconds until the stream may be requested again; undefined if it has ended */
+  async function follow(): Promise<number | undefined> {
     const stop = new AbortController()
     let silence = setTimeout(() => stop.abort(), silenceLimit)
     try {
       const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
       const response = await fetch(url, { headers, cache: 'no-store', signal: stop.signal })
+      const refusal = refusalOf(response)
+      if (refusal !== undefined) return refusal
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
       const parse = createEventParser(onEvent, (id) => {
         lastId = id
       })
-      onConnected(true)
+      onConnection('live')
       delay = firstDelay
       for (;;) {
         const { value, done } = await reader.read()
-        if (done) return
+        if (done) return undefined
         clearTimeout(silence)
         silence = setTimeout(() => stop.abort(), silenceLimit)
         parse(value)
@@ -48,11 +67,24 @@ export function followEvents({ url, onEvent, onConnected }: StreamOptions): void
 
   async function run(): Promise<void> {
     for (;;) {
-      await follow().catch(() => {})
-      onConnected(false)
+      const refusal = await follow().catch(() => undefined)
+      if (refusal !== undefined) {
+        await pollFor(refusal)
+        continue
+      }
+      onConnection('reconnecting')
       await wait(delay)
       delay = Math.min(maxDelay, delay * 2)
     }
+  }
+
+  async function pollFor(ms: number): Promise<void> {
+    delay = firstDelay
+    const end = Date.now() + ms
+    do {
+      onConnection((await poll()) ? 'polling' : 'reconnecting')
+      await wait(pollDelay)
+    } while (Date.now() < end)
   }
 
   /** Ends at once when the machine is online again or the page becomes visible. */

@@ -1,39 +1,33 @@
 import { parseTextRuns } from '../../game/protocol/text-runs.ts'
+import { motdLines } from '../view/motd-lines.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawPieces, drawText, fitPieces, fitText, type TextPiece, textWidth } from './text.ts'
 import { gameColors, readable, type Theme } from './theme.ts'
 
 /** Sizes for a width of 600 pixels; they scale with the width. */
 const base = { width: 600, height: 108, padding: 14, icon: 64, gap: 14 } as const
-const maxLines = 2
 
 const scaleOf = (width: number): number => Math.min(1.6, Math.max(0.75, width / base.width))
 
 export const bannerHeight = (width: number): number => Math.round(base.height * scaleOf(width))
 
 /** The lines of the message with their colours. */
-function motdLines(motd: string, theme: Theme): readonly (readonly TextPiece[])[] {
-  const lines: TextPiece[][] = [[]]
-  for (const { text, color, formats } of parseTextRuns(motd)) {
-    const own = color === undefined ? undefined : (gameColors[color] ?? color)
-    const style = {
-      size: 13,
-      color: own === undefined ? theme.muted : readable(own, theme),
-      bold: formats.includes('l'),
-      italic: formats.includes('o'),
-      underlined: formats.includes('n'),
-      struckThrough: formats.includes('m'),
-    }
-    for (const [index, line] of text.split('\n').entries()) {
-      if (index > 0) lines.push([])
-      if (line !== '') lines.at(-1)?.push({ ...style, text: line })
-    }
-  }
-  // Servers centre their lines with spaces, but for another font.
-  return lines
-    .slice(0, maxLines)
-    .map(([first, ...others]) => (first === undefined ? [] : [{ ...first, text: first.text.trimStart() }, ...others]))
-}
+const linesOf = (motd: string, theme: Theme): readonly (readonly TextPiece[])[] =>
+  motdLines(parseTextRuns(motd)).map((line) =>
+    line.map(({ text, color, formats }, index) => {
+      const own = color === undefined ? undefined : (gameColors[color] ?? color)
+      return {
+        // Servers centre their lines with spaces, but for another font.
+        text: index === 0 ? text.trimStart() : text,
+        size: 13,
+        color: own === undefined ? theme.muted : readable(own, theme),
+        bold: formats.includes('l'),
+        italic: formats.includes('o'),
+        underlined: formats.includes('n'),
+        struckThrough: formats.includes('m'),
+      }
+    }),
+  )
 
 /** Icon, name, message, players, tick rate and version as SVG. */
 export function drawBanner(summary: Summary, icon: Buffer, width: number, theme: Theme): string {
@@ -58,7 +52,7 @@ export function drawBanner(summary: Summary, icon: Buffer, width: number, theme:
   if (ticks !== null) add(judged === undefined ? ticks : `${ticks} TPS`, judged === undefined ? theme.muted : theme[judged])
   if (version !== null) add([software, version].filter((part) => part !== null && part !== 'vanilla').join(' '), theme.muted)
 
-  const lines = motd === null ? [] : motdLines(motd, theme)
+  const lines = motd === null ? [] : linesOf(motd, theme)
   const dot = 4
   const factsY = height - 15
   return [

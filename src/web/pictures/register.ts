@@ -1,19 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import sharp from 'sharp'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Clock } from '../../clock.ts'
 import { invalidParameter } from '../../errors.ts'
 import type { Fleet } from '../../game/fleet.ts'
+import { normaliseUuid } from '../../game/protocol/uuid.ts'
 import type { ServerSnapshot } from '../../game/snapshot.ts'
 import type { History } from '../../history/history.ts'
 import { rangeParameter, seriesParameter } from '../../history/register.ts'
 import { series as seriesOf } from '../../history/series.ts'
-import { choiceParameter, integerParameter, type Parameters, query, shown, withDefault } from '../../http/parameters.ts'
-import { problem, problems } from '../../http/problem.ts'
+import { choiceParameter, integerParameter, shown, withDefault } from '../../http/parameters.ts'
 import { sendPrepared } from '../../http/reply.ts'
-import { preparedReplies } from '../../http/responses.ts'
 import { type ServerPlace, serverPlaces } from '../../http/server-place.ts'
 import type { Log } from '../../log.ts'
 import { badgeContent, badgeKinds, drawBadge } from './badge.ts'
@@ -21,6 +20,7 @@ import { drawBanner } from './banner.ts'
 import { drawChart } from './chart.ts'
 import { headPattern } from './head-pattern.ts'
 import { createHeadSource, maxHead } from './head-source.ts'
+import { pictureSchema } from './picture-schema.ts'
 import { createRenderer, type Picture } from './renderer.ts'
 import { summarise } from './summary.ts'
 import { themeNames, themes } from './theme.ts'
@@ -29,7 +29,7 @@ import { toPng, warmPictures } from './warm.ts'
 export interface PicturesOptions {
   readonly fleet: Fleet
   readonly clock: Clock
-  readonly history: Pick<History, 'range' | 'uptime'>
+  readonly history: Pick<History, 'range' | 'uptime' | 'hasPlayer'>
   readonly log: Log
   /** The icon of a server, 64x64 PNG; a default one if it has none. */
   readonly icon: (snapshot: ServerSnapshot) => Promise<Buffer>
@@ -54,54 +54,24 @@ const chartParameters = {
 }
 const headParameters = { size: pixels(8, maxHead, 64, 'Width and height in pixels') }
 
-const uuidPattern = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i
-
 /** @throws RequestError INVALID_PARAMETER */
 function readUuid(request: FastifyRequest): string {
   const { uuid } = request.params as { uuid: string }
-  const parts = uuidPattern.exec(uuid)?.slice(1)
-  if (parts === undefined) throw invalidParameter(`Parameter "uuid" is ${shown(uuid)}; expected a UUID, with or without dashes.`)
-  return parts.join('-').toLowerCase()
+  const normalised = normaliseUuid(uuid)
+  if (normalised === undefined)
+    throw invalidParameter(`Parameter "uuid" is ${shown(uuid)}; expected a UUID, with or without dashes.`)
+  return normalised
 }
-
-/** The first bytes of each type, as text. */
-const examples: Readonly<Record<Picture['type'], string>> = {
-  'image/png': '\x89PNG',
-  'image/svg+xml': '<svg xmlns="http://www.w3.org/2000/svg"/>',
-}
-
-interface PictureDocs<P extends Parameters> {
-  readonly summary: string
-  readonly description: string
-  readonly type: Picture['type']
-  readonly parameters: P
-  readonly params?: Record<string, TSchema>
-  /** Example detail of an invalid parameter. */
-  readonly mistake: string
-}
-
-const schemaOf = <P extends Parameters>(place: ServerPlace, docs: PictureDocs<P>) => ({
-  tags: [place.tag],
-  summary: docs.summary,
-  description: docs.description,
-  ...((place.params || docs.params) && { params: Type.Object({ ...place.params?.properties, ...docs.params }) }),
-  querystring: query(docs.parameters),
-  response: {
-    ...preparedReplies({
-      description: docs.summary,
-      content: { [docs.type]: { schema: Type.String({ format: 'binary' }), example: examples[docs.type] } },
-    }),
-    ...problem(400, { code: 'INVALID_PARAMETER', detail: docs.mistake }),
-    ...(place.params && problems(404)),
-    ...problem(503, { code: 'TOO_MANY_PICTURES', detail: 'Too many pictures are being rendered; try again in a moment.' }),
-  },
-})
 
 /** Banner, badge, chart and heads of each server. */
 export function registerPictures(app: FastifyInstance, { fleet, clock, history, log, icon, headsUrl }: PicturesOptions): void {
   const ready = warmPictures()
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
   const renderer = createRenderer()
+  const limits = {
+    pictures: app.clientLimits.rateLimit('clientPictures'),
+    heads: app.clientLimits.rateLimit('clientHeads'),
+  }
   const heads = headsUrl === undefined ? undefined : createHeadSource(headsUrl, log)
   app.addHook('onClose', async () => heads?.close())
 
@@ -115,8 +85,18 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
     return snapshots
   }
 
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    picture: Picture,
+    limit: keyof typeof limits = 'pictures',
+  ): Promise<void> {
+    const client = { client: request.client, count: () => limits[limit].count(request, reply) }
+    return sendPrepared(request, reply, await renderer.reply(picture, client))
+  }
+
   function addBanner(place: ServerPlace): void {
-    const schema = schemaOf(place, {
+    const schema = pictureSchema(place, {
       summary: 'Banner of the server',
       description: 'Icon, name, MOTD, players, tick rate and version as one picture, for forums and chats.',
       type: 'image/png',
@@ -139,12 +119,12 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           return toPng(banner)
         },
       }
-      return sendPrepared(request, reply, await renderer.reply(picture))
+      return send(request, reply, picture)
     })
   }
 
   function addBadge(place: ServerPlace): void {
-    const schema = schemaOf(place, {
+    const schema = pictureSchema(place, {
       summary: 'Badge of the server',
       description: 'One value as a badge for a README.',
       type: 'image/svg+xml',
@@ -164,12 +144,12 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           return drawBadge(content)
         },
       }
-      return sendPrepared(request, reply, await renderer.reply(picture))
+      return send(request, reply, picture)
     })
   }
 
   function addChart(place: ServerPlace): void {
-    const schema = schemaOf(place, {
+    const schema = pictureSchema(place, {
       summary: 'Chart of recorded values',
       description: 'A chart of series with the same unit, with gaps where values are unknown.',
       type: 'image/png',
@@ -211,14 +191,20 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
           return toPng(chart)
         },
       }
-      return sendPrepared(request, reply, await renderer.reply(picture))
+      return send(request, reply, picture)
     })
   }
 
+  /** Whether a server shows the player now or has shown it: the heads of others are not fetched. */
+  const isPlayer = (uuid: string): boolean =>
+    fleet.watchers.some((watcher) => watcher.snapshot().fields.players?.value.players.some(({ id }) => id === uuid)) ||
+    history.hasPlayer(uuid)
+
   function addHead(place: ServerPlace): void {
-    const schema = schemaOf(place, {
+    const schema = pictureSchema(place, {
       summary: 'Head of a player',
-      description: 'A pattern generated from the UUID, or the head from HEADS_URL.',
+      description:
+        'A pattern generated from the UUID, or with HEADS_URL the head from there if a watched server shows the player or has shown it in its sessions.',
       type: 'image/png',
       parameters: headParameters,
       mistake: 'Parameter "size" is "4"; expected an integer from 8 to 128.',
@@ -233,7 +219,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
       place.watcher(request)
       const uuid = readUuid(request)
       const { size } = request.query
-      const head = await heads?.get(uuid)
+      const head = heads !== undefined && isPlayer(uuid) ? await heads.get(uuid) : undefined
       const { pixels, side } = headPattern(uuid)
       const source = head === undefined ? sharp(pixels, { raw: { width: side, height: side, channels: 3 } }) : sharp(head)
       const picture: Picture = {
@@ -241,7 +227,7 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
         key: JSON.stringify(['head', uuid, size, head !== undefined]),
         render: () => source.resize(size, size, { kernel: 'nearest' }).png().toBuffer(),
       }
-      return sendPrepared(request, reply, await renderer.reply(picture))
+      return send(request, reply, picture, 'heads')
     })
   }
 

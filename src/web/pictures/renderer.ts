@@ -3,7 +3,8 @@ import { unavailable } from '../../errors.ts'
 import { type PreparedReply, prepare } from '../../http/reply.ts'
 
 const maxRunning = 4
-const maxWaiting = 64
+/** Maximum number of pictures that wait, of one client and of all. */
+const [maxWaitingOfClient, maxWaiting] = [64, 512]
 /** Bytes of the pictures that are cached. */
 const maxCached = 16 * 1024 * 1024
 /** Milliseconds after which a picture that is no longer requested is evicted. */
@@ -17,15 +18,25 @@ export interface Picture {
   render(): Promise<Buffer | string>
 }
 
-export interface Renderer {
-  /**
-   * The picture as a reply, from the cache if it has been rendered before.
-   * @throws RequestError TOO_MANY_PICTURES if too many are waiting
-   */
-  reply(picture: Picture): Promise<PreparedReply>
+/** The client that a picture is rendered for. */
+export interface PictureClient {
+  readonly client: string
+  /** Counts a rendering. @throws RequestError TOO_MANY_REQUESTS */
+  count(): void
 }
 
-/** Renders at most 4 pictures at once. A picture that is requested again while it is being rendered is rendered once. */
+export interface Renderer {
+  /**
+   * The picture as a reply, from the cache if it has been rendered before, which is not counted.
+   * @throws RequestError TOO_MANY_REQUESTS, or TOO_MANY_PICTURES if too many are waiting
+   */
+  reply(picture: Picture, client: PictureClient): Promise<PreparedReply>
+}
+
+/**
+ * Renders at most 4 pictures at once, and one of each client, so that a client with many does not delay the others. A picture that
+ * is requested again while it is being rendered is rendered once.
+ */
 export function createRenderer(): Renderer {
   const replies = new LRUCache<string, PreparedReply>({
     maxSize: maxCached,
@@ -33,13 +44,30 @@ export function createRenderer(): Renderer {
     sizeCalculation: ({ body }, key) => body.length + 2 * key.length + 500,
   })
   const underWay = new Map<string, Promise<PreparedReply>>()
-  const waiting: (() => void)[] = []
-  let running = 0
+  const rendering = new Set<string>()
+  /** In the order in which the clients have their turns. */
+  const queues = new Map<string, (() => void)[]>()
+  let waiting = 0
 
-  async function render({ key, type, render }: Picture): Promise<PreparedReply> {
-    if (running < maxRunning) running++
-    // The slot is passed on by the one that ends.
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+  function startNext(): void {
+    if (rendering.size >= maxRunning) return
+    for (const [client, [start, ...others]] of queues) {
+      if (rendering.has(client)) continue
+      queues.delete(client)
+      if (others.length > 0) queues.set(client, others)
+      waiting--
+      rendering.add(client)
+      start?.()
+      return
+    }
+  }
+
+  async function render({ key, type, render }: Picture, client: string): Promise<PreparedReply> {
+    waiting++
+    await new Promise<void>((start) => {
+      queues.set(client, [...(queues.get(client) ?? []), start])
+      startNext()
+    })
     try {
       const reply = prepare(await render(), type, {
         ...cacheControl,
@@ -49,21 +77,21 @@ export function createRenderer(): Renderer {
       replies.set(key, reply)
       return reply
     } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
+      rendering.delete(client)
+      startNext()
     }
   }
 
   return {
-    async reply(picture) {
+    async reply(picture, { client, count }) {
       const { key } = picture
       const before = replies.get(key) ?? underWay.get(key)
       if (before !== undefined) return before
-      if (waiting.length >= maxWaiting) {
+      if (waiting >= maxWaiting || (queues.get(client)?.length ?? 0) >= maxWaitingOfClient) {
         throw unavailable('TOO_MANY_PICTURES', 'Too many pictures are being rendered; try again in a moment.', 2)
       }
-      const reply = render(picture).finally(() => underWay.delete(key))
+      count()
+      const reply = render(picture, client).finally(() => underWay.delete(key))
       underWay.set(key, reply)
       return reply
     },

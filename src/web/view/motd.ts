@@ -1,10 +1,7 @@
-import { parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
-import { cleanText } from './clean-text.ts'
+import { maxTextRuns, parseTextRuns, type TextRun } from '../../game/protocol/text-runs.ts'
+import { motdLines } from './motd-lines.ts'
 import { h, type ViewElement } from './node.ts'
 import type { PageServer } from './types.ts'
-
-const maxLines = 2
-const maxLength = 160
 
 const formatClasses: Readonly<Record<string, string>> = { l: 'b', o: 'i', n: 'u', m: 's', k: 'k' }
 
@@ -40,28 +37,13 @@ function viewRun({ text, color, formats }: TextRun): ViewElement {
   )
 }
 
-/** At most two lines, as in the server list of the game. */
-function lines(runs: readonly TextRun[]): TextRun[][] {
-  const found: TextRun[][] = [[]]
-  let left = maxLength
-  for (const run of runs) {
-    for (const [index, piece] of run.text.split('\n').entries()) {
-      if (index > 0) found.push([])
-      // Cleaned per line: a line break would become a space.
-      const text = cleanText(piece).slice(0, left)
-      left -= text.length
-      if (text !== '') found.at(-1)?.push({ ...run, text })
-    }
-  }
-  return found.slice(0, maxLines)
-}
-
 /** The message of the day in its colours; empty if it is unknown. */
 export function viewMotd({ formattedMotd, state }: PageServer): ViewElement | undefined {
   if (state.motd === null) return undefined
   const runs = parseTextRuns(formattedMotd ?? state.motd)
-  const isCurrent = runs.map(({ text }) => text).join('') === state.motd
-  const shown = lines(isCurrent ? runs : parseTextRuns(state.motd))
+  const text = runs.map((run) => run.text).join('')
+  const isCurrent = runs.length < maxTextRuns ? text === state.motd : state.motd.startsWith(text)
+  const shown = motdLines(isCurrent ? runs : parseTextRuns(state.motd))
   return h(
     'p',
     { class: 'motd' },

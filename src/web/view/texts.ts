@@ -11,6 +11,7 @@ export const english = {
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
   connection: {
     live: 'Live',
+    polling: 'Every 5 s',
     connecting: 'Connecting',
     reconnecting: 'Reconnecting',
     noScript: 'Values as of when this page was loaded. Enable JavaScript for live updates.',

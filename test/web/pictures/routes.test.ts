@@ -218,7 +218,15 @@ describe('heads from HEADS_URL', () => {
       .png()
       .toBuffer()
 
-  async function startHeads(answer: (url: string) => Promise<{ status?: number; body: Buffer; delayed?: boolean }>) {
+  const playing = (players: readonly { name: string; id: string }[], complete = true) => ({
+    Server: { status },
+    other: { status: { ...status, players: { players, complete } } },
+  })
+
+  async function startHeads(
+    answer: (url: string) => Promise<{ status?: number; body: Buffer; delayed?: boolean }>,
+    players = [{ name: 'Notch', id: uuid }],
+  ) {
     const requested: string[] = []
     const server = createServer(async (request, reply) => {
       requested.push(request.url ?? '')
@@ -231,7 +239,8 @@ describe('heads from HEADS_URL', () => {
       server.close()
     })
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/face/{uuid}?s={size}`
-    return { requested, service: await start(undefined, { HEADS_URL: url }) }
+    const service = await start(playing(players), { HEADS_URL: url })
+    return { requested, service }
   }
 
   const pixel = async (reply: Response) => [
@@ -270,10 +279,13 @@ describe('heads from HEADS_URL', () => {
   it('are patterns if a slow service has too many requests', async () => {
     const waiting: (() => void)[] = []
     const red = await head('#ff0000')
-    const { requested, service } = await startHeads(async () => {
-      await new Promise<void>((resolve) => waiting.push(resolve))
-      return { body: red }
-    })
+    const { requested, service } = await startHeads(
+      async () => {
+        await new Promise<void>((resolve) => waiting.push(resolve))
+        return { body: red }
+      },
+      Array.from({ length: 5 }, (_, index) => ({ name: `player${index}`, id: uuid.slice(0, -1) + index })),
+    )
     const getHead = (index: number) => service.get(`/api/v1/players/${uuid.slice(0, -1)}${index}/head.png`)
     const slow = [0, 1, 2, 3].map(getHead)
     await until(() => requested.length === 4)
@@ -281,5 +293,27 @@ describe('heads from HEADS_URL', () => {
     expect(requested).toHaveLength(4)
     for (const go of waiting) go()
     for (const reply of await Promise.all(slow)) expect(await pixel(reply)).toEqual([255, 0, 0])
+  })
+
+  it('are fetched only for players that a server shows or has shown', async () => {
+    const red = await head('#ff0000')
+    const { requested, service } = await startHeads(async () => ({ body: red }), [])
+    const getHead = async (id = uuid) => pixel(await service.get(`/api/v1/players/${id}/head.png`))
+    const unknown = await pattern()
+    expect(await getHead()).toEqual(unknown)
+    expect(await getHead('00000000-0000-0000-0000-000000000000')).not.toEqual([255, 0, 0])
+    expect(requested).toEqual([])
+    // In an incomplete list, which has no sessions, and on another server than the first.
+    Object.assign(service.fleet.scripts, playing([{ name: 'Notch', id: uuid }], false))
+    await service.fleet.pollAll()
+    expect(await getHead()).toEqual([255, 0, 0])
+    const left = uuid.replace('069a', '069b')
+    Object.assign(service.fleet.scripts, playing([{ name: 'Left', id: left }, { name: 'no id' } as never]))
+    await service.fleet.pollAll()
+    Object.assign(service.fleet.scripts, playing([]))
+    await service.fleet.pollAll()
+    expect(await getHead(left)).toEqual([255, 0, 0])
+    expect(await getHead('00000000-0000-0000-0000-000000000000')).not.toEqual([255, 0, 0])
+    expect(requested).toEqual([uuid, left].map((id) => `/face/${id}?s=128`))
   })
 })

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { parseTextRuns } from '../../../src/game/protocol/text-runs.ts'
+import { drawBanner } from '../../../src/web/pictures/banner.ts'
+import type { Summary } from '../../../src/web/pictures/summary.ts'
+import { themes } from '../../../src/web/pictures/theme.ts'
+import { viewMotd } from '../../../src/web/view/motd.ts'
+import { toHtml, type ViewElement } from '../../../src/web/view/node.ts'
+
+const unknownSummary: Summary = {
+  ...{ server: 'Server', up: true, status: 'Online', shortStatus: 'online', players: null, tickRate: null, tickRateTarget: 20 },
+  ...{ isPaused: false, isFrozen: false, version: null, software: null, motd: null },
+}
+
+describe('a message of thousands of pieces', () => {
+  const letters = ['\u200b', '\u0301', 'x']
+  const colors = Array.from({ length: 8_000 }, (_, index) => `§#${(index * 997).toString(16).padStart(6, '0')}`)
+
+  it.each(letters)('is cut to 200 pieces: %j', async (letter) => {
+    const motd = colors.map((color) => `${color}${letter}`).join('')
+    expect(parseTextRuns(motd)).toHaveLength(200)
+    const summary = { ...unknownSummary, motd }
+    const svg = drawBanner(summary, Buffer.alloc(0), 1200, themes.dark)
+    const plain = drawBanner({ ...summary, motd: '' }, Buffer.alloc(0), 1200, themes.dark)
+    expect(svg.match(/<g /g)!.length).toBeLessThanOrEqual(plain.match(/<g /g)!.length + 200)
+    expect(svg.length).toBeLessThan(plain.length + 200_000)
+  })
+
+  it('draws a bounded number of characters, even of those without a width', () => {
+    const motd = Array.from({ length: 100 }, (_, index) => `§${(index % 16).toString(16)}${'\u0301'.repeat(80)}`).join('')
+    const svg = drawBanner({ ...unknownSummary, motd }, Buffer.alloc(0), 1200, themes.dark)
+    expect(svg.match(/<path /g)!.length).toBeLessThan(1_000)
+  })
+
+  it('keeps its colours on the page', () => {
+    const motd = colors.map((color) => `${color}x`).join('')
+    const view = viewMotd({ formattedMotd: motd, state: { motd: 'x'.repeat(8_000) } } as never)!
+    const html = toHtml(view)
+    expect(html.match(/<span/g)!.length).toBeLessThanOrEqual(200)
+    const [line] = view.children as readonly ViewElement[]
+    const [first] = line!.children as readonly ViewElement[]
+    expect(first!.attributes.style).toBeDefined()
+  })
+})
