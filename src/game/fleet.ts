@@ -31,6 +31,8 @@ export interface FleetOptions {
   readonly network?: Network
   /** Called when a poll starts, with the seconds since it was due. */
   readonly onPollStart?: (delaySeconds: number) => void
+  /** Called with the sources that were found in the directory of a server. */
+  readonly onDiscovery?: (server: string, text: string) => void
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
   /**
    * If several processes share the servers: creates the watcher of a server, which polls in only one of them.
@@ -159,7 +161,7 @@ export function createFleet(options: FleetOptions): Fleet {
             own ??= createServerBackoffs(backoffs, isProbe)
             return own.acquire(source, target, secret)
           },
-          ...(isProbe && { isProbe }),
+          ...(isProbe ? { isProbe } : { onDiscovery: (text) => options.onDiscovery?.(server.name, text) }),
           ...context,
         }),
     })
