@@ -10,6 +10,9 @@ export interface ServerAddress extends HostPort {
   readonly edition: 'java' | 'bedrock'
 }
 
+/** Before the address of a Bedrock server. */
+export const bedrockScheme = 'bedrock://'
+
 export const defaultPorts = { java: 25565, bedrock: 19132, rcon: 25575, query: 25565 } as const
 
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/i
@@ -44,9 +47,9 @@ export function parseHostPort(text: string, defaultPort: number, minPort: 0 | 1 
 
 /** Parses the address of a server: like parseHostPort(), plus `bedrock://host[:port]` for the Bedrock edition. */
 export function parseServerAddress(text: string): ServerAddress | undefined {
-  const bedrock = text.startsWith('bedrock://')
+  const bedrock = text.startsWith(bedrockScheme)
   const edition = bedrock ? 'bedrock' : 'java'
-  const parsed = parseHostPort(bedrock ? text.slice('bedrock://'.length) : text, defaultPorts[edition])
+  const parsed = parseHostPort(bedrock ? text.slice(bedrockScheme.length) : text, defaultPorts[edition])
   return parsed && { edition, ...parsed }
 }
 
@@ -57,4 +60,4 @@ export function formatHostPort({ host, port }: HostPort): string {
 
 /** The inverse of parseServerAddress(): `host:port`, or `bedrock://host:port` for the Bedrock edition. */
 export const formatServerAddress = (address: ServerAddress): string =>
-  `${address.edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`
+  `${address.edition === 'bedrock' ? bedrockScheme : ''}${formatHostPort(address)}`
