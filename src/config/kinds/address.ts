@@ -40,6 +40,11 @@ export const hostname: Kind<string> = { expected: 'a host name or IP address wit
 export const serverAddress: Kind<ServerAddress> = {
   example: 'mc.example.org',
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
+  advise(text) {
+    const parts = text.split(/[\s,;]+/).filter((part) => part !== '')
+    const isServerList = parts.length > 1 && parts.every((part) => parseServerAddress(part) !== undefined)
+    return isServerList ? 'list several servers in tickwarden.yaml, each as an entry of servers' : undefined
+  },
   parse: parseServerAddress,
   format: formatServerAddress,
 }
