@@ -229,7 +229,7 @@ describe('tickwarden', () => {
     running.child.kill('SIGHUP')
     await running.until(/its previous servers are still watched/)
     running.child.kill('SIGHUP')
-    await running.until(/its previous servers are still watched[^]*its previous servers are still watched/)
+    await running.until(/its previous servers are still watched[\s\S]*its previous servers are still watched/)
     expect(await (await fetch(`${url}/api/v1/servers`)).json()).toEqual(['a', 'b'])
     running.child.kill('SIGTERM')
     expect(await running.exit).toBe(0)

@@ -151,7 +151,7 @@ describe('several servers in one address', () => {
     ])
   })
 
-  it.each(['a b!', 'a,', 'a b:0'])('is not the advice for %j', (text) => {
+  it.each(['a b!', 'a,', 'a b:0', 'a server'])('is not the advice for %j', (text) => {
     expect(configProblems({ env: { MC_SERVER: text } })).toEqual([expect.stringContaining('expected host or host:port')])
   })
 })

@@ -42,7 +42,9 @@ export const serverAddress: Kind<ServerAddress> = {
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
   advise(text) {
     const parts = text.split(/[\s,;]+/).filter((part) => part !== '')
-    const isServerList = parts.length > 1 && parts.every((part) => parseServerAddress(part) !== undefined)
+    // Words with only blanks between them are no list.
+    const isAddress = (part: string) => parseServerAddress(part) !== undefined && (/[,;]/.test(text) || /[.:]/.test(part))
+    const isServerList = parts.length > 1 && parts.every(isAddress)
     return isServerList ? 'list several servers in tickwarden.yaml, each as an entry of servers' : undefined
   },
   parse: parseServerAddress,
