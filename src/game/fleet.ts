@@ -161,7 +161,9 @@ export function createFleet(options: FleetOptions): Fleet {
             own ??= createServerBackoffs(backoffs, isProbe)
             return own.acquire(source, target, secret)
           },
-          ...(isProbe ? { isProbe } : { onDiscovery: (text) => options.onDiscovery?.(server.name, text) }),
+          ...(isProbe && { isProbe }),
+          // Only then, to save the memory of a closure.
+          ...(!isProbe && server.sources.directory && { onDiscovery: (text) => options.onDiscovery?.(server.name, text) }),
           ...context,
         }),
     })
