@@ -54,10 +54,10 @@ export const state: readonly ServerFamily[] = [
   {
     name: 'minecraft_server_info',
     type: 'gauge',
-    help: 'Configured group of the server as a label, empty if it has none; always 1.',
+    help: 'Configured group of the server as a label, empty if it has none; always 1, from the first poll on.',
     labels: ['group'],
     perPoll: false,
-    read: (_snapshot, add, group = '') => add(1, group),
+    read: ({ lastPollAt }, add, group = '') => add(lastPollAt === undefined ? undefined : 1, group),
   },
   {
     name: 'minecraft_version_info',
