@@ -29,8 +29,13 @@ const noLabel = Buffer.from('{')
  * family takes longer (`npm run bench -- fleet`), because thousands of snapshots do not fit into the processor's cache. Keeping
  * the lines for the next scrape would take more memory than the rest of the servers.
  * @param families of a server, which get the label `server`
+ * @param groupOf returns the group of a server; default: none has one
  */
-export function createFleetText(families: readonly Family[], unlabelled?: UnlabelledFamilies): FleetText {
+export function createFleetText(
+  families: readonly Family[],
+  unlabelled?: UnlabelledFamilies,
+  groupOf: (server: string) => string | undefined = () => undefined,
+): FleetText {
   const all = withHeaders([...families, ...(unlabelled?.families ?? [])])
 
   return {
@@ -46,7 +51,8 @@ export function createFleetText(families: readonly Family[], unlabelled?: Unlabe
       for (const snapshot of snapshots) {
         server.number++
         server.label = Buffer.from(`{server="${escapeLabel(snapshot.server, Number.POSITIVE_INFINITY)}"`)
-        for (const { family, text } of labelled) family.read(snapshot, text.add)
+        const group = groupOf(snapshot.server)
+        for (const { family, text } of labelled) family.read(snapshot, text.add, group)
         const identity = unlabelled?.identity(snapshot)
         server.label = noLabel
         if (identity === undefined || !seen.has(identity)) for (const { family, text } of others) family.read(snapshot, text.add)

@@ -69,7 +69,11 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     }
     registerMetricsRoute(routes, {
       fleet,
-      fleetText: createFleetText(serverFamilies, compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined),
+      fleetText: createFleetText(
+        serverFamilies,
+        compat.includes('mc-monitor') ? mcMonitor(fleet) : undefined,
+        (server) => fleet.settingsOf(server)?.group,
+      ),
       service: createServiceMetrics(config.poll.interval),
       histogram,
       nameLookups,

@@ -24,6 +24,7 @@ const TargetGroups = Type.Array(
           targets: ['mc.example.org:25565'],
           labels: {
             __meta_tickwarden_name: 'survival',
+            __meta_tickwarden_group: 'Network',
             __meta_tickwarden_edition: 'java',
             __meta_tickwarden_host: 'mc.example.org',
             __meta_tickwarden_port: '25565',
@@ -35,9 +36,9 @@ const TargetGroups = Type.Array(
 )
 
 function toGroup(server: ServerSettings, target: string): Static<typeof TargetGroups>[number] {
-  const { name } = server
+  const { name, group } = server
   const address = addressOf(server)
-  const labels = { __meta_tickwarden_name: name }
+  const labels = { __meta_tickwarden_name: name, ...(group !== undefined && { __meta_tickwarden_group: group }) }
   if (address === undefined) return { targets: [target], labels }
   const { edition, host, port } = address
   return {

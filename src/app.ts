@@ -10,6 +10,7 @@ import type { DiscoveryView } from './discovery/status.ts'
 import type { Fleet } from './game/fleet.ts'
 import type { Histogram } from './histogram.ts'
 import { openFolder } from './history/folder.ts'
+import { lockFolder } from './history/folder-lock.ts'
 import { openHistory } from './history/history.ts'
 import { registerHistory } from './history/register.ts'
 import { createHttpApp } from './http/app.ts'
@@ -96,11 +97,15 @@ export async function buildApp(options: AppOptions) {
   })
   app.addHook('onClose', () => data.close())
   const historyFolder = await openFolder({ ...config.history, dataDir: config.data.dataDir }, log)
+  const unlockHistory = historyFolder && (await lockFolder(historyFolder, log))
   const history = await openHistory({
     ...{ fleet, clock, log },
-    ...(historyFolder && { folder: historyFolder }),
+    ...(historyFolder && unlockHistory && { folder: historyFolder }),
   })
-  app.addHook('onClose', () => history.close())
+  app.addHook('onClose', async () => {
+    await history.close()
+    if (unlockHistory) await unlockHistory()
+  })
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
   const events = createEventHub(fleet, clock, maxClients)

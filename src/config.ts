@@ -46,10 +46,14 @@ export interface ConfigInput {
 }
 
 /** Reports duplicate names of servers, because names are part of API paths. */
-function findSameNames(names: readonly (string | undefined)[], problems: string[]): void {
-  const given = names.filter((name) => name !== undefined)
-  for (const name of new Set(given.filter((name, index) => given.indexOf(name) !== index)))
-    problems.push(`two servers have the name ${JSON.stringify(name)}; names must be unique`)
+export function findSameNames(names: readonly (string | undefined)[], problems: string[]): void {
+  const [seen, repeated] = [new Set<string>(), new Set<string>()]
+  for (const name of names) {
+    if (name === undefined) continue
+    if (seen.has(name)) repeated.add(name)
+    seen.add(name)
+  }
+  for (const name of repeated) problems.push(`two servers have the name ${JSON.stringify(name)}; names must be unique`)
 }
 
 function toSlices(values: SettingValues): Slices {

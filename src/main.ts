@@ -107,7 +107,7 @@ const program = new Command('tickwarden')
   .description('Watches Minecraft servers from outside: JSON status API, Prometheus metrics, dashboards.')
   .version(version)
   .showHelpAfterError('Use --help for a list of commands and options.')
-  .configureOutput({ outputError: (text, write) => write(commandLineError(text)) })
+  .configureOutput({ outputError: (text, write) => write(commandLineError(text, process.argv.slice(2))) })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : wrongUsage))
 
 withSettings(program.command('serve', { isDefault: true }).description('run the service (default command)')).action(

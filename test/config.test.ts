@@ -843,16 +843,17 @@ describe('wrong keys of the config file', () => {
   it.each([
     ['pol: { interval: 5s }', 'line 1: pol: unknown setting; did you mean poll?'],
     ['sever: x', 'line 1: sever: unknown setting; did you mean servers?'],
-    ['poll:\n  intervall: 5s', 'line 2: poll.intervall: unknown setting; did you mean poll.interval? expected one of poll.'],
+    ['poll:\n  intervall: 5s', 'line 2: poll.intervall: unknown setting; did you mean poll.interval?'],
     ['interval: 5s', 'line 1: interval: unknown setting; did you mean poll.interval?'],
     ['servers:\n  - address: x\n    adress: y', 'line 3: servers[0].adress: unknown setting; did you mean address?'],
     [
       'servers:\n  - address: x\n    rcon: { pasword: y }',
-      'line 3: servers[0].rcon.pasword: unknown setting; did you mean rcon.password? expected one of rcon.address, rcon.password, rcon.passwordFile',
+      'line 3: servers[0].rcon.pasword: unknown setting; did you mean rcon.password?',
     ],
     ['zzz: 1', 'line 1: zzz: unknown setting; expected one of '],
     ['address: x', 'line 1: address: it is a setting of a server; move it to an entry of servers'],
   ])('are reported with the most similar key: %j', (text, expected) => {
+    if (expected.includes('did you mean')) expect(messages(text)[0]).not.toContain('expected')
     expect(messages(text)).toEqual([expect.stringContaining(`f, ${expected}`)])
   })
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,7 +13,7 @@ const run = promisify(execFile)
 const versions = ['node-20', 'node-22', 'node-24'] as const
 type Version = (typeof versions)[number]
 
-const binaryOf = (version: Version): string => join(root, 'test', 'nodes', 'node_modules', version, 'bin', 'node')
+const binaryOf = (version: Version | 'node-18'): string => join(root, 'test', 'nodes', 'node_modules', version, 'bin', 'node')
 
 /** As in a shell: with the variables of `npm test`, npm would operate on this project. */
 const environment = (node: string) => ({
@@ -90,6 +90,28 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
     }
     child.kill('SIGTERM')
     expect((await once(child, 'exit'))[0]).toBe(0)
+  })
+
+  it.each([
+    ['the command', 'tickwarden'],
+    ['npx', 'npx tickwarden'],
+    ['npm start', 'npm start --silent'],
+  ])('prints one line and exits with 1 on a version that is too old: %s', async (_name, command) => {
+    // Without the code and its dependencies: nothing of them is loaded.
+    const folder = mkdtempSync(join(tmpdir(), 'node-18-'))
+    mkdirSync(join(folder, 'src'))
+    for (const name of ['package.json', 'src/start.mjs', 'src/check-node.mjs']) copyFileSync(join(root, name), join(folder, name))
+    mkdirSync(join(folder, 'bin'))
+    symlinkSync(join(folder, 'src', 'start.mjs'), join(folder, 'bin', 'tickwarden'))
+    const { PATH, ...others } = environment(binaryOf('node-18'))
+    const env = { ...others, PATH: [join(folder, 'bin'), PATH].join(delimiter), npm_config_loglevel: 'silent' }
+    await expect(run('sh', ['-c', command], { cwd: folder, env })).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^Tickwarden needs Node\.js 20\.19 or later, but \S+ is Node\.js 18\.\d+\.\d+; install .*\n$/,
+      ),
+    })
   })
 
   describe('its library', () => {

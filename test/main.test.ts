@@ -159,7 +159,11 @@ describe('tickwarden', () => {
 
   it.each([
     [['--no-such-flag'], /unknown option '--no-such-flag'\nUse --help for a list of commands and options/],
-    [['no-such-command'], /unknown command.*; the commands are serve, demo, update, record and authorise\nUse --help/],
+    [['no-such-command'], /unknown command.*; the commands are serve, demo, update, record, authorise\nUse --help/],
+    [['servee'], /unknown command.*; did you mean serve\?\nUse --help/],
+    [['--mc-sever', 'x'], /unknown option '--mc-sever'; did you mean --mc-server\?\nUse --help/],
+    [['--mc-rcon-pasword-file=Sekret9'], /; did you mean --mc-rcon-password-file\?\n/],
+    [['update', 'projects', '--ful'], /unknown option '--ful'\n\(Did you mean --full\?\)/],
     [['demo', 'more'], /too many arguments for 'demo'.*\nUse --help/],
   ])('refuses %j with exit code 2', async (args, message) => {
     const running = run(args)
@@ -224,6 +228,8 @@ describe('tickwarden', () => {
     writeFileSync(config, 'servers: [')
     running.child.kill('SIGHUP')
     await running.until(/its previous servers are still watched/)
+    running.child.kill('SIGHUP')
+    await running.until(/its previous servers are still watched[\s\S]*its previous servers are still watched/)
     expect(await (await fetch(`${url}/api/v1/servers`)).json()).toEqual(['a', 'b'])
     running.child.kill('SIGTERM')
     expect(await running.exit).toBe(0)

@@ -18,6 +18,8 @@ it('the package has the files needed at run time and the documentation, but no s
         'CHANGELOG.md',
         'docs/settings.md',
         'dist/src/main.js',
+        'src/start.mjs',
+        'src/check-node.mjs',
         'dist/src/library/index.d.ts',
         'dist/exporter/register.js',
       ],

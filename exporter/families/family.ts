@@ -15,8 +15,11 @@ export interface Family<T = ServerSnapshot> {
   /** States the unit and the window. */
   readonly help: string
   readonly labels: readonly string[]
-  /** Adds each sample. Not by returning them: creating lists takes longer than writing the text (`npm run bench -- metrics`). */
-  read(from: T, add: AddSample): void
+  /**
+   * Adds each sample. Not by returning them: creating lists takes longer than writing the text (`npm run bench -- metrics`).
+   * @param group of the server on /metrics; undefined if it has none
+   */
+  read(from: T, add: AddSample, group?: string): void
 }
 
 /** A family of a watched server. */

@@ -52,6 +52,14 @@ export const state: readonly ServerFamily[] = [
     read: ({ demo }, add) => add(demo),
   },
   {
+    name: 'minecraft_server_info',
+    type: 'gauge',
+    help: 'Configured group of the server as a label, empty if it has none; always 1, from the first poll on.',
+    labels: ['group'],
+    perPoll: false,
+    read: ({ lastPollAt }, add, group = '') => add(lastPollAt === undefined ? undefined : 1, group),
+  },
+  {
     name: 'minecraft_version_info',
     type: 'gauge',
     help: 'Version and software of the server as labels; always 1, present only while the server is up.',

@@ -14,6 +14,7 @@ import { limitHeapGrowth } from '../heap.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog } from './deferred-log.ts'
+import { createFirstPolls } from './first-polls.ts'
 import { listenSettings, withListenError } from './listen.ts'
 import { startLines } from './start-lines.ts'
 
@@ -78,11 +79,14 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
       clock,
       log: logger,
     })
+  const firstPolls = createFirstPolls(logger)
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     onPollStart: pollDelays.observe,
+    onDiscovery: firstPolls.found,
     ...(replica && { share: replica.share }),
   })
+  firstPolls.follow(fleet)
   discovery?.onChange(() => {
     const change = fleet.update(discovery.servers())
     const text = describeChange(change)

@@ -41,6 +41,8 @@ export const within = (section: string, names: readonly string[]): readonly stri
 
 /** An example of the content of a section: `{ interval: 5s, timeout: 3s }`. */
 export function exampleOf(section: string, keys: Keys): string {
-  const pairs = [...keys].filter(([key]) => key.startsWith(section)).slice(0, 2)
+  // Not a secret and its file, which exclude each other.
+  const isFile = (key: string) => key.endsWith('File') && keys.has(key.slice(0, -'File'.length))
+  const pairs = [...keys].filter(([key]) => key.startsWith(section) && !isFile(key)).slice(0, 2)
   return `{ ${pairs.map(([key, { example }]) => `${key.slice(section.length)}: ${example}`).join(', ')} }`
 }

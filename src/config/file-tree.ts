@@ -34,7 +34,7 @@ function adviseOn(name: string, section: string, open: string | undefined, { key
   )
   const closest = closestName(name, [...last.keys(), ...sections], 2)
   const meant = closest === undefined ? elsewhere[0] : section + closest
-  return `unknown setting; ${meant === undefined ? '' : `did you mean ${meant}? `}expected one of ${here.join(', ')}`
+  return `unknown setting; ${meant === undefined ? `expected one of ${here.join(', ')}` : `did you mean ${meant}?`}`
 }
 
 /** Flattens nested mappings to dotted keys, and lists of strings to comma-separated strings. */

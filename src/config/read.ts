@@ -34,6 +34,8 @@ function readSecret(path: string, given: Omit<Given, 'text'>, problems: string[]
   }
 }
 
+const bothSet = (value: string, file: string): string => `${value} and ${file} are both set; remove one of them`
+
 /** The text of a setting from flags, environment or config file, in this order; a secret may also be in a separate file. */
 function find(setting: Setting<unknown>, { flags, env, file }: Places, problems: string[]): Given | undefined {
   const fileSetting = `${setting.env}_FILE`
@@ -42,12 +44,14 @@ function find(setting: Setting<unknown>, { flags, env, file }: Places, problems:
     [env, (env: string) => env],
   ] as const) {
     const text = texts[setting.env]
-    if (text) return { from: from(setting.env), inFile: false, text }
     const path = setting.secret && texts[fileSetting]
+    if (text && path) problems.push(bothSet(from(setting.env), from(fileSetting)))
+    if (text) return { from: from(setting.env), inFile: false, text }
     if (path) return readSecret(path, { from: from(fileSetting), inFile: false }, problems)
   }
   const own = setting.file === undefined ? undefined : file.get(setting.file)
   const secretFile = setting.secret ? file.get(`${setting.file}File`) : undefined
+  if (own !== undefined && secretFile !== undefined) problems.push(bothSet(own.from, `${setting.file}File`))
   return own ?? (secretFile?.text === undefined ? secretFile : readSecret(secretFile.text, secretFile, problems))
 }
 
@@ -67,7 +71,7 @@ function parse(setting: Setting<unknown>, given: Given | undefined, problems: st
   const value = setting.kind.parse(text)
   if (value === undefined) {
     const shown = setting.secret ? 'has a value that is not valid (not shown)' : `is ${quoted(text)}`
-    problems.push(`${given?.from ?? setting.env} ${shown}; expected ${setting.kind.expected}`)
+    problems.push(`${given?.from ?? setting.env} ${shown}; ${setting.kind.advise?.(text) ?? `expected ${setting.kind.expected}`}`)
   }
   return value
 }

@@ -1,3 +1,4 @@
+import { bedrockScheme } from '../game/protocol/address.ts'
 import { entryKeys } from './file-keys.ts'
 import { isList, isMap, readTree } from './file-tree.ts'
 import type { Given } from './read.ts'
@@ -12,12 +13,32 @@ export interface ServerEntry {
 
 const exampleEntry = '{ name: survival, address: mc.example.org }'
 
+const editionKey = 'edition'
+
+/** Applies the key `edition`, which other programs have, to the address: `bedrock://` before it. */
+function applyEdition(given: Tree, settings: Map<string, Given>, place: string, problems: string[]): void {
+  const address = settings.get('address')
+  const edition = typeof given === 'string' ? given.toLowerCase() : undefined
+  if (edition !== 'java' && edition !== 'bedrock') {
+    problems.push(`${place}${editionKey}: expected java or bedrock`)
+  } else if (edition === 'bedrock' && address === undefined) {
+    problems.push(`${place}${editionKey} is set without address`)
+  } else if (edition === 'java' && address?.text?.startsWith(bedrockScheme)) {
+    problems.push(`${place}${editionKey} is java, but the address begins with ${bedrockScheme}`)
+  } else if (edition === 'bedrock' && address?.text !== undefined && !address.text.includes('://')) {
+    settings.set('address', { ...address, text: `${bedrockScheme}${address.text.trim()}` })
+  }
+}
+
 /** @param at location in the file: `servers[0]`; empty for the file itself */
 function readEntry(entry: Tree, path: string, at: string, problems: string[]): ServerEntry | undefined {
   const place = at === '' ? path : `${path}: ${at}`
   if (isMap(entry)) {
-    const where = { path, entry: at === '' ? '' : `${at}.`, keys: entryKeys, others: [] }
-    return { place, settings: readTree(entry, where, problems) }
+    const where = { path, entry: at === '' ? '' : `${at}.`, keys: entryKeys, others: [editionKey] }
+    const settings = readTree(entry, where, problems)
+    const edition = entry.get(editionKey) ?? null
+    if (edition !== null) applyEdition(edition, settings, `${path}: ${where.entry}`, problems)
+    return { place, settings }
   }
   problems.push(`${place}: expected the settings of a server, such as ${exampleEntry}`)
   return undefined

@@ -46,6 +46,8 @@ export const describeChange = ({ added, changed, removed }: FleetChange): string
     .flatMap(([verb, names]) => (names.length === 0 ? [] : [`${verb} ${joinFirst(names, ', ')}`]))
     .join('; ')
 
+const keyOf = (provider: string, { place }: ServerList): string => `${provider} ${place}`
+
 /** Starts the active providers. The caller must close the result. */
 export function createDiscovery({ settings, configFile, readConfig, clock, log }: DiscoveryOptions): Discovery {
   const listeners = new Set<() => void>()
@@ -77,7 +79,7 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
 
   function report({ provider, list }: ListOfProvider, refused: readonly string[]): void {
     const { place, error, readAt } = list
-    const key = `${provider} ${place}`
+    const key = keyOf(provider, list)
     const kept = readAt === undefined ? 'its servers are unknown' : 'its previous servers are still watched'
     const problem =
       error !== undefined
@@ -101,7 +103,7 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
     version++
     const all = lists()
     for (const given of all) report(given, [...given.list.refused, ...refusedOf(given.list)])
-    const currentKeys = new Set(all.map(({ provider, list }) => `${provider} ${list.place}`))
+    const currentKeys = new Set(all.map(({ provider, list }) => keyOf(provider, list)))
     for (const key of logged.keys()) if (!currentKeys.has(key)) logged.delete(key)
     for (const listener of listeners) listener()
   }
@@ -119,7 +121,16 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
       return version
     },
     firstRead: Promise.all(providers.map(({ provider }) => provider.firstRead)).then(() => {}),
-    reload: () => Promise.all(providers.map(({ provider }) => provider.reload())).then(() => {}),
+    async reload() {
+      const before = new Map(logged)
+      await Promise.all(providers.map(({ provider }) => provider.reload()))
+      // What is still wrong has been logged before, but not since this request.
+      for (const { provider, list } of lists()) {
+        const problem = logged.get(keyOf(provider, list))
+        if (problem !== undefined && problem === before.get(keyOf(provider, list)))
+          log.warn({ provider, list: list.place }, problem)
+      }
+    },
     close() {
       for (const { provider } of providers) provider.close()
     },

@@ -64,14 +64,14 @@ export function createTargetGroupReader({ readServer }: Pick<ProviderContext, 'r
     const name = named === undefined ? place : targets.length === 1 ? named : `${named} ${place}`
     const settings = Object.entries(labels).filter(([label]) => label.startsWith(settingPrefix))
     const plainName = serverName.parse(name)
-    const group = labels.group?.trim()
+    const group = (labels.group || labels.__meta_tickwarden_group)?.trim()
     // Reading every possible setting takes far longer, and most targets have none.
     if (settings.length === 0 && plainName !== undefined)
       return { ...plain, name: plainName, ...(group && { group }), sources: { ...plain.sources, status: { address } } }
     const values = new Map([
       ['name', name],
       ['address', `${address.edition === 'bedrock' ? 'bedrock://' : ''}${place}`],
-      ...(labels.group ? [['group', labels.group] as const] : []),
+      ...(group ? [['group', group] as const] : []),
       ...settings.map(([label, value]) => [label.slice(settingPrefix.length).replaceAll('_', '.'), value] as const),
     ])
     return readServer(values, `target ${quoted(target)}`)

@@ -31,6 +31,8 @@ export interface FleetOptions {
   readonly network?: Network
   /** Called when a poll starts, with the seconds since it was due. */
   readonly onPollStart?: (delaySeconds: number) => void
+  /** Called with the sources that were found in the directory of a server. */
+  readonly onDiscovery?: (server: string, text: string) => void
   readonly createSources: (server: ServerSettings, context: SourceContext) => SourceSet
   /**
    * If several processes share the servers: creates the watcher of a server, which polls in only one of them.
@@ -160,6 +162,8 @@ export function createFleet(options: FleetOptions): Fleet {
             return own.acquire(source, target, secret)
           },
           ...(isProbe && { isProbe }),
+          // Only then, to save the memory of a closure.
+          ...(!isProbe && server.sources.directory && { onDiscovery: (text) => options.onDiscovery?.(server.name, text) }),
           ...context,
         }),
     })

@@ -17,7 +17,12 @@ export type GivenSources = { readonly [D in Descriptor as D['name']]?: Partial<S
 /** The settings of one game server that do not belong to a source. */
 export const serverSettings = {
   name: { env: 'MC_NAME', file: 'name', kind: serverName, default: 'Server', meaning: 'name of the game server' },
-  group: { env: 'MC_GROUP', file: 'group', kind: text, meaning: 'heading under which the status page lists it' },
+  group: {
+    env: 'MC_GROUP',
+    file: 'group',
+    kind: text,
+    meaning: 'group of the server: a heading on the status page, and a label for Prometheus',
+  },
   via: { env: 'MC_VIA', file: 'via', kind: proxyAddress, meaning: 'proxy through which the server is reached over TCP' },
   viaCredentials: {
     env: 'MC_VIA_CREDENTIALS',

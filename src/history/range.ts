@@ -26,14 +26,15 @@ export const range: Kind<number> = {
 }
 
 /**
- * The step of a range: the finest one that results in at most `points` values, divides the range evenly, and is a multiple of the
- * stored step.
+ * The step of a range: a multiple of the stored step that results in at most `points` values. It divides the range evenly, unless
+ * that would leave less than a quarter of the values, as for 251 minutes.
  */
 export function chooseStep(range: number, points: number): number {
   const stored = stepOf(range)
   const buckets = range / stored
-  for (let count = Math.min(points, buckets); count > 1; count--) if (buckets % count === 0) return range / count
-  return range
+  const max = Math.min(points, buckets)
+  for (let count = max; count > max / 4; count--) if (buckets % count === 0) return range / count
+  return Math.ceil(buckets / max) * stored
 }
 
 /** Removes the rounding noise of a 4-byte float. */
@@ -46,7 +47,7 @@ export interface SeriesValues {
 }
 
 export interface RangeValues {
-  /** Unix milliseconds; `to` is the end of the bucket that `now` is in. */
+  /** Unix milliseconds; `to` is the end of the bucket that `now` is in. Whole steps, at least the range. */
   readonly from: number
   readonly to: number
   /** Milliseconds. */
@@ -68,7 +69,7 @@ export function readRange(history: ServerHistory, { names, range, points }: Rang
   const stored = stepOf(range)
   const step = chooseStep(range, points)
   const to = (Math.floor(now / stored) + 1) * stored
-  const from = to - range
+  const from = to - Math.ceil(range / step) * step
   const valuesOf = (index: number): SeriesValues => {
     const values: SeriesValues = { min: [], mean: [], max: [] }
     for (let start = from; start < to; start += step) {

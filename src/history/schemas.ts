@@ -12,7 +12,7 @@ const Values = Type.Array(Type.Union([Type.Number(), Type.Null()]), {
 export const HistoryReply = Type.Object(
   {
     server: Type.String(),
-    from: Type.Integer({ description: 'Unix milliseconds' }),
+    from: Type.Integer({ description: 'Unix milliseconds; a little earlier than the range if that has no suitable step' }),
     to: Type.Integer({ description: 'Unix milliseconds; end of the newest step, which is not complete yet' }),
     step: Type.Integer({ description: 'Milliseconds' }),
     series: Type.Object(

@@ -15,6 +15,7 @@ import { createSources } from '../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../src/log.ts'
 import { UsageError } from '../../src/usage-error.ts'
 import { selfSigned } from '../helpers/certificate.ts'
+import { alice, managementServer } from '../helpers/management-server.ts'
 import { never } from '../helpers/never.ts'
 import { playBack } from '../helpers/playback.ts'
 import { ensure } from '../tools/ensure.mjs'
@@ -169,6 +170,23 @@ describe('tickwarden record', () => {
     const { code, folder, output } = await record({ name: 'x', sources: { status: sources.status! } })
     expect([code, readdirSync(folder)]).toEqual([1, []])
     expect(output).toContain('connection refused')
+  })
+
+  it('omits messages of the management protocol that are not JSON', async () => {
+    const server = await managementServer()
+    onTestFinished(() => server.close())
+    Object.defineProperty(server.results, 'minecraft:players', {
+      get() {
+        server.send('{"method": Alice')
+        return [alice]
+      },
+    })
+    const { url, secret } = server
+    const { folder, code, output } = await record({ name: 'x', sources: { management: { url, secret } } })
+    expect(code).toBe(0)
+    expect(output).toContain('omitted:  messages that are not valid JSON: 1')
+    expect(contentOf(folder)).toContain('Player1')
+    expect(contentOf(folder)).not.toContain('Alice')
   })
 
   it('refuses a folder that is not empty, and a proxy', async () => {

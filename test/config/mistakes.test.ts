@@ -126,3 +126,66 @@ describe('an environment variable in a config file', () => {
     expect(inFile(content)).toEqual([])
   })
 })
+
+describe('a secret and its file', () => {
+  const secret = file('Sekret9')
+
+  it.each<[string, { env: Record<string, string>; flags?: Record<string, string> }]>([
+    ['MC_RCON_PASSWORD and MC_RCON_PASSWORD_FILE', { env: { MC_RCON_PASSWORD: 'Sekret8', MC_RCON_PASSWORD_FILE: secret } }],
+    ['RUN_TOKEN and RUN_TOKEN_FILE', { env: { RUN_TOKEN: 'Sekret8', RUN_TOKEN_FILE: '/does/not/exist' } }],
+  ])('cannot both be set: %s', (names, input) => {
+    const problems = configProblems({ ...input, env: { MC_SERVER: 'x', ...input.env } })
+    expect(problems).toEqual([`${names} are both set; remove one of them`])
+  })
+
+  it('cannot both be set in the config file', () => {
+    const text = `servers: [{ name: a, address: x, rcon: { password: Sekret8, passwordFile: ${secret} } }]`
+    expect(inFile(text)).toEqual(['f: servers[0].rcon.password and rcon.passwordFile are both set; remove one of them'])
+  })
+
+  it('may be set in different places, and one of them may be empty', () => {
+    const env = { MC_SERVER: 'x', MC_RCON_PASSWORD: 'Sekret8' }
+    expect(configProblems({ env, flags: { MC_RCON_PASSWORD_FILE: secret } })).toEqual([])
+    expect(configProblems({ env: { ...env, MC_RCON_PASSWORD_FILE: '' } })).toEqual([])
+  })
+})
+
+describe('several servers in one address', () => {
+  it.each(['a.example.org,b.example.org', 'a.example.org b.example.org:25566', ' a;\nbedrock://b '])('%j', (text) => {
+    const advice = 'list several servers in tickwarden.yaml, each as an entry of servers'
+    expect(configProblems({ env: { MC_SERVER: text } })).toEqual([`MC_SERVER is ${JSON.stringify(text)}; ${advice}`])
+    expect(inFile(`servers: [{ name: a, address: ${JSON.stringify(text)} }]`)).toEqual([
+      `f: servers[0].address is ${JSON.stringify(text)}; ${advice}`,
+    ])
+  })
+
+  it.each(['a b!', 'a,', 'a b:0', 'a server'])('is not the advice for %j', (text) => {
+    expect(configProblems({ env: { MC_SERVER: text } })).toEqual([expect.stringContaining('expected host or host:port')])
+  })
+})
+
+describe('edition in an entry', () => {
+  const addressOf = (entry: string) => {
+    const { servers } = loadConfig({ env: {}, file: file(`servers:\n  - { name: a, address: x }\n  - { name: b, ${entry} }\n`) })
+    return servers[1]?.sources.status?.address
+  }
+
+  it.each([
+    ['edition: bedrock, address: pe.example.org', { edition: 'bedrock', host: 'pe.example.org', port: 19_132 }],
+    ['address: "pe.example.org:19133", edition: Bedrock', { edition: 'bedrock', host: 'pe.example.org', port: 19_133 }],
+    ['edition: bedrock, address: "bedrock://pe.example.org"', { edition: 'bedrock', host: 'pe.example.org', port: 19_132 }],
+    ['edition: java, address: mc.example.org', { edition: 'java', host: 'mc.example.org', port: 25_565 }],
+    ['edition: , address: mc.example.org', { edition: 'java', host: 'mc.example.org', port: 25_565 }],
+  ])('is applied to the address: %s', (entry, address) => {
+    expect(addressOf(entry)).toEqual(address)
+  })
+
+  it.each([
+    ['edition: pocket, address: x', 'f: servers[0].edition: expected java or bedrock'],
+    ['edition: [bedrock], address: x', 'f: servers[0].edition: expected java or bedrock'],
+    ['edition: java, address: "bedrock://x"', 'f: servers[0].edition is java, but the address begins with bedrock://'],
+    [`edition: bedrock, directory: ${folder}`, 'f: servers[0].edition is set without address'],
+  ])('is refused: %s', (entry, problem) => {
+    expect(inFile(`servers: [{ name: a, ${entry} }]`)).toEqual([problem])
+  })
+})

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../helpers/run-tool.ts'
@@ -38,6 +39,13 @@ it('every block that is not run has a reason, and most are run', () => {
   expect(counted).toEqual(notRun)
   const total = Object.values(counted).reduce((sum, count) => sum + count, 0)
   expect(total).toBeLessThan(commands.length / 2)
+})
+
+it('README.md has the commands to start and to test, and .ci/run calls the latter', () => {
+  const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')
+  const readme = read('README.md')
+  for (const command of ['npm ci && npm start', 'npm cit', '.ci/run']) expect(readme).toContain(command)
+  expect(read('.ci/run')).toMatch(/\bnpm cit$/m)
 })
 
 describe.concurrent('the commands of', () => {

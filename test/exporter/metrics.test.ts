@@ -86,6 +86,24 @@ describe('/metrics', () => {
     }
   })
 
+  it('has the group of each server as a label of minecraft_server_info, whatever its state', async () => {
+    clock = manualClock()
+    const servers = [
+      { name: 'a', group: 'Games "EU"', sources: {} },
+      { name: 'b', sources: {} },
+    ]
+    fleet = scriptedFleet({ a: { status }, b: { status: new SourceError('refused', 'b: refused') } }, clock, servers)
+    service = await startMetricsService(fleet)
+    const infos = async () => (await service.text()).split('\n').filter((line) => line.startsWith('minecraft_server_info{'))
+    const [a, b] = ['minecraft_server_info{server="a",group="Games \\"EU\\""} 1', 'minecraft_server_info{server="b",group=""} 1']
+    expect(await infos()).toEqual([])
+    await pollAll()
+    expect(await infos()).toEqual([a, b])
+    fleet.update([{ ...servers[0]!, group: 'Network' }])
+    await pollAll()
+    expect(await infos()).toEqual(['minecraft_server_info{server="a",group="Network"} 1'])
+  })
+
   it('uses OpenMetrics if the client prefers it', async () => {
     await start(fixedFleet())
     await pollAll()

@@ -6,7 +6,7 @@ import { scriptedFleet } from '../helpers/scripted-fleet.ts'
 
 const servers: readonly ServerSettings[] = [
   { name: 'survival', sources: { status: { address: { host: 'mc.example.org', port: 25565, edition: 'java' } } } },
-  { name: 'lobby', sources: { status: { address: { host: '::1', port: 19132, edition: 'bedrock' } } } },
+  { name: 'lobby', group: 'Network', sources: { status: { address: { host: '::1', port: 19132, edition: 'bedrock' } } } },
   { name: 'local', sources: { directory: { path: '/srv/minecraft' } } },
 ]
 
@@ -31,6 +31,7 @@ it('lists the watched servers for http_sd_config', async () => {
       targets: ['bedrock://[::1]:19132'],
       labels: {
         __meta_tickwarden_name: 'lobby',
+        __meta_tickwarden_group: 'Network',
         __meta_tickwarden_edition: 'bedrock',
         __meta_tickwarden_host: '::1',
         __meta_tickwarden_port: '19132',

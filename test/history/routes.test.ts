@@ -101,6 +101,11 @@ describe('/history', () => {
     ['?range=90d', 90 * day, day],
     ['?range=365d&points=365', 365 * day, day],
     ['?range=365d', 365 * day, 5 * day],
+    // No step of a stored length divides them into enough values: the range is extended to whole steps.
+    ['?range=251m', 252 * minute, 2 * minute],
+    ['?range=253m', 254 * minute, 2 * minute],
+    ['?range=1439m&points=10', 1440 * minute, 144 * minute],
+    ['?range=10070m', 10_100 * minute, 50 * minute],
   ])('%s has steps that divide the range evenly', async (query, range, step) => {
     const service = await buildTestApp({ scripts: { Server: { status } } })
     const reply = await readHistory(service, query)

@@ -42,6 +42,20 @@ it('shows hung in pictures too, instead of values of a healthy server', () => {
   expect(summarise({ ...hung, at: 100_000 }, 15_000).shortStatus).toBe('unknown')
 })
 
+it('rounds an uptime down, but no exact percentage', () => {
+  const record = { players: null, at: null }
+  const badge = (part: number) => {
+    const days = [{ date: '2026-01-01', up: part, known: 1, players: { mean: null, max: null, maxAt: null } }]
+    return badgeContent('uptime', summarise(up, 15_000), () => ({ since: 0, days, record })).value
+  }
+  const format = createFormat('en', 'UTC')
+  for (let hundredth = 0; hundredth <= 10_000; hundredth++) {
+    const shown = `${hundredth / 100}%`
+    expect([badge(hundredth / 10_000), format.percent(hundredth / 10_000)]).toEqual([shown, shown])
+  }
+  expect([badge(0.999999), format.percent(0.56999)]).toEqual(['99.99%', '56.99%'])
+})
+
 it('does not show hung for a server that is down or unknown', () => {
   expect(health({ ...up, up: false, mainThread: { responsive: false, delay: 20 } }).name).toBe('down')
   expect(health({ ...up, at: 100_000, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')

@@ -23,14 +23,26 @@ function playersIn(value: unknown): readonly ListedPlayer[] {
   return [...own, ...Object.values(value).flatMap(playersIn)]
 }
 
-function idOf(message: string): unknown {
-  const parsed = parseJson(message)
-  return isRecord(parsed) && !('method' in parsed) ? parsed.id : undefined
+interface Message {
+  readonly text: string
+  readonly value: unknown
+  /** The id of a reply; undefined for a notification. */
+  readonly id: unknown
+}
+
+/** Undefined if the text is not valid JSON. */
+function parseMessage(text: string): Message | undefined {
+  try {
+    const value = parseJson(text)
+    return { text, value, id: isRecord(value) && !('method' in value) ? value.id : undefined }
+  } catch {
+    return undefined
+  }
 }
 
 /**
  * Calls each method without side effects once. The secret is in a header, which is not recorded.
- * @throws SourceError, SyntaxError, or the signal's reason
+ * @throws SourceError, or the signal's reason
  */
 export async function recordManagement(
   { url, secret, caFile, fingerprint }: ManagementSettings,
@@ -46,7 +58,8 @@ export async function recordManagement(
     maxPayload: maxMessage,
     perMessageDeflate: false,
   })
-  const messages: string[] = []
+  const messages: Message[] = []
+  let invalid = 0
   const requests = readingMethods.map((method, index) => ({
     method,
     id: index + 1,
@@ -57,8 +70,10 @@ export async function recordManagement(
   try {
     const closed = once(ws, 'close', { signal })
     ws.on('message', (data) => {
-      messages.push(String(data))
-      const answered = new Set(messages.map(idOf))
+      const message = parseMessage(String(data))
+      if (message === undefined) invalid++
+      else messages.push(message)
+      const answered = new Set(messages.map(({ id }) => id))
       if (requests.every(({ id }) => answered.has(id))) ws.close()
     })
     await once(ws, 'open', { signal }).catch((error: Error) => {
@@ -82,25 +97,26 @@ export async function recordManagement(
   const calls = requests.map(({ method, id, text }) => ({
     method,
     text,
-    replies: messages.filter((message) => idOf(message) === id),
+    replies: messages.filter((message) => message.id === id),
   }))
-  const notificationTexts = messages.filter((message) => idOf(message) === undefined)
+  const notificationMessages = messages.filter(({ id }) => id === undefined)
   return {
     protocol: 'management',
-    players: messages.flatMap((message) => playersIn(parseJson(message))),
+    players: messages.flatMap(({ value }) => playersIn(value)),
     anonymise(replace) {
-      const toBytes = (message: string) => Buffer.from(replaceInJson(message, replace))
+      const toBytes = ({ text }: Message) => Buffer.from(replaceInJson(text, replace))
       const exchanges: Exchange[] = calls.map(({ method, text, replies }) => ({
         request: method,
         sent: Buffer.from(text),
         received: replies.map(toBytes),
       }))
-      const notifications = notificationTexts.map((message) => ({
+      const notifications = notificationMessages.map((message) => ({
         request: 'notification',
         sent: Buffer.alloc(0),
         received: [toBytes(message)],
       }))
-      return { protocol: 'management', exchanges: [...exchanges, ...notifications] }
+      const omitted = invalid === 0 ? [] : [`messages that are not valid JSON: ${invalid}`]
+      return { protocol: 'management', exchanges: [...exchanges, ...notifications], omitted }
     },
   }
 }

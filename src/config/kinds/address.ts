@@ -41,6 +41,13 @@ export const hostname: Kind<string> = { expected: 'a host name or IP address wit
 export const serverAddress: Kind<ServerAddress> = {
   example: 'mc.example.org',
   expected: 'host or host:port (port 25565 if none is given), an IPv6 address in brackets, or bedrock://host:port',
+  advise(text) {
+    const parts = text.split(/[\s,;]+/).filter((part) => part !== '')
+    // Words with only blanks between them are no list.
+    const isAddress = (part: string) => parseServerAddress(part) !== undefined && (/[,;]/.test(text) || /[.:]/.test(part))
+    const isServerList = parts.length > 1 && parts.every(isAddress)
+    return isServerList ? 'list several servers in tickwarden.yaml, each as an entry of servers' : undefined
+  },
   parse: parseServerAddress,
   format: formatServerAddress,
 }

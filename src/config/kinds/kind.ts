@@ -2,6 +2,8 @@
 export interface Kind<T> {
   /** Description of the valid values, for messages: `expected ...`. */
   readonly expected: string
+  /** Advice for a likely mistake, instead of the valid values; undefined for any other text. */
+  advise?(text: string): string | undefined
   /** A valid value, for examples of the config file. */
   readonly example?: string
   /** Set for a comma-separated list. */

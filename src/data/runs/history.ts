@@ -1,39 +1,55 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import { FileSizeError, readFileUpTo } from '../../files.ts'
+import { isRecord } from '../../game/protocol/is-record.ts'
 import { parseJson } from '../../game/protocol/json.ts'
 import type { Log } from '../../log.ts'
 import { withLock } from './lock.ts'
 import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
-const History = Type.Object({
+export interface History {
   /** The last {@link maxRuns}, the newest last. */
-  runs: Type.Array(RunRecord),
+  readonly runs: readonly RunRecord[]
   /** Time of the last success by script; it may be older than all of `runs`. */
-  lastSuccess: Type.Record(Type.String(), Type.String()),
-  /** Runs in progress, and runs whose process was killed, until the next run of the script. Absent in older files. */
-  started: Type.Optional(Type.Array(StartedRun)),
+  readonly lastSuccess: Readonly<Record<string, string>>
+  /** Runs in progress, and runs whose process was killed, until the next run of the script. */
+  readonly started: readonly StartedRun[]
   /** Interrupted runs that were not counted before the next run of the script started; the last {@link maxRuns}. */
-  uncounted: Type.Optional(Type.Array(StartedRun)),
-})
-export type History = Static<typeof History>
+  readonly uncounted: readonly StartedRun[]
+}
 
 const maxRuns = 50
 /** Far more than so many runs with their errors. */
 const maxBytes = 16 * 1024 * 1024
 
-const noHistory: History = { runs: [], lastSuccess: {} }
+const noHistory: History = { runs: [], lastSuccess: {}, started: [], uncounted: [] }
 
 const pathOf = (dataDir: string): string => join(dataDir, 'runs.json')
 
-/** The runs so far; none if the file does not exist or is not valid. @throws FileSizeError */
+const LastSuccess = Type.Record(Type.String(), Type.String())
+
+/** The list without items that are not valid. */
+const validOf = <T extends TSchema>(schema: T, list: unknown): Static<T>[] =>
+  Array.isArray(list) ? list.filter((item): item is Static<T> => Check(schema, item)) : []
+
+/**
+ * The runs so far, except those that are not valid, such as those of another version; none if the file cannot be read.
+ * @throws FileSizeError
+ */
 async function loadHistory(dataDir: string): Promise<History> {
   try {
     const value = parseJson(String(await readFileUpTo(pathOf(dataDir), maxBytes)))
-    return Check(History, value) ? value : noHistory
+    if (!isRecord(value)) return noHistory
+    const { runs, lastSuccess, started, uncounted } = value
+    return {
+      runs: validOf(RunRecord, runs),
+      lastSuccess: Check(LastSuccess, lastSuccess) ? lastSuccess : {},
+      started: validOf(StartedRun, started),
+      uncounted: validOf(StartedRun, uncounted),
+    }
   } catch (error) {
     if (error instanceof FileSizeError) throw error
     return noHistory
@@ -91,8 +107,8 @@ async function update(
   }
 }
 
-const startedOf = ({ started = [] }: History, name: string) => started.filter(({ script }) => script === name)
-const startedWithout = ({ started = [] }: History, name: string) => started.filter(({ script }) => script !== name)
+const startedOf = ({ started }: History, name: string) => started.filter(({ script }) => script === name)
+const startedWithout = ({ started }: History, name: string) => started.filter(({ script }) => script !== name)
 
 /** Adds a run that starts, so that it is recorded even if its process is killed. */
 export const addStart = (dataDir: string, { script, trigger, started }: StartedRun, log: Log): Promise<void> =>
@@ -101,9 +117,7 @@ export const addStart = (dataDir: string, { script, trigger, started }: StartedR
     (history) => ({
       ...history,
       started: [...startedWithout(history, script), { script, trigger, started }],
-      uncounted: [...(history.uncounted ?? []), ...startedOf(history, script).filter(({ counted }) => counted !== true)].slice(
-        -maxRuns,
-      ),
+      uncounted: [...history.uncounted, ...startedOf(history, script).filter(({ counted }) => counted !== true)].slice(-maxRuns),
     }),
     // Keep the records of earlier runs rather than the start of this one.
     async () => {},
@@ -136,7 +150,7 @@ export async function claimInterrupted(dataDir: string, found: readonly StartedR
   await update(
     { dataDir, script, log },
     (history) => {
-      const { started = [], uncounted = [] } = history
+      const { started, uncounted } = history
       claimed = [...uncounted, ...started].filter(isFound)
       return {
         ...history,

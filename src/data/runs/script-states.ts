@@ -63,7 +63,7 @@ export function createScriptStates({ scripts, values, dataDir, log }: ScriptStat
       const success = history.lastSuccess[name]
       if (success !== undefined && success >= (lastSuccess.get(name) ?? '')) lastSuccess.set(name, success)
     }
-    earlier = (history.uncounted ?? []).filter(({ script }) => scripts.some(({ name }) => name === script))
+    earlier = history.uncounted.filter(({ script }) => scripts.some(({ name }) => name === script))
     for (const { name } of scripts) {
       const run = await findInterrupted(folder, name, history.started)
       if (run === undefined) interrupted.delete(name)
@@ -73,17 +73,13 @@ export function createScriptStates({ scripts, values, dataDir, log }: ScriptStat
   }
 
   /** The run that is recorded as started, but whose lock no process holds. */
-  async function findInterrupted(
-    folder: string,
-    name: string,
-    started: readonly StartedRun[] = [],
-  ): Promise<StartedRun | undefined> {
+  async function findInterrupted(folder: string, name: string, started: readonly StartedRun[]): Promise<StartedRun | undefined> {
     const run = started.find(({ script }) => script === name)
     if (run === undefined || locked.has(name) || (await isLocked(folder, name))) return undefined
     // Its end could not be recorded.
     if (last.get(name)?.started === run.started) return undefined
     // Read again: the run may have been recorded and its lock released since the file was read.
-    const { started: now = [] } = await readHistory(folder)
+    const { started: now } = await readHistory(folder)
     return now.find((one) => one.script === name && one.started === run.started)
   }
 

@@ -11,6 +11,9 @@ export interface ServerAddress extends HostPort {
   readonly edition: 'java' | 'bedrock'
 }
 
+/** Before the address of a Bedrock server. */
+export const bedrockScheme = 'bedrock://'
+
 export const defaultPorts = { java: 25565, bedrock: 19132, rcon: 25575, query: 25565 } as const
 
 const label = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/i
@@ -58,9 +61,9 @@ export function parseHostPort(given: string, defaultPort: number, minPort: 0 | 1
 /** Parses the address of a server: like parseHostPort(), plus `bedrock://host[:port]` for the Bedrock edition. */
 export function parseServerAddress(given: string): ServerAddress | undefined {
   const text = given.trim()
-  const bedrock = text.startsWith('bedrock://')
+  const bedrock = text.startsWith(bedrockScheme)
   const edition = bedrock ? 'bedrock' : 'java'
-  const parsed = parseHostPort(bedrock ? text.slice('bedrock://'.length) : text, defaultPorts[edition])
+  const parsed = parseHostPort(bedrock ? text.slice(bedrockScheme.length) : text, defaultPorts[edition])
   return parsed && { edition, ...parsed }
 }
 
@@ -71,4 +74,4 @@ export function formatHostPort({ host, port }: HostPort): string {
 
 /** The inverse of parseServerAddress(): `host:port`, or `bedrock://host:port` for the Bedrock edition. */
 export const formatServerAddress = (address: ServerAddress): string =>
-  `${address.edition === 'bedrock' ? 'bedrock://' : ''}${formatHostPort(address)}`
+  `${address.edition === 'bedrock' ? bedrockScheme : ''}${formatHostPort(address)}`

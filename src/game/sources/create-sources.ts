@@ -96,6 +96,8 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
   let sources: readonly Source[] = []
   let closed = false
   let refreshing = false
+  /** The last text of each kind, so that it is reported once. */
+  let [reported, failure] = ['', '']
 
   /** Creates the source, or replaces it if its settings have changed. */
   function make(descriptor: SourceDescriptor, values: Values, discovered: readonly string[] = []): void {
@@ -131,6 +133,31 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
       )
     }
     sources = list()
+    reportDiscovery(files, settings)
+  }
+
+  /** Reports which sources the directory provides, and which property would provide another one. */
+  function reportDiscovery({ properties }: ServerFiles, settings: ReadonlyMap<SourceDescriptor, Values>): void {
+    const [found, missing]: [string[], string[]] = [[], []]
+    for (const [descriptor, values] of settings) {
+      if (descriptor.discover === undefined || hasAll(descriptor, givenTo(descriptor, server.sources))) continue
+      const source = made.get(descriptor)?.source
+      if (hasAll(descriptor, values) && source) found.push(`${descriptor.title} (${source.target})`)
+      else missing.push(`${descriptor.title} (${descriptor.whyUndiscovered?.(properties) ?? 'unknown'})`)
+    }
+    const text = [
+      ...(found.length > 0 ? [`found in its directory: ${found.join(', ')}`] : []),
+      ...(missing.length > 0 ? [`not found in its directory: ${missing.join(', ')}`] : []),
+    ].join('; ')
+    if (text !== reported && text !== '') context.onDiscovery?.(text)
+    reported = text
+  }
+
+  function logFailure(error: unknown): void {
+    const { message } = error as Error
+    if (closed || message === failure) return
+    failure = message
+    context.log.error({ server: server.name, err: error }, `${server.name}: cannot use the settings in its directory: ${message}`)
   }
 
   // The addresses of the other protocols are read from the directory.
@@ -143,11 +170,12 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
       refreshing = true
       try {
         for (const { source } of [...made.values()]) {
-          const files = await source.files?.()
+          // The poll of the source reads the same files and reports the error.
+          const files = await source.files?.().catch(() => undefined)
           if (files) await complete(files)
         }
-      } catch {
-        // The directory source reads the same files in its poll and reports the error.
+      } catch (error) {
+        logFailure(error)
       } finally {
         refreshing = false
       }

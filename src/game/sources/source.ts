@@ -117,6 +117,8 @@ export interface SourceContext {
   readonly address?: ServerAddress
   /** Names of the settings of the source that were found in the server's directory. */
   readonly discovered?: readonly string[]
+  /** Called with the sources that were found in the server's directory and those that were not, and again when they change. */
+  readonly onDiscovery?: (text: string) => void
   /** Set for a source that is polled only once, by `/probe`. */
   readonly isProbe?: true
   /** Records the duration of each phase of a poll; only used by `/probe`. */
@@ -205,6 +207,8 @@ export interface SourceDescriptor<N extends string = string, S extends object = 
    * @param server the address of the server, configured or discovered
    */
   discover?(files: ServerFiles, given: Partial<S>, server: ServerAddress | undefined): Partial<S> | Promise<Partial<S>>
+  /** Returns why the files do not complete its settings: the property to change, `enable-rcon is not true`. */
+  whyUndiscovered?(properties: Properties): string
   create(settings: S, context: SourceContext): Source
 }
 

@@ -1,5 +1,6 @@
 import type { Uptime } from '../../history/uptime.ts'
 import { cleanText } from '../view/clean-text.ts'
+import { floorPercent } from '../view/format.ts'
 import { judgeTickRate, type Summary, tickText } from './summary.ts'
 import { drawText, fitText, textWidth } from './text.ts'
 
@@ -28,9 +29,6 @@ export function overallUptime({ days }: Uptime): number | undefined {
   return known === 0 ? undefined : days.reduce((sum, day) => sum + (day.up ?? 0) * day.known, 0) / known
 }
 
-/** `99.95%`: rounded down, so that 100% means never down. */
-const percent = (part: number): string => `${Math.floor(part * 10_000) / 100}%`
-
 /** The text of a badge. If the server is not up, its state replaces the value. */
 export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Uptime): BadgeContent {
   const { shortStatus, players, version } = summary
@@ -41,7 +39,7 @@ export function badgeContent(kind: BadgeKind, summary: Summary, uptime: () => Up
     if (part === undefined) return unknown
     return {
       label: 'uptime 90 d',
-      value: percent(part),
+      value: `${floorPercent(part)}%`,
       color: part >= 0.99 ? colors.up : part >= 0.95 ? colors.warning : colors.down,
     }
   }

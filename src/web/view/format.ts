@@ -24,6 +24,12 @@ const units = [
   ['second', 1_000],
 ] as const
 
+/**
+ * 0 to 1 as percent with two digits, rounded down so that 100 means never down. The product is rounded to 8 digits first, because
+ * 0.57 * 10,000 is 5,699.999999999999.
+ */
+export const floorPercent = (part: number): number => Math.floor(Number((part * 10_000).toFixed(8))) / 100
+
 /** @param zone IANA time zone; default the reader's */
 export function createFormat(locale: string | readonly string[], zone?: string): Format {
   const options = { ...(zone !== undefined && { timeZone: zone }) }
@@ -43,7 +49,7 @@ export function createFormat(locale: string | readonly string[], zone?: string):
   return {
     integer: (value) => integer.format(value),
     decimal: (value) => decimal.format(value),
-    percent: (part) => percent.format(Math.floor(part * 10_000) / 10_000),
+    percent: (part) => percent.format(floorPercent(part) / 100),
     time: (at) => time.format(at),
     day: (at) => day.format(at),
     dateTime: (at) => dateTime.format(at),

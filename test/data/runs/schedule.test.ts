@@ -349,6 +349,19 @@ describe('a run', () => {
     expect(await service.runs.start('kcomebacks', 'request')).toEqual({ state: 'started' })
   })
 
+  it('of another version with an unknown outcome is ignored, and the others count', async () => {
+    const [ended, later] = [hour, minute].map((age) => new Date(clock.wall() - age).toISOString())
+    const done = { trigger: 'request', started: ended, ended, duration: 1, outcome: 'done', counts: noCounts, errors: [] }
+    const runs = [
+      { ...done, script: 'kcomebacks' },
+      { ...done, script: 'other', started: later, ended: later, outcome: 'postponed' },
+    ]
+    writeFileSync(join(folder, 'runs.json'), JSON.stringify({ runs, lastSuccess: { kcomebacks: ended }, started: 'none' }))
+    const service = await start({ RUN_PAUSE: '2h' })
+    expect(await service.status()).toMatchObject({ outcome: 'done', last_success: ended })
+    expect(await service.runs.start('kcomebacks', 'request')).toMatchObject({ state: 'too soon', wait: 3600 })
+  })
+
   it('does not reveal a folder of the machine', async () => {
     const { runs, status, messages } = await start({}, async () => {
       throw new Error(`EACCES: permission denied, open '${folder}/kcomebacks.json.new'`)

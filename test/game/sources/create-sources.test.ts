@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../../src/clock.ts'
 import type { GivenSources } from '../../../src/game/server.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
@@ -70,4 +70,53 @@ it('finds the management port that the system has chosen in the log, also after 
   rmSync(join(folder, 'logs/latest.log'))
   log(40_002)
   expect(await management()).toBe('ws://127.0.0.1:40002')
+})
+
+describe('the settings in a directory', () => {
+  function folderWith(...properties: readonly string[]) {
+    const folder = mkdtempSync(join(tmpdir(), 'tickwarden-create-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const write = (...lines: readonly string[]) => writeFileSync(join(folder, 'server.properties'), lines.join('\n'))
+    write(...properties)
+    return { folder, write }
+  }
+
+  it('are reported with the property that is missing for each source, and again when they change', async () => {
+    const { folder, write } = folderWith('server-port=25570', 'enable-rcon=true', 'rcon.password=')
+    const reports: string[] = []
+    set = createSources(
+      { name: 'Server', sources: { directory: { path: folder }, query: { address: { host: 'q.test', port: 1 } } } },
+      { ...context, onDiscovery: (text) => void reports.push(text) },
+    )
+    for (let poll = 0; poll < 3; poll++) await set.refresh?.()
+    expect(reports).toEqual([
+      'found in its directory: Status (127.0.0.1:25570); not found in its directory: RCON (enable-rcon=true but rcon.password is empty), Management protocol (management-server-enabled is not true)',
+    ])
+    write('server-port=25570', 'enable-rcon=true', 'rcon.password=Sekret9', 'management-server-enabled=true')
+    await set.refresh?.()
+    expect(reports.slice(1)).toEqual([
+      'found in its directory: Status (127.0.0.1:25570), RCON (127.0.0.1:25575); not found in its directory: Management protocol (management-server-enabled=true but management-server-secret is empty)',
+    ])
+    write('server-port=25570', 'enable-rcon=TRUE', 'management-server-enabled=true', 'management-server-secret=s')
+    await set.refresh?.()
+    expect(reports[2]).toContain('RCON (enable-rcon is not true), Management protocol (')
+    expect(reports[2]).toContain('(management-server-enabled=true but its port is not in logs/latest.log)')
+  })
+
+  it('that no source can be created with are logged once', async () => {
+    const { folder } = folderWith('server-port=25570', 'enable-rcon=true', 'rcon.password=p')
+    const errors: unknown[] = []
+    set = createSources(
+      { name: 'Server', sources: { directory: { path: folder } } },
+      {
+        ...context,
+        log: { ...silentLog, error: (...line: readonly unknown[]) => void errors.push(line.at(-1)) },
+        connectBackoff() {
+          throw new Error('broken')
+        },
+      },
+    )
+    for (let poll = 0; poll < 3; poll++) await set.refresh?.()
+    expect(errors).toEqual(['Server: cannot use the settings in its directory: broken'])
+  })
 })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { comebacksDatabase } from '../../databases.ts'
 import type { RunContext, RunResult, Script } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
@@ -104,7 +105,9 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
     const entries = [...months].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, list]) => list)
     // If the newest months could not be read, the data must not be dated today.
     const stale = !freshRead && (lost.length > 0 || archive.months.some(({ key }) => key >= fresh))
-    const wall = stale ? (stored.lastUpdate ?? Date.parse(fresh)) : clock.wall()
+    // Changed data needs another date, which clients send as If-Modified-Since: one second later.
+    const kept = stored.lastUpdate && stored.lastUpdate + (isDeepStrictEqual(months, stored.months) ? 0 : 1000)
+    const wall = stale ? (kept ?? Date.parse(fresh)) : clock.wall()
     const written = await writeSnapshot({
       database: comebacksDatabase,
       path,

@@ -1,10 +1,10 @@
 import { isAbsolute, relative } from 'node:path'
-import type { SourceError } from '../../errors.ts'
+import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { decodeProperties, type Properties, parseProperties } from '../../protocol/server-properties.ts'
 import type { ServerFiles } from '../source.ts'
 import { type ChangeReader, parseOnChange } from './changes.ts'
-import { checkFolder, toFolderError } from './folder.ts'
+import { checkFolder, folderName, toFolderError } from './folder.ts'
 import { createLoaderReader, type Loader } from './loader.ts'
 import { createLogFollower, type LogCounts, type LogFacts } from './log-follower.ts'
 import { propertyFields } from './to-fields.ts'
@@ -54,8 +54,9 @@ export function createDirectoryReader(folder: string): DirectoryReader {
   let last: Promise<unknown> = Promise.resolve()
   let closed = false
 
-  /** Runs the work after all work that was enqueued before. */
+  /** Runs the work after all work that was enqueued before. After close(), it would open files again. */
   function enqueue<T>(work: () => Promise<T>): Promise<T> {
+    if (closed) return Promise.reject(new SourceError('aborted', `${folderName(folder)}: the folder is no longer read`))
     const result = last.then(work)
     last = result.catch(() => {})
     return result
@@ -104,8 +105,8 @@ export function createDirectoryReader(folder: string): DirectoryReader {
       }),
     close() {
       if (closed) return
-      closed = true
       void enqueue(() => log.close()).catch(() => {})
+      closed = true
     },
   }
 }

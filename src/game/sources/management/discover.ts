@@ -1,5 +1,5 @@
 import { formatHostPort, type ServerAddress } from '../../protocol/address.ts'
-import { isOn, portIn } from '../../protocol/server-properties.ts'
+import { isOn, type Properties, portIn } from '../../protocol/server-properties.ts'
 import type { ServerFiles } from '../source.ts'
 import { keystoreFingerprint } from './keystore.ts'
 import type { ManagementSettings } from './settings.ts'
@@ -27,6 +27,14 @@ async function findFingerprint({ properties, read }: ServerFiles): Promise<strin
   const path = properties.get('management-server-tls-keystore')
   const keystore = path ? await read(path) : undefined
   return keystore && keystoreFingerprint(keystore, properties.get('management-server-tls-keystore-password'))
+}
+
+export function whyUndiscovered(properties: Properties): string {
+  if (!isOn(properties, 'management-server-enabled')) return 'management-server-enabled is not true'
+  const missing = properties.get('management-server-secret')
+    ? 'its port is not in logs/latest.log'
+    : 'management-server-secret is empty'
+  return `management-server-enabled=true but ${missing}`
 }
 
 /** Discovers the settings of the management protocol in the server's own files. */

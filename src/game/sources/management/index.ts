@@ -1,7 +1,7 @@
 import { baseUrl, existingFile, fingerprint, text } from '../../../config/kinds.ts'
 import { networkHints } from '../hints.ts'
 import type { SourceDescriptor } from '../source.ts'
-import { discoverManagement } from './discover.ts'
+import { discoverManagement, whyUndiscovered } from './discover.ts'
 import { createManagementSource } from './management-source.ts'
 import type { ManagementSettings } from './settings.ts'
 
@@ -74,5 +74,6 @@ export const management: SourceDescriptor<'management', ManagementSettings> = {
   pushes: true,
   editions: ['java'],
   discover: discoverManagement,
+  whyUndiscovered,
   create: createManagementSource,
 }

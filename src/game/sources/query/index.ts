@@ -130,5 +130,6 @@ export const query: SourceDescriptor<'query', QuerySettings> = {
     const port = portIn(properties, 'query.port') ?? portIn(properties, 'server-port') ?? defaultPorts.query
     return { address: { host: server.host, port } }
   },
+  whyUndiscovered: () => 'enable-query is not true',
   create: ({ address }, context) => createQuerySource(address, context),
 }

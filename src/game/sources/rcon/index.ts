@@ -88,5 +88,7 @@ export const rcon: SourceDescriptor<'rcon', RconSettings> = {
       ...(password && { password }),
     }
   },
+  whyUndiscovered: (properties) =>
+    isOn(properties, 'enable-rcon') ? 'enable-rcon=true but rcon.password is empty' : 'enable-rcon is not true',
   create: createRconSource,
 }

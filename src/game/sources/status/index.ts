@@ -2,6 +2,7 @@ import type { AbortSignalLike } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import { hostname, oneOf, serverAddress, textPattern } from '../../../config/kinds.ts'
 import { SourceError } from '../../errors.ts'
+import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import { defaultPorts, formatHostPort, parseHost, type ServerAddress } from '../../protocol/address.ts'
 import type { ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
@@ -10,6 +11,7 @@ import { matchesPattern } from '../../protocol/text-pattern.ts'
 import { networkHints } from '../hints.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'
 import { createBedrockReader } from './bedrock-status.ts'
+import { BedrockSuggestion } from './bedrock-suggestion.ts'
 import { createJavaReader, type StatusReader } from './java-status.ts'
 import { createNetherNetReader } from './nethernet.ts'
 import { withProxyHeader } from './proxy-header.ts'
@@ -38,6 +40,8 @@ class StatusSource implements Source {
   readonly #clock: Clock
   readonly #reader: StatusReader
   readonly #asleepMotd: string | undefined
+  /** Until the server has replied once. */
+  #suggestion: BedrockSuggestion | undefined
 
   constructor(address: ServerAddress, context: SourceContext, { hostname, proxyProtocol, asleepMotd }: StatusOptions) {
     const target = formatHostPort(address)
@@ -56,16 +60,28 @@ class StatusSource implements Source {
             }),
           }
         : createJavaReader(address, context, network, phases, hostname)
+    if (address.edition === 'java' && !context.isProbe && !plain.tcpOnly)
+      this.#suggestion = new BedrockSuggestion(address, context.clock, plain)
   }
 
   async poll(signal: AbortSignalLike): Promise<Reading> {
     signal.throwIfAborted()
-    const fields = await this.#reader.read(signal)
+    const fields = await (this.#suggestion === undefined ? this.#reader.read(signal) : this.#readFirst(this.#suggestion, signal))
     if (this.#asleepMotd === undefined) return { source: 'status', at: this.#clock.now(), fields }
     if (matchesPattern(this.#asleepMotd, fields.motd ?? '')) {
       throw new SourceError('asleep', `${this.target}: a proxy answers for the server, which is stopped`)
     }
     return { source: 'status', at: this.#clock.now(), fields: { ...fields, asleep: false } }
+  }
+
+  async #readFirst(suggestion: BedrockSuggestion, signal: AbortSignalLike): Promise<Partial<Fields>> {
+    try {
+      const fields = await this.#reader.read(signal)
+      this.#suggestion = undefined
+      return fields
+    } catch (error) {
+      throw await suggestion.explain(error, signal)
+    }
   }
 
   close(): void {}

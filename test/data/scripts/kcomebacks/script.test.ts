@@ -355,7 +355,7 @@ describe('the update of the comebacks', () => {
       expect(artists()).toBe(`${old.slice(3).join('')}ABCDEFGH`)
     })
 
-    it('keeps the date of the data if no new month could be read', async () => {
+    it('dates changed data one second later if no new month could be read, for If-Modified-Since', async () => {
       await update()
       const before = lastUpdate()
       for (const name of ['2024/february', '2024/january']) reddit.pages.delete(page(name))
@@ -364,7 +364,9 @@ describe('the update of the comebacks', () => {
       expect(await update({ full: true })).toBe(3)
       expect(artists()).toContain('changed')
       expect(artists()).toMatch(/ABCDEFGH$/)
-      expect(lastUpdate()).toBe(before)
+      expect(Date.parse(lastUpdate())).toBe(Date.parse(before) + 1000)
+      expect(await update({ full: true })).toBe(3)
+      expect(Date.parse(lastUpdate())).toBe(Date.parse(before) + 1000)
       reddit.pages.set(page('2024/january'), tableOf(row('4th', 'E', 'e1'), row('5th', 'F', 'f1')))
       expect(await update()).toBe(3)
       expect(lastUpdate()).toMatch(/^2024-02-21/)

@@ -107,6 +107,19 @@ it('shows a loader as soon as it is updated', async () => {
   expect((await reader.read()).loader).toEqual({ loader: 'Fabric', version: '0.16.10' })
 })
 
+it('opens no file after it was closed', async () => {
+  write('server.properties', 'management-server-port=0')
+  write('logs/latest.log', 'a line\n')
+  const reader = createDirectoryReader(folder)
+  const files = await reader.files()
+  await reader.read()
+  reader.close()
+  vi.mocked(open).mockClear()
+  for (const late of [reader.read(), reader.files(), files?.managementPort(), files?.read('server.properties')])
+    await expect(late).rejects.toMatchObject({ code: 'aborted' })
+  expect(vi.mocked(open)).not.toHaveBeenCalled()
+})
+
 describe('the sources of a server', () => {
   const setOf = () => {
     const context = { clock: manualClock(), log: silentLog, random: () => 0, push() {} }

@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { lockFolder } from '../../src/history/folder-lock.ts'
+import { collectLog } from '../helpers/log-lines.ts'
+import { buildTestApp } from '../helpers/test-app.ts'
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-lock-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+it('is held by one process at a time; the other one logs that', async () => {
+  const folder = newFolder()
+  const log = collectLog()
+  const release = await lockFolder(folder, log)
+  expect(await lockFolder(folder, log)).toBeUndefined()
+  expect(log.lines).toEqual([
+    `warn: ${folder} is used by another process, so this one keeps the history in memory only; set HISTORY_DIR to another folder`,
+  ])
+  await release?.()
+  const again = await lockFolder(folder, log)
+  expect(again).toBeDefined()
+  await again?.()
+  expect(readdirSync(folder)).toEqual([])
+})
+
+it('of a process that was killed is taken over', async () => {
+  const folder = newFolder()
+  mkdirSync(join(folder, '.lock'))
+  const log = collectLog()
+  const release = await lockFolder(folder, log)
+  expect(release).toBeDefined()
+  expect(log.lines).toEqual([])
+  await release?.()
+})
+
+it('keeps a second service on the same folder from writing', async () => {
+  const folder = newFolder()
+  const scripts = { Server: { status: { playersOnline: 3 } } }
+  const first = await buildTestApp({ scripts, env: { HISTORY_DIR: folder } })
+  const second = await buildTestApp({ scripts: { Other: scripts.Server }, env: { HISTORY_DIR: folder } })
+  for (const { clock, app } of [second, first]) {
+    await clock.advance(60_000)
+    await app.close()
+  }
+  // One file per server.
+  expect(readdirSync(folder)).toHaveLength(1)
+})
