@@ -7,6 +7,7 @@ import type { History } from '../history/history.ts'
 import { negotiate } from '../http/accept.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { pathOf } from '../http/problem.ts'
+import { publicUrlOf } from '../http/public-url.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
@@ -52,15 +53,8 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   registerManifest(app, title)
   const format = createFormat(english.language, 'UTC')
 
-  const contextOf = (request: FastifyRequest): ViewContext => ({
-    texts: english,
-    format,
-    now: clock.wall(),
-    // One `../` for each slash after the first, which is also correct for a path with a trailing slash.
-    root: '../'.repeat(pathOf(request.url).split('/').length - 2),
-    title,
-    isDemo,
-  })
+  /** @param root relative path from the page to that of all servers */
+  const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo })
 
   const pageServer = (watcher: Watcher): PageServer =>
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
@@ -90,17 +84,18 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
       return sendPrepared(request, reply, entryPointsOf(request.basePath))
+    // The router ignores a trailing slash, but the links of the page would begin below it.
+    if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const render = async () => renderFleet(await fleetPage(), assets, past, contextOf(request))
+    const render = async () => renderFleet(await fleetPage(), assets, past, contextOf(''))
     return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
   })
 
   app.get('/servers/:name', hidden, async (request, reply) => {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const context = contextOf(request)
+    const context = contextOf(pathOf(request.url).endsWith('/') ? '../../' : '../')
     const watcher = requireWatcher(request)
-    const base = `${request.protocol}://${request.host}${request.basePath}/`
-    const html = await renderServer(details(watcher), base, assets, context)
+    const html = await renderServer(details(watcher), publicUrlOf(request), assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
 

@@ -54,9 +54,14 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Pag
 
 /**
  * The HTML of the page of one server.
- * @param base URL of the service, with a trailing slash
+ * @param base URL of the service, with a trailing slash; without one, scripts of the page add what it is needed for
  */
-export function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): Promise<string> {
+export function renderServer(
+  details: ServerDetails,
+  base: string | undefined,
+  assets: AssetNames,
+  context: ViewContext,
+): Promise<string> {
   const { server } = details
   const totals = totalsOf([server], context)
   const body = bodyOf(
@@ -65,7 +70,7 @@ export function renderServer(details: ServerDetails, base: string, assets: Asset
       h('div', { id: 'head' }, viewServerHead(details, context)),
       h('div', { id: 'charts' }),
       h('div', { id: 'body' }, viewServerBody(details, context)),
-      h('div', { id: 'share' }, viewShare(base, server.name, context)),
+      h('div', { id: 'share' }, base === undefined ? [] : viewShare(base, server.name, context)),
     ],
     context,
   )

@@ -31,7 +31,8 @@ function forward(request: IncomingMessage, response: ServerResponse, { socketPat
   const { 'content-length': length, 'transfer-encoding': coding, expect, ...headers } = request.headers
   // Only the address that this process has determined: the primary process trusts it.
   if (headers['x-forwarded-prefix'] !== undefined) headers['x-forwarded-prefix'] = basePath || '/'
-  const target = { socketPath, method, path: url, signal: primary.unresponsive }
+  const path = request.isAbsoluteForm ? `http://${headers.host}${url}` : url
+  const target = { socketPath, method, path, signal: primary.unresponsive }
   const forwarded = openRequest({ ...target, headers: { ...headers, connection: 'close' } }, (reply) => {
     const { connection, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...kept } = reply.headers
     // Remove headers that this app has already set.
