@@ -1,4 +1,5 @@
 import type { CardHistory, FleetPage } from '../view/types.ts'
+import { toQueries } from './card-queries.ts'
 import { contextNow } from './chrome.ts'
 
 export interface Histories {
@@ -6,14 +7,19 @@ export interface Histories {
   readonly peak: FleetPage['peak']
 }
 
-/** The history of each server for its card; undefined if the service does not send it. */
-export async function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
-  // Encoded twice: a comma within a name must not separate names.
-  const names = servers.map(encodeURIComponent).join(',')
+async function load(query: string): Promise<Histories | undefined> {
   try {
-    const response = await fetch(`${contextNow().root}page/cards?servers=${encodeURIComponent(names)}`)
+    const response = await fetch(`${contextNow().root}page/cards?servers=${query}`)
     return response.ok ? ((await response.json()) as Histories) : undefined
   } catch {
     return undefined
   }
+}
+
+/** The history of each server for its card; undefined if the service does not send it. */
+export async function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
+  const replies = await Promise.all(toQueries(servers).map(load))
+  const loaded = replies.filter((reply) => reply !== undefined)
+  const [first] = loaded
+  return first && { servers: Object.assign({}, ...loaded.map((reply) => reply.servers)), peak: first.peak }
 }
