@@ -183,7 +183,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     isPublic,
     events: pageEvents,
     isDemo,
-    ...(metricsApp === undefined && { metricsPath: '/metrics' }),
+    ...(metricsListen && { metricsListen }),
   })
   registerDataService(app, data)
   const waitingFor = createReadiness({

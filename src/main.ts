@@ -85,7 +85,7 @@ async function runServe(command: Command): Promise<void> {
     if (logger.isLevelEnabled('fatal')) logger.fatal(text)
     else console.error(text)
     process.exitCode = 1
-    // Only if something is left that keeps the process running.
+    // Only if something still keeps the process running.
     setTimeout(() => process.exit(), maxEndMs).unref()
   }
 }

@@ -16,7 +16,7 @@ export function normaliseTarget(request: IncomingMessage): boolean {
   const { url = '' } = request
   if (url.startsWith('/')) return true
   const [, host, path] = /^https?:\/\/([^/?#]+)([^#]*)/i.exec(url) ?? []
-  // `OPTIONS *` asks what the whole server can do.
+  // `OPTIONS *` is about the whole server.
   if (host === undefined || path === undefined) return url === '*' && request.method === 'OPTIONS'
   request.isAbsoluteForm = true
   request.url = path.startsWith('/') ? path : `/${path}`

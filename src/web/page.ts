@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
+import { formatHostPort, type HostPort } from '../game/protocol/address.ts'
 import type { ServerSettings } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
@@ -31,22 +32,22 @@ export interface PageOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly title: string
-  /** False: the page shows no addresses, player names and sources. */
+  /** False: the page shows no addresses, player names and sources, and nothing from /api/v1. */
   readonly isPublic: boolean
   readonly history: History
   /** True if the built-in demo server is watched; the page shows that. */
   readonly isDemo: boolean
   /** See `createPageEvents`. */
   readonly events: EventHub
-  /** Path of the metrics; undefined if another address serves them. */
-  readonly metricsPath?: string
+  /** The address of the metrics, if it is another one. */
+  readonly metricsListen?: HostPort
 }
 
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, events } = options
+  const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen } = options
   const past = createPagePast(fleet, history, clock)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
@@ -54,7 +55,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const format = createFormat(english.language, 'UTC')
 
   /** @param root relative path from the page to that of all servers */
-  const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo })
+  const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic })
 
   const pageServer = (watcher: Watcher): PageServer =>
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
@@ -71,6 +72,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     sessions: isPublic ? past.sessions(watcher.server) : null,
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
     hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
+    metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
   })
 
   function requireWatcher(request: FastifyRequest): Watcher {
@@ -132,11 +134,11 @@ function decode(text: string): string {
   }
 }
 
-const entryPoints = ({ metricsPath }: PageOptions, basePath: string) => ({
+const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   page: `${basePath}/`,
   docs: `${basePath}/docs`,
   openapi: `${basePath}/openapi.json`,
-  metrics: metricsPath === undefined ? null : basePath + metricsPath,
+  metrics: metricsListen === undefined ? `${basePath}/metrics` : null,
   servers: `${basePath}/api/v1/servers`,
   events: `${basePath}/api/v1/events`,
 })

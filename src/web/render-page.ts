@@ -20,7 +20,8 @@ const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly
   viewHeader(context),
   ...viewDemoNotice(context),
   h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
-  h('main', { id: 'main' }, content),
+  // For the scripts of the page.
+  h('main', { id: 'main', 'data-private': context.isPublic === false }, content),
   h('div', { id: 'tip', role: 'tooltip', hidden: true }),
 ]
 
@@ -54,7 +55,7 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Pag
 
 /**
  * The HTML of the page of one server.
- * @param base URL of the service, with a trailing slash; without one, scripts of the page add what it is needed for
+ * @param base URL of the service, with a trailing slash; without one, scripts of the page add the snippets
  */
 export function renderServer(
   details: ServerDetails,
@@ -70,7 +71,7 @@ export function renderServer(
       h('div', { id: 'head' }, viewServerHead(details, context)),
       h('div', { id: 'charts' }),
       h('div', { id: 'body' }, viewServerBody(details, context)),
-      h('div', { id: 'share' }, base === undefined ? [] : viewShare(base, server.name, context)),
+      h('div', { id: 'share' }, base === undefined || context.isPublic === false ? [] : viewShare(base, details, context)),
     ],
     context,
   )

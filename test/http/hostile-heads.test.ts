@@ -18,7 +18,7 @@ const mainRoutes = [
 ]
 
 const long = 8000
-/** Values that are no host, scheme or path, or only look like one. */
+/** Values that are no host, scheme or path, or only seem to be one. */
 const values = [
   ...['', ' ', '\t', ',', 'a,b', 'a, b', 'a b', '[', ']', '[]', '[::1', '::1]', '[::1]:', '[::1]:99999', '::1', '[zz]'],
   ...['user:pass@host', '@', '\\', 'a\\b', '..', '/', '//', '//evil.example', '/..', '/a\\b', '?', '#', '%', '%zz', '%00'],
