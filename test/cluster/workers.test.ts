@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -166,6 +167,20 @@ describe('WORKERS', () => {
       await until(async () => (await statuses(path)) === '200,200')
     expect(service.output().match(/"The primary process does not respond/g)).toHaveLength(2)
     expect(service.output().match(/"The primary process responds again/g)).toHaveLength(2)
+  })
+
+  it('refuse to start scripts for a request line with a whole URL', async () => {
+    const { url } = await startService('workers', undefined, { WORKERS: '2' })
+    const { port } = new URL(url)
+    const statusOf = (path: string) =>
+      new Promise((resolve, reject) => {
+        request({ host: '127.0.0.1', port, path, agent: false }, (reply) => resolve(reply.resume().statusCode))
+          .once('error', reject)
+          .end()
+      })
+    expect(await statusOf('/v1/run')).toBe(200)
+    expect(await statusOf(`${url}/v1/run`)).toBe(403)
+    expect(await statusOf(`${url}/metrics`)).toBe(200)
   })
 
   it('exit with the primary process, and with an error if they cannot listen', async () => {
