@@ -60,8 +60,24 @@ const mainHint = (path: string): string | undefined =>
 const metricsHint = () =>
   `this address (METRICS_LISTEN) serves ${[...exporterPaths, ...healthPaths].join(', ')}; everything else is served on HOST and PORT`
 
-/** The service, ready to listen: every part is created, then its routes are registered. The caller closes `fleet`. */
+/**
+ * The service, ready to listen. The caller closes `fleet`.
+ * @throws anything that a part throws; the parts that have been created are then closed
+ */
 export async function buildApp(options: AppOptions) {
+  let created: Pick<FastifyInstance, 'close'> | undefined
+  try {
+    return await createApp(options, (app) => {
+      created = app
+    })
+  } catch (error) {
+    await created?.close()
+    throw error
+  }
+}
+
+/** Every part is created, then its routes are registered. Parts are closed with the app. */
+async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInstance, 'close'>) => void) {
   const {
     config,
     tokens = createTokens(config),
@@ -83,6 +99,7 @@ export async function buildApp(options: AppOptions) {
     ...(trustProxy.length > 0 && { isTrustedProxy: createProxyCheck(trustProxy) }),
     ...(metricsListen && { hintFor: mainHint }),
   })
+  onCreated(app)
   const metricsApp =
     metricsListen &&
     (createHttpApp({ ...{ logger, corsOrigin, clients, clock }, hintFor: metricsHint }) as unknown as FastifyInstance)
@@ -145,7 +162,7 @@ export async function buildApp(options: AppOptions) {
     isPublic,
     events: pageEvents,
     isDemo,
-    ...(metricsApp === undefined && { metricsPath: '/metrics' }),
+    ...(metricsListen && { metricsListen }),
   })
   registerDataService(app, data)
   const waitingFor = createReadiness({

@@ -16,6 +16,8 @@ import { UsageError } from './usage-error.ts'
 
 /** Exit codes: 0 success, 1 failure, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
 const wrongUsage = 2
+/** Milliseconds in which a process whose start has failed ends by itself. */
+const maxEndMs = 1_000
 
 function withSettings(command: Command): Command {
   command.addOption(new Option('--config <file>', 'settings file (TICKWARDEN_CONFIG)'))
@@ -82,6 +84,8 @@ async function runServe(command: Command): Promise<void> {
     if (logger.isLevelEnabled('fatal')) logger.fatal(text)
     else console.error(text)
     process.exitCode = 1
+    // Only if something still keeps the process running.
+    setTimeout(() => process.exit(), maxEndMs).unref()
   }
 }
 

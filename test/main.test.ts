@@ -196,6 +196,33 @@ describe('tickwarden', () => {
     other.close()
   })
 
+  it.each([
+    [{ WORKERS: '2', TMPDIR: '/nonexistent' }, /The service could not start: ENOENT/],
+    [{ WORKERS: '2', TMPDIR: '/nonexistent', MC_SERVER: '127.0.0.1:1', STATE_URL: 'redis://127.0.0.1:1' }, /ENOENT/],
+    [{ HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine/],
+    [{ METRICS_LISTEN: '192.0.2.1:9150', MC_SERVER: '127.0.0.1:1' }, /Set the host of METRICS_LISTEN/],
+  ])('ends with exit code 1 when the start fails with %j', async (env, message) => {
+    const running = run([], { PORT: '0', ...env })
+    expect(await running.exit).toBe(1)
+    expect(running.output()).toMatch(message)
+  })
+
+  it('lists a wrong range of trusted proxies with the other wrong settings', async () => {
+    const running = run([], { PORT: 'x', TRUST_PROXY: 'loopback, 10/8' })
+    expect(await running.exit).toBe(2)
+    expect(running.output()).toMatch(/2 settings are wrong[\s\S]*PORT[\s\S]*TRUST_PROXY/)
+  })
+
+  it.each(['HISTORY_DIR', 'DATA_DIR'])(
+    'starts with a folder below /proc in %s, and logs that it cannot be used',
+    async (name) => {
+      const running = run([], { PORT: '0', [name]: '/proc/tickwarden/history' })
+      await running.until(/\/proc\/tickwarden\/history[\s\S]*the history is kept in memory only/)
+      running.child.kill('SIGTERM')
+      expect(await running.exit).toBe(0)
+    },
+  )
+
   it('reports which port of the demo server is in use, and how to choose another one', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')

@@ -1,3 +1,4 @@
+import { escapeControls, escapeControlsInLines } from '../../src/escape-controls.ts'
 import { fieldNames } from '../../src/game/fields.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 
@@ -33,7 +34,7 @@ export function createDebugLog(now: () => number, title: string): DebugLog {
         const field = fields[name]
         return field === undefined ? [] : [`  ${name} = ${show(name, field.value)} (${field.source})`]
       })
-      return [
+      const lines = [
         title,
         '',
         'Steps:',
@@ -48,8 +49,9 @@ export function createDebugLog(now: () => number, title: string): DebugLog {
         ...values,
         '',
         'Metrics:',
-        metrics,
-      ].join('\n')
+      ]
+      // Texts of the server must not change how the lines are displayed.
+      return [...lines.map(escapeControls), escapeControlsInLines(metrics)].join('\n')
     },
   }
 }

@@ -1,8 +1,9 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
 import { systemClock } from '../clock.ts'
 import type { Config } from '../config.ts'
+import { createFolder } from '../create-folder.ts'
 import { SourceError, toSourceError } from '../game/errors.ts'
 import { type Network, systemNetwork } from '../game/network.ts'
 import { addressOf, type GivenSources, type ServerSettings } from '../game/server.ts'
@@ -99,7 +100,7 @@ function identifying({ sources }: ServerSettings, players: Identifying['players'
 
 /** @throws UsageError if the folder is not empty */
 async function prepareFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  await createFolder(folder)
   if ((await readdir(folder)).length > 0) throw new UsageError(`${folder} is not empty; choose another folder with --output`)
 }
 

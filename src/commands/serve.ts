@@ -13,9 +13,9 @@ import { waitUpTo } from '../game/watcher/deadline.ts'
 import { limitHeapGrowth } from '../heap.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
-import { createDeferredLog } from './deferred-log.ts'
 import { createFirstPolls } from './first-polls.ts'
 import { listenSettings, withListenError } from './listen.ts'
+import { createDeferredLog, type DeferredLog } from './deferred-log.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {
@@ -30,6 +30,8 @@ export interface Service {
 const demoStays = 'The demo server is watched because no server was configured at the start: restart the service to watch others.'
 /** Maximum time that the start waits for lists of servers, milliseconds. Later ones are added when they arrive. */
 const maxDiscoveryMs = 2_000
+/** Maximum time for closing what was opened before a start failed, milliseconds. */
+const maxCloseMs = 5_000
 
 /** Starts the separate listener of the metrics, if METRICS_LISTEN is set. */
 async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metricsListen }: Config['metrics']): Promise<void> {
@@ -41,19 +43,60 @@ async function listenForMetrics({ metricsApp }: Pick<App, 'metricsApp'>, { metri
   await withListenError(listening, metricsListen, listenSettings.metrics)
 }
 
+/** The order in which parts are closed: replicas take over the servers while replies in progress are finished. */
+const closeOrder = ['discovery', 'replica', 'fleet', 'network', 'app', 'demo'] as const
+/** How to close the parts that have been opened. */
+type Opened = Partial<Record<(typeof closeOrder)[number], () => unknown>>
+
+/** Closes every part, even if closing another one fails. */
+async function closeAll(opened: Opened): Promise<void> {
+  const errors: unknown[] = []
+  for (const name of closeOrder) {
+    try {
+      await opened[name]?.()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
+}
+
 /**
  * Starts the service. If no servers are configured, it starts and watches the demo server.
  * @param load reads the configuration again; default: returns the same
- * @throws ListenError if it cannot listen on an address; everything started is then closed
+ * @throws ListenError if it cannot listen on an address, or anything else; everything started is then closed
  */
 export async function serve(config: Config, logger: FastifyBaseLogger, load = () => config): Promise<Service> {
-  limitHeapGrowth()
+  const opened: Opened = {}
   const deferred = createDeferredLog(logger)
+  try {
+    return await start({ config, logger, load, deferred, opened })
+  } catch (error) {
+    deferred.release()
+    // The error of the start is the one to report.
+    await waitUpTo(closeAll(opened), maxCloseMs, systemClock).catch(() => {})
+    throw error
+  }
+}
+
+interface StartOptions {
+  readonly config: Config
+  readonly logger: FastifyBaseLogger
+  readonly load: () => Config
+  /** Released once the service listens. */
+  readonly deferred: DeferredLog
+  /** Each part is added when it is opened. */
+  readonly opened: Opened
+}
+
+async function start({ config, logger, load, deferred, opened }: StartOptions): Promise<Service> {
+  limitHeapGrowth()
   const tokens = createTokens(config)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
   const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
   const demo = isDemo ? await startDemoServer({}) : undefined
+  opened.demo = () => demo?.close()
   const discovery =
     demo === undefined
       ? createDiscovery({
@@ -64,11 +107,13 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
           log: deferred.log,
         })
       : undefined
+  opened.discovery = () => discovery?.close()
   if (discovery) await waitUpTo(discovery.firstRead, maxDiscoveryMs, clock)
   const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
+  opened.network = () => network.close()
   // Loaded only if it is needed: the client of Redis is large.
   const replica =
     stateUrl &&
@@ -80,6 +125,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
       log: logger,
     })
   const firstPolls = createFirstPolls(logger)
+  opened.replica = () => replica?.close()
   const fleet: Fleet = createFleet({
     ...{ servers, poll: config.poll, clock, log: logger, network, createSources },
     onPollStart: pollDelays.observe,
@@ -87,6 +133,7 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     ...(replica && { share: replica.share }),
   })
   firstPolls.follow(fleet)
+  opened.fleet = () => fleet.close()
   discovery?.onChange(() => {
     const change = fleet.update(discovery.servers())
     const text = describeChange(change)
@@ -97,29 +144,19 @@ export async function serve(config: Config, logger: FastifyBaseLogger, load = ()
     ...(discovery && { discovery }),
     ...(replica && { replica }),
   })
-  const close = async () => {
-    discovery?.close()
-    // First, so that other replicas take over the servers while replies in progress are finished.
-    await replica?.close()
-    fleet.close()
-    network.close()
-    await app.close()
-    await demo?.close()
-  }
+  opened.app = () => app.close()
 
-  try {
-    const { host, port } = config
-    const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
-    const url = await withListenError(listening, { host, port }, listenSettings.service)
-    await listenForMetrics(app, config.metrics)
-    for (const warning of config.warnings) logger.warn(warning)
-    deferred.release()
-    fleet.start()
-    replica?.start(fleet)
-    return { url, close, reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)) }
-  } catch (error) {
-    deferred.release()
-    await close()
-    throw error
+  const { host, port } = config
+  const listening = app.listen({ host, port, listenTextResolver: startLines(servers) })
+  const url = await withListenError(listening, { host, port }, listenSettings.service)
+  await listenForMetrics(app, config.metrics)
+  for (const warning of config.warnings) logger.warn(warning)
+  deferred.release()
+  fleet.start()
+  replica?.start(fleet)
+  return {
+    url,
+    close: () => closeAll(opened),
+    reload: async () => (discovery ? discovery.reload() : logger.info(demoStays)),
   }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Response } from 'undici'
 import writeFileAtomic from 'write-file-atomic'
 import { readFileUpTo } from '../files.ts'
 import { parseJson } from '../game/protocol/json.ts'
+import { createFolder } from '../create-folder.ts'
 import type { Log } from '../log.ts'
 import { version } from '../package.ts'
 import { readBody } from '../read-body.ts'
@@ -55,7 +56,7 @@ export function urlOrigin({
 
   async function saveCopy(text: string, tag: string | undefined): Promise<void> {
     try {
-      await mkdir(cacheDir, { recursive: true, mode: 0o700 })
+      await createFolder(cacheDir, 0o700)
       if (distrusted) await assertOwn(cacheDir)
       await writeFileAtomic(copy, `${JSON.stringify({ etag: tag })}\n${text}`, { mode: 0o600 })
     } catch (error) {

@@ -105,7 +105,14 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
     for (const given of all) report(given, [...given.list.refused, ...refusedOf(given.list)])
     const currentKeys = new Set(all.map(({ provider, list }) => keyOf(provider, list)))
     for (const key of logged.keys()) if (!currentKeys.has(key)) logged.delete(key)
-    for (const listener of listeners) listener()
+    for (const listener of listeners) {
+      try {
+        listener()
+      } catch (error) {
+        // The lists are still read, and the next change may succeed.
+        log.error({ err: error }, 'The change of the watched servers could not be applied completely')
+      }
+    }
   }
 
   const refusedOf = (list: ServerList): readonly string[] => merge().refused.get(list) ?? []

@@ -49,7 +49,7 @@ export function toTarget(text: string, token: string | undefined): Target {
   return { url, authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-/** Sends a request and follows redirects, but not to another origin if the request has credentials. */
+/** Sends a request and follows redirects, but not to another origin, which would then choose the servers that are polled. */
 async function follow({ url, authorization }: Target, { client, headers }: FetchOptions, signal: AbortSignal): Promise<Response> {
   const { fetch, agent } = await client
   let at = url
@@ -70,9 +70,9 @@ async function follow({ url, authorization }: Target, { client, headers }: Fetch
     await response.body?.cancel()
     if (!URL.canParse(location, at)) throw new DiscoveryError('it redirects to an invalid URL')
     const next = new URL(location, at)
-    if (!['http:', 'https:'].includes(next.protocol) || (authorization !== undefined && next.origin !== url.origin))
+    if (next.origin !== url.origin)
       throw new DiscoveryError(
-        `it redirects to ${next.host}, which is not followed, because the password or token would be sent there`,
+        `it redirects to ${next.protocol}//${next.host}, another origin; set the URL there if you trust it`,
       )
     at = next
   }

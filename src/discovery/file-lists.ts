@@ -184,7 +184,8 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
   /** One read at a time, and at most one that waits: files may change faster than thousands of them can be read. */
   function read(again = false): Promise<void> {
     if (waiting === undefined) {
-      const next = { again, done: last.then(start) }
+      // Files are still read after an error of changed().
+      const next = { again, done: last.then(start).catch(() => {}) }
       waiting = next
       last = next.done
     }

@@ -39,7 +39,7 @@ export interface Provider {
 /** Dependencies of a provider. */
 export interface ProviderContext {
   readonly clock: Clock
-  /** To be called when a list has changed, failed or recovered. */
+  /** To be called when a list has changed, failed or recovered. Should not throw; if it does, the lists must still be read. */
   readonly changed: () => void
   /** Path of the config file; absent if there is none. */
   readonly configFile?: string

@@ -1,5 +1,5 @@
-import { access, constants, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { checkWritable, createFolder } from '../create-folder.ts'
 import type { Log } from '../log.ts'
 
 export interface FolderSettings {
@@ -21,8 +21,8 @@ export async function openFolder({ historyDir, dataDir }: FolderSettings, log: L
   }
   const folder = resolve(given)
   try {
-    await mkdir(folder, { recursive: true })
-    await access(folder, constants.W_OK)
+    await createFolder(folder)
+    await checkWritable(folder)
     return folder
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

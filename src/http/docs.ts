@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { version } from '../package.ts'
 import { perBasePath } from './base-path.ts'
+import { htmlHeaders } from './html-headers.ts'
 import { nameSchemas, operationId } from './openapi.ts'
 import { prepareJson, sendPrepared } from './reply.ts'
 
@@ -75,8 +76,9 @@ export async function registerDocs(app: FastifyInstance, { styles, databaseTags 
     theme: { title: 'Tickwarden API', css: [{ filename: 'tickwarden.css', content: styles }] },
     logo: { type: 'image/svg+xml', content: logo, href: '..' },
     uiHooks: {
-      // The copy of the description that the page loads.
       onRequest(request, reply, done) {
+        reply.headers(htmlHeaders)
+        // The copy of the description that the page loads.
         if (request.routeOptions.url === '/docs/json') reply.redirect('/openapi.json')
         else done()
       },

@@ -37,6 +37,8 @@ export function prepare(body: Buffer | string, type: string, headers: Readonly<R
       etag: isCompressible ? `W/${tag}` : tag,
       'cache-control': 'no-cache',
       [noSniff[0]]: noSniff[1],
+      // Pictures are made for pages of other sites, some of which load only what allows it.
+      ...(type.startsWith('image/') && { 'cross-origin-resource-policy': 'cross-origin' }),
       ...headers,
       ...(vary !== '' && { vary }),
     }),

@@ -7,6 +7,7 @@ import { type ConnectionLimitOptions, createConnectionLimit } from './connection
 import { routeOtherMethod } from './other-methods.ts'
 import { createPipelineCheck } from './pipelining.ts'
 import { noSniff, pathOf, problemBody, problemHeaders, problemMessage } from './problem.ts'
+import { normaliseTarget } from './request-target.ts'
 
 /** Time limits of a listener, in milliseconds. */
 export interface TimeLimits {
@@ -63,7 +64,7 @@ export function createServerFactory(
       if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
         requests.set(request.socket, request)
       }
-      const error = hostError(request)
+      const error = requestError(request)
       const basePath = basePathOf(request, basePaths)
       if (basePath !== '' && error === undefined && redirectToBase(request, response, basePath)) return
       if (basePath !== '') removeBasePath(request, basePath)
@@ -120,8 +121,14 @@ export function createServerFactory(
 /** Characters of a host name, an address and a port (RFC 3986, section 3.2.2). */
 const validHost = /^[\w.~!$&'()*+,;=%:[\]-]*$/
 
-/** RFC 9112, section 3.2: an HTTP/1.1 request must have exactly one Host header, with a valid value. */
-function hostError({ headers: { host = '' }, httpVersion, rawHeaders }: IncomingMessage): RequestError | undefined {
+/**
+ * RFC 9112, section 3.2: the target of a request has a path, and an HTTP/1.1 request must have exactly one Host header, with a valid
+ * value.
+ */
+function requestError(request: IncomingMessage): RequestError | undefined {
+  const hasPath = normaliseTarget(request)
+  const { headers, httpVersion, rawHeaders } = request
+  const { host = '' } = headers
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -129,6 +136,7 @@ function hostError({ headers: { host = '' }, httpVersion, rawHeaders }: Incoming
   }
   const malformed = (reason: string) =>
     new RequestError(400, 'MALFORMED_REQUEST', `The request is not valid HTTP/1.1: ${reason}.`)
+  if (!hasPath) return malformed('its target is not a path')
   if (count > 1) return malformed(`it has ${count} Host headers; one is needed`)
   if (count === 0 && httpVersion !== '1.0') return malformed('it has no Host header; one is needed')
   return validHost.test(host) ? undefined : malformed('its Host header is not a host name or address')

@@ -1,5 +1,4 @@
 import { BlockList, isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
 
 /** The names of address ranges that Express and Fastify also accept. */
 const ranges: Readonly<Record<string, readonly string[]>> = {
@@ -10,12 +9,9 @@ const ranges: Readonly<Record<string, readonly string[]>> = {
 
 export const rangeNames: readonly string[] = Object.keys(ranges)
 
-/** True for an IP address, a CIDR range or the name of a range. */
-export const isProxyRange = (text: string): boolean => Object.hasOwn(ranges, text) || isIP(text) > 0 || ipaddr.isValidCIDR(text)
-
 /**
  * Decides which peers are trusted proxies.
- * @param trusted what isProxyRange() accepts
+ * @param trusted names of ranges, IP addresses and CIDR ranges
  * @returns a function of the address of a peer; undefined if the connection has been closed
  */
 export function createProxyCheck(trusted: readonly string[]): (address: string | undefined) => boolean {

@@ -1,3 +1,4 @@
+import { htmlHeaders } from '../http/html-headers.ts'
 import { createPauses } from '../pauses.ts'
 import type { AssetNames } from './assets.ts'
 import type { ViewContext } from './view/context.ts'
@@ -56,10 +57,10 @@ export async function renderDocument(
   return `${html}${script}</body></html>`
 }
 
-/** The page may load only resources of the service itself. */
+/** The page may load only resources of the service itself, and only its own site may show it in a frame. */
 export const securityHeaders = {
+  ...htmlHeaders,
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'same-origin',
 } as const

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
+import { formatHostPort, type HostPort } from '../game/protocol/address.ts'
 import type { ServerSettings } from '../game/server.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
@@ -8,6 +9,7 @@ import { negotiate } from '../http/accept.ts'
 import { perBasePath } from '../http/base-path.ts'
 import { pathOf } from '../http/problem.ts'
 import { jsonType, prepareJson, sendPrepared } from '../http/reply.ts'
+import { publicUrlOf } from '../http/public-url.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
@@ -30,37 +32,30 @@ export interface PageOptions {
   readonly fleet: Fleet
   readonly clock: Clock
   readonly title: string
-  /** False: the page shows no addresses, player names and sources. */
+  /** False: the page shows no addresses, player names and sources, and nothing from /api/v1. */
   readonly isPublic: boolean
   readonly history: History
   /** True if the built-in demo server is watched; the page shows that. */
   readonly isDemo: boolean
   /** See `createPageEvents`. */
   readonly events: EventHub
-  /** Path of the metrics; undefined if another address serves them. */
-  readonly metricsPath?: string
+  /** The address of the metrics, if it is another one. */
+  readonly metricsListen?: HostPort
 }
 
 const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as const
 
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
-  const { fleet, clock, title, history, isPublic, isDemo, events } = options
+  const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen } = options
   const past = createPagePast(fleet, history, clock)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
   registerManifest(app, title)
   const format = createFormat(english.language, 'UTC')
 
-  const contextOf = (request: FastifyRequest): ViewContext => ({
-    texts: english,
-    format,
-    now: clock.wall(),
-    // One `../` for each slash after the first, which is also correct for a path with a trailing slash.
-    root: '../'.repeat(pathOf(request.url).split('/').length - 2),
-    title,
-    isDemo,
-  })
+  /** @param root relative path from the page to that of all servers */
+  const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic })
 
   const pageServer = (watcher: Watcher): PageServer =>
     toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
@@ -77,6 +72,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     sessions: isPublic ? past.sessions(watcher.server) : null,
     sources: isPublic ? sourceRows(watcher.snapshot()) : null,
     hints: isPublic ? sourceHints(watcher.snapshot(), settingsOf(fleet, watcher)) : null,
+    metricsListen: isPublic && metricsListen !== undefined ? formatHostPort(metricsListen) : null,
   })
 
   function requireWatcher(request: FastifyRequest): Watcher {
@@ -90,17 +86,18 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   app.get('/', hidden, async (request, reply) => {
     if (negotiate(request.headers.accept, ['text/html', 'application/json']) === 'application/json')
       return sendPrepared(request, reply, entryPointsOf(request.basePath))
+    // The router ignores a trailing slash, but the links of the page would begin below it.
+    if (pathOf(request.url) !== '/') return reply.redirect('/', 308)
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const render = async () => renderFleet(await fleetPage(), assets, past, contextOf(request))
+    const render = async () => renderFleet(await fleetPage(), assets, past, contextOf(''))
     return sendHtml(reply, await cache.get(fleet.servers, coding, render), coding)
   })
 
   app.get('/servers/:name', hidden, async (request, reply) => {
     const coding = acceptsEncoding(request.headers['accept-encoding'])
-    const context = contextOf(request)
+    const context = contextOf(pathOf(request.url).endsWith('/') ? '../../' : '../')
     const watcher = requireWatcher(request)
-    const base = `${request.protocol}://${request.host}${request.basePath}/`
-    const html = await renderServer(details(watcher), base, assets, context)
+    const html = await renderServer(details(watcher), publicUrlOf(request), assets, context)
     return sendHtml(reply, await compress(html, coding), coding)
   })
 
@@ -147,11 +144,11 @@ function decode(text: string): string {
   }
 }
 
-const entryPoints = ({ metricsPath }: PageOptions, basePath: string) => ({
+const entryPoints = ({ metricsListen }: PageOptions, basePath: string) => ({
   page: `${basePath}/`,
   docs: `${basePath}/docs`,
   openapi: `${basePath}/openapi.json`,
-  metrics: metricsPath === undefined ? null : basePath + metricsPath,
+  metrics: metricsListen === undefined ? `${basePath}/metrics` : null,
   servers: `${basePath}/api/v1/servers`,
   events: `${basePath}/api/v1/events`,
 })

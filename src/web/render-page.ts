@@ -20,7 +20,8 @@ const bodyOf = (content: readonly ViewElement[], context: ViewContext): readonly
   viewHeader(context),
   ...viewDemoNotice(context),
   h('div', { id: 'stale', class: 'stale', role: 'alert', hidden: true }),
-  h('main', { id: 'main' }, content),
+  // For the scripts of the page.
+  h('main', { id: 'main', 'data-private': context.isPublic === false }, content),
   h('div', { id: 'tip', role: 'tooltip', hidden: true }),
 ]
 
@@ -58,9 +59,14 @@ export async function renderFleet(page: FleetPage, assets: AssetNames, past: Pag
 
 /**
  * The HTML of the page of one server.
- * @param base URL of the service, with a trailing slash
+ * @param base URL of the service, with a trailing slash; without one, scripts of the page add the snippets
  */
-export function renderServer(details: ServerDetails, base: string, assets: AssetNames, context: ViewContext): Promise<string> {
+export function renderServer(
+  details: ServerDetails,
+  base: string | undefined,
+  assets: AssetNames,
+  context: ViewContext,
+): Promise<string> {
   const { server } = details
   const totals = totalsOf([server], context)
   const body = bodyOf(
@@ -69,7 +75,7 @@ export function renderServer(details: ServerDetails, base: string, assets: Asset
       h('div', { id: 'head' }, viewServerHead(details, context)),
       h('div', { id: 'charts' }),
       h('div', { id: 'body' }, viewServerBody(details, context)),
-      h('div', { id: 'share' }, viewShare(base, server.name, context)),
+      h('div', { id: 'share' }, base === undefined || context.isPublic === false ? [] : viewShare(base, details, context)),
     ],
     context,
   )

@@ -462,9 +462,23 @@ describe('the protection of the script-run routes', () => {
     ['a page of the same site', { 'sec-fetch-site': 'same-site' }],
     ['a proxy', { 'x-forwarded-for': '192.0.2.1' }],
     ['another proxy', { forwarded: 'for=192.0.2.1' }],
+    ...[
+      ...['via', 'x-real-ip', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-prefix', 'cdn-loop'],
+      ...['x-forwarded-server', 'cf-connecting-ip', 'cf-ray', 'true-client-ip', 'x-client-ip', 'fastly-client-ip', 'client-ip'],
+    ].map((name): [string, Record<string, string>] => [`the header ${name}`, { [name]: '127.0.0.1' }]),
   ])('refuses %s without a token', async (_what, headers) => {
     const { raw, port } = await start()
     for (const path of paths) expect(await raw('GET', path, { host: `127.0.0.1:${port}`, ...headers })).toBe(403)
+    expect(reddit.requested).toEqual([])
+  })
+
+  it('refuses a request line with a whole URL without a token', async () => {
+    const { raw, port } = await start()
+    const host = `127.0.0.1:${port}`
+    for (const path of paths) {
+      expect(await raw('GET', `http://${host}${path}`, { host })).toBe(403)
+      expect(await raw('GET', `http://evil.example.org${path}`, { host })).toBe(403)
+    }
     expect(reddit.requested).toEqual([])
   })
 

@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Service, serve } from '../../src/commands/serve.ts'
 import { ConfigError, loadConfig } from '../../src/config.ts'
+import { createProxyCheck } from '../../src/http/trusted-proxies.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 
@@ -244,9 +245,20 @@ describe.skipIf(!hasTool('nginx'))('X-Forwarded-Prefix of nginx', () => {
   })
 })
 
-it.each(['local', 'true', '10.0.0.0/33', 'example.org', '1.2.3'])('TRUST_PROXY %j is refused', (given) => {
-  expect(() => loadConfig({ env: { TRUST_PROXY: given } })).toThrow(ConfigError)
-})
+it.each(['local', 'true', '10.0.0.0/33', 'example.org', '1.2.3', '10/8', '0x7f.1/8', '01.2.3.4/8', 'toString', '10.0.0.0/8/8'])(
+  'TRUST_PROXY %j is refused',
+  (given) => {
+    expect(() => loadConfig({ env: { TRUST_PROXY: given } })).toThrow(ConfigError)
+    if (given.includes('/')) expect(() => loadConfig({ env: { PROBE_ALLOW: given } })).toThrow(ConfigError)
+  },
+)
+
+it.each(['loopback, 10.0.0.0/08', 'fe80::1%eth0/64, fe80::1%1', '::ffff:1.2.3.4/120, ::/0', '::1.2.3.4'])(
+  'TRUST_PROXY %j is accepted',
+  (given) => {
+    expect(() => createProxyCheck(loadConfig({ env: { TRUST_PROXY: given } }).http.trustProxy)('127.0.0.1')).not.toThrow()
+  },
+)
 
 it.each(['mc', '/a b', '/mc//x', '/../mc', '//evil.example.org'])('BASE_PATH %j is refused', (given) => {
   expect(() => loadConfig({ env: { BASE_PATH: given } })).toThrow(ConfigError)

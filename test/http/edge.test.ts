@@ -136,6 +136,33 @@ it.each(paths)('%s sends nosniff, and lets pages of other origins read only the 
   expect(headers['access-control-allow-origin']).toBe(open ? '*' : undefined)
 })
 
+const pages = ['/', '/servers/Server', '/docs', '/docs/', '/docs/static/index.html']
+
+it.each([...pages, ...paths])('%s can be framed by its own site only if it is a page', async (path) => {
+  const { url } = await buildTestApp({ scripts })
+  for (const method of ['GET', 'HEAD', 'POST']) {
+    const { headers } = await fetch(url + path, { method, headers: { accept: 'text/html' } })
+    const isPage = headers.get('content-type')?.startsWith('text/html') === true
+    if (method === 'GET' && pages.includes(path)) expect(isPage).toBe(true)
+    if (!isPage) continue
+    expect(headers.get('content-security-policy')).toMatch(/frame-ancestors 'self'/)
+    expect(headers.get('permissions-policy')).toMatch(/camera=\(\)/)
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+    expect(headers.get('referrer-policy')).toBe('same-origin')
+  }
+})
+
+it.each(['banner.png', 'badge.svg', 'chart.png', 'players/069a79f444e94726a5befca90e38aaf5/head.png', 'favicon'])(
+  'pages of all other sites may show %s',
+  async (path) => {
+    const { get: fetchFrom } = await buildTestApp({ scripts })
+    for (const place of ['/api/v1', '/api/v1/servers/Server']) {
+      const { status, headers } = await fetchFrom(`${place}/${path}`, { accept: 'image/*' })
+      expect([status, headers.get('cross-origin-resource-policy')]).toEqual([200, 'cross-origin'])
+    }
+  },
+)
+
 it.each(['/api/v1/getall', '/v1/ping', '/v1/kcomebacks/last_update', '/metrics', '/sd', '/v1/debug/headers'])(
   '%s refuses a query that cannot be decoded',
   async (path) => {

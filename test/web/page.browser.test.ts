@@ -174,6 +174,23 @@ describe.skipIf(!hasTool('chromium'))('the status page in a browser', () => {
     expect(problems).toEqual([])
   })
 
+  it('requests nothing that a proxy should block with PAGE_PUBLIC=false', async () => {
+    const script = { status: { motd: 'first', playersOnline: 1, playersMax: 20 } }
+    const { url } = await buildTestApp({ scripts: { survival: script }, env: { PAGE_PUBLIC: 'false' } })
+    for (const path of ['/', '/servers/survival']) {
+      const { page, problems } = await openPage(browser)
+      const requested: string[] = []
+      page.on('request', (request) => requested.push(new URL(request.url()).pathname))
+      await page.goto(url + path)
+      await page.locator('#connection[data-state=live]').waitFor()
+      await page.locator('.icon.letter').first().waitFor()
+      expect(await page.locator('img, canvas, .plot, .snippet').count()).toBe(0)
+      expect(requested).toContain('/page/events')
+      expect(requested.filter((path) => path.includes('/api/'))).toEqual([])
+      expect(problems).toEqual([])
+    }
+  })
+
   it('does not replace a change by a reply that was requested before it', async () => {
     const service = await buildTestApp({ scripts: { a: { status: { motd: 'first' } } } })
     const { page, problems } = await openPage(browser)

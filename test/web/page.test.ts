@@ -56,6 +56,26 @@ describe('/', () => {
     expect((await get('/', { accept: 'text/html', 'if-none-match': etag })).status).toBe(200)
   })
 
+  it.each([
+    ['192.0.2.1:9999', '192.0.2.1:9999'],
+    ['[2001:db8::1]:9999', '[2001:db8::1]:9999'],
+    ['0.0.0.0:9999', 'status.example.org:9999'],
+    ['[::]:9999', 'status.example.org:9999'],
+  ])('shows how to scrape the metrics on METRICS_LISTEN=%s', async (METRICS_LISTEN, target) => {
+    const scripts = { Server: exampleServer }
+    const forwarded = { 'x-forwarded-host': 'status.example.org', 'x-forwarded-proto': 'https', 'x-forwarded-prefix': '/mc' }
+    const page = async (env: Record<string, string>) =>
+      text((await buildTestApp({ scripts, env: { TRUST_PROXY: 'loopback', ...env } })).get('/servers/Server', forwarded))
+    const snippet = (html: string) => /- job_name[^<]*/.exec(html)?.[0].replaceAll('&quot;', '"').split(/\n +/)
+    expect(snippet(await page({ METRICS_LISTEN }))).toEqual([
+      ...['- job_name: tickwarden', 'scheme: http', 'metrics_path: /metrics', 'static_configs:', `- targets: ["${target}"]`],
+    ])
+    expect(snippet(await page({}))?.slice(1)).toEqual([
+      ...['scheme: https', 'metrics_path: /mc/metrics', 'static_configs:', '- targets: ["status.example.org"]'],
+    ])
+    expect(await page({ METRICS_LISTEN, PAGE_PUBLIC: 'false' })).not.toContain('9999')
+  })
+
   it('does not link the metrics if another address serves them', async () => {
     const { get } = await buildTestApp({ scripts: { Server: exampleServer }, env: { METRICS_LISTEN: '127.0.0.1:9999' } })
     expect(await (await get('/', { accept: 'application/json' })).json()).toMatchObject({ metrics: null })
@@ -175,10 +195,10 @@ describe('PAGE_PUBLIC=false', () => {
       stream,
     ]
     expect(stream).toContain('"online":1')
-    for (const body of bodies) expect(body).not.toMatch(/Secretive|29a8c5e0|survival\.test|MC_RCON|timeout/)
+    for (const body of bodies) expect(body).not.toMatch(/Secretive|29a8c5e0|survival\.test|MC_RCON|timeout|api\/v1|Prometheus/)
     expect(app.hasRoute({ method: 'GET', url: '/page/events' })).toBe(true)
     const open = await buildTestApp({ scripts })
-    expect(await text(open.get('/servers/survival', browser))).toMatch(/Secretive.*survival\.test/s)
+    expect(await text(open.get('/servers/survival', browser))).toMatch(/api\/v1.*Secretive.*survival\.test.*Prometheus/s)
   })
 })
 

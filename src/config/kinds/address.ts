@@ -12,7 +12,7 @@ import {
   toAsciiName,
 } from '../../game/protocol/address.ts'
 import type { ProxyAddress, ProxyCredentials } from '../../game/proxy.ts'
-import { isProxyRange, rangeNames } from '../../http/trusted-proxies.ts'
+import { rangeNames } from '../../http/trusted-proxies.ts'
 import type { Kind } from './kind.ts'
 
 export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
@@ -82,13 +82,17 @@ export const proxyCredentials: Kind<ProxyCredentials> = {
   },
 }
 
+/** An IP address or a CIDR range. The library also accepts `10/8`, which it reads as 0.0.0.10/8. */
+const isAddressRange = (text: string): boolean =>
+  isIP(text) > 0 || (ipaddr.isValidCIDR(text) && isIP(text.split('/')[0] ?? '') > 0)
+
 /** An entry of an allow list: a host name, a pattern with `*`, an IP address or a CIDR range. */
 export const hostPattern: Kind<string> = {
   example: '*.example.org',
   expected: 'a host name or pattern such as *.example.org, an IP address, or a range such as 10.0.0.0/8',
   parse(given) {
     const text = toAsciiName(given.trim())
-    return ipaddr.isValidCIDR(text) || isIP(text) > 0 || /^[a-z0-9*._-]+$/i.test(text) ? text : undefined
+    return isAddressRange(text) || /^[a-z0-9*._-]+$/i.test(text) ? text : undefined
   },
 }
 
@@ -96,5 +100,5 @@ export const hostPattern: Kind<string> = {
 export const proxyRange: Kind<string> = {
   example: 'loopback',
   expected: `one of ${rangeNames.join(', ')}, an IP address, or a range such as 10.0.0.0/8`,
-  parse: (given) => (isProxyRange(given) ? given : undefined),
+  parse: (given) => (rangeNames.includes(given) || isAddressRange(given) ? given : undefined),
 }

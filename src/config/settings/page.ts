@@ -14,7 +14,7 @@ export const page = {
     file: 'page.public',
     kind: oneOf('true', 'false'),
     default: 'true',
-    meaning: 'false: the status page hides addresses, player names and sources',
+    meaning: 'false: the status page hides addresses, player names, icons and sources, which /api/v1 still serves',
   }),
 } as const
 

@@ -1,6 +1,5 @@
-import { access, constants, mkdir, mkdtemp, rmdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { settings } from '../../config/settings.ts'
+import { checkWritable, createFolder, exists } from '../../create-folder.ts'
 
 /** DATA_DIR cannot be used. The message contains the path: it is for the log and the terminal. */
 export class DataDirError extends Error {
@@ -15,32 +14,6 @@ export class DataDirError extends Error {
     super(`${env} is "${dataDir}", which ${rest}`, { cause })
     this.publicMessage = `${env} ${rest}`
   }
-}
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
-  )
-
-/** Creates a folder and its parents one by one: Node's recursive mkdir never returns below /proc. */
-async function createFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
-    const parent = dirname(path)
-    if (code !== 'ENOENT' || (await exists(parent))) throw error
-    await createFolder(parent)
-    await mkdir(path)
-  }
-}
-
-/** Creates a temporary folder to be sure: on /proc and /sys, access() reports that root may write, but writing fails. */
-async function checkWritable(path: string): Promise<void> {
-  await access(path, constants.W_OK)
-  await rmdir(await mkdtemp(join(path, '.probe-')))
 }
 
 /**

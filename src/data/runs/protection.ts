@@ -9,24 +9,17 @@ import { createBearerCheck } from '../../http/bearer.ts'
 const isLoopback = (host: string): boolean =>
   /^localhost\.?$/i.test(host) || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')
 
-/** Headers that proxies add: the request may come from any machine. */
-const proxyHeaders = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-prefix',
-  'x-forwarded-proto',
-  'x-real-ip',
-] as const
+/** Headers that proxies and content delivery networks add: the request may come from any machine. */
+const proxyHeader = /^(x-)?forwarded|^x-original-|^(via|cdn-loop)$|^cf-|-(client)?ip$/
 
 /** Why a request is not a plain local one; undefined if it is. */
-function foreignPart({ headers }: FastifyRequest): string | undefined {
+function foreignPart({ headers, raw }: FastifyRequest): string | undefined {
   const { host = '', origin, 'sec-fetch-site': fetchSite } = headers
   // Browsers send Punycode.
   const name = /[^\x21-\x7e]/.test(host) ? undefined : parseHostPort(host, 80)?.host
   if (name === undefined || !isLoopback(name)) return 'its Host header is not a loopback name or address'
-  const proxy = proxyHeaders.find((header) => headers[header] !== undefined)
+  if (raw.isAbsoluteForm) return 'its request line has a whole URL, as if it were sent to a proxy'
+  const proxy = Object.keys(headers).find((header) => proxyHeader.test(header))
   if (proxy !== undefined) return `it came through a proxy (header ${proxy})`
   if (origin !== undefined && !(URL.canParse(origin) && new URL(origin).host === host.toLowerCase()))
     return 'its Origin header names another site'

@@ -65,16 +65,17 @@ export const httpSd = defineProvider({
           current = { name, place, ...(await read(parseList(body))), readAt: clock.wall() }
         } catch (error) {
           if (closing.signal.aborted) return
-          if (!(error instanceof DiscoveryError)) throw error
-          current = { ...before, error: error.message }
+          const { name, message } = error as Error
+          // Other messages may contain secrets.
+          current = { ...before, error: error instanceof DiscoveryError ? message : `it cannot be read (${name})` }
         }
-        changed()
         cancel = clock.after(current.error === undefined ? interval : Math.min(interval, retryMs), () => void reload())
+        changed()
       }
 
-      /** One request at a time. */
+      /** One request at a time, also after an error of changed(). */
       function reload(): Promise<void> {
-        last = last.then(readOnce)
+        last = last.then(readOnce).catch(() => {})
         return last
       }
       return { list: () => current, firstRead: reload(), reload, close: () => cancel() }

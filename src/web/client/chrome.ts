@@ -15,8 +15,9 @@ const root =
     ?.getAttribute('href')
     ?.replace(/page\/icon.*$/, '') ?? ''
 const title = document.querySelector('.brand span')?.textContent ?? ''
+const isPublic = document.querySelector('#main')?.hasAttribute('data-private') === false
 
-export const contextNow = (): ViewContext => ({ texts: english, format, now: Date.now(), root, title })
+export const contextNow = (): ViewContext => ({ texts: english, format, now: Date.now(), root, title, isPublic })
 
 /** URL of the service, with a trailing slash. */
 export const baseUrl = (): string => new URL(root || './', location.href).href

@@ -1,5 +1,6 @@
 import type { CardHistory, FleetPage } from '../view/types.ts'
 import { loadJson } from './load.ts'
+import { toQueries } from './card-queries.ts'
 
 export interface Histories {
   readonly servers: Readonly<Record<string, CardHistory>>
@@ -7,8 +8,9 @@ export interface Histories {
 }
 
 /** The history of each server for its card; undefined if the service does not send it. */
-export function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
-  // Encoded twice: a comma within a name must not separate names.
-  const names = servers.map(encodeURIComponent).join(',')
-  return loadJson(`page/cards?servers=${encodeURIComponent(names)}`)
+export async function loadHistories(servers: readonly string[]): Promise<Histories | undefined> {
+  const replies = await Promise.all(toQueries(servers).map((query) => loadJson<Histories>(`page/cards?servers=${query}`)))
+  const loaded = replies.filter((reply) => reply !== undefined)
+  const [first] = loaded
+  return first && { servers: Object.assign({}, ...loaded.map((reply) => reply.servers)), peak: first.peak }
 }

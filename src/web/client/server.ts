@@ -76,11 +76,13 @@ function start(first: ServerDetails, at: number): void {
     }
   }
 
-  required('share').replaceChildren()
-  createSlot(required('share'))(viewShare(baseUrl(), name, contextNow()))
-  setUpCopying()
+  if (contextNow().isPublic) {
+    required('share').replaceChildren()
+    createSlot(required('share'))(viewShare(baseUrl(), first, contextNow()))
+    setUpCopying()
+    createCharts(required('charts'), name, firstRange(first))
+  }
   draw()
-  createCharts(required('charts'), name, firstRange(first))
   reloadIn(reloadAfter)
   followEvents({
     url: `${contextNow().root}page/events?servers=${encodeURIComponent(name)}`,

@@ -13,8 +13,8 @@ export const viewBadge = ({ name }: Health, { texts }: ViewContext): ViewElement
   h('span', { class: `badge ${name}` }, h('span', { class: 'mark', 'aria-hidden': 'true' }), texts.states[name])
 
 /** The picture is only requested if there is one: browsers report a failed request as an error. */
-export function viewIcon({ name, state }: PageServer, { root }: ViewContext, size = 44): ViewElement {
-  if (state.up === true)
+export function viewIcon({ name, state }: PageServer, { root, isPublic = true }: ViewContext, size = 44): ViewElement {
+  if (state.up === true && isPublic)
     return h('img', { class: 'icon', src: `${apiPath(root, name)}/favicon?size=64`, width: size, height: size, alt: '' })
   const letter = [...cleanName(name)][0]?.toUpperCase() ?? ''
   return h('span', { class: 'icon letter', 'aria-hidden': 'true' }, letter)

@@ -12,6 +12,8 @@ export interface ViewContext {
   readonly title: string
   /** True if the data are of the built-in demo server. */
   readonly isDemo?: boolean
+  /** False: without icons, charts and everything else that is only available under /api/v1. Default: true. */
+  readonly isPublic?: boolean
 }
 
 export const serverPath = (root: string, name: string): string => `${root}servers/${encodeURIComponent(name)}`

@@ -140,13 +140,13 @@ export function viewServerBody(details: ServerDetails, context: ViewContext): Vi
 }
 
 /** @param base URL of the service, with a trailing slash */
-export function viewShare(base: string, name: string, { texts }: ViewContext): ViewElement {
+export function viewShare(base: string, details: ServerDetails, { texts }: ViewContext): ViewElement {
   const { server } = texts
   return h(
     'section',
     { class: 'panel share' },
     h('h2', {}, server.share),
-    snippetsOf(base, name).map(([kind, text]) =>
+    snippetsOf(base, details.server.name, details.metricsListen).map(([kind, text]) =>
       h(
         'div',
         { class: 'snippet' },

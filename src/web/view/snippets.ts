@@ -13,27 +13,40 @@ const attribute = (text: string): string => text.replace(/[&<>"]/g, (character) 
 const segment = (name: string): string =>
   encodeURIComponent(name).replace(/[()]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)
 
+/** Addresses on which a service listens for all addresses of its machine. */
+const anyAddress = /^(0\.0\.0\.0|\[::\])(?=:\d+$)/
+
+/**
+ * The scrape configuration of Prometheus.
+ * @param listen `host:port` if the metrics have a separate address, which is without TLS and path prefix
+ */
+function prometheusOf({ protocol, host, hostname, pathname }: URL, listen: string | null): string {
+  const target = listen === null ? host : listen.replace(anyAddress, hostname)
+  return [
+    '- job_name: tickwarden',
+    `  scheme: ${listen === null ? protocol.replace(':', '') : 'http'}`,
+    `  metrics_path: ${listen === null ? pathname : '/'}metrics`,
+    '  static_configs:',
+    `    - targets: [${quote(target)}]`,
+  ].join('\n')
+}
+
 /**
  * Snippets to copy, to show a server elsewhere.
  * @param base URL of the service, with a trailing slash
+ * @param metricsListen `host:port` if the metrics have a separate address
  */
-export function snippetsOf(base: string, name: string): readonly (readonly [SnippetName, string])[] {
+export function snippetsOf(
+  base: string,
+  name: string,
+  metricsListen: string | null = null,
+): readonly (readonly [SnippetName, string])[] {
   const api = `${base}api/v1/servers/${segment(name)}`
   const page = `${base}servers/${segment(name)}`
-  const { protocol, host, pathname } = new URL(base)
   const label = cleanName(name)
   const markdown = label.replace(/[\\[\]<>*_`]/g, '\\$&')
   return [
-    [
-      'prometheus',
-      [
-        '- job_name: tickwarden',
-        `  scheme: ${protocol.replace(':', '')}`,
-        `  metrics_path: ${pathname}metrics`,
-        '  static_configs:',
-        `    - targets: [${quote(host)}]`,
-      ].join('\n'),
-    ],
+    ['prometheus', prometheusOf(new URL(base), metricsListen)],
     ['grafana', `/d/tickwarden-server/?var-server=${encodeURIComponent(name)}`],
     ['banner', `<a href="${page}"><img src="${api}/banner.png" alt="${attribute(label)}"></a>`],
     ['badge', `[![${markdown}](${api}/badge.svg)](${page})`],

@@ -104,6 +104,8 @@ export interface ServerDetails {
   readonly sources: readonly SourceRow[] | null
   /** For each unknown value, what would provide it; null if the page hides sources. */
   readonly hints: readonly SourceHint[] | null
+  /** `host:port` if the metrics have a separate address; null if they do not, or the page hides addresses. */
+  readonly metricsListen: string | null
 }
 
 export interface ServerPage {

@@ -89,14 +89,21 @@ it('sends the token to the origin of the URL only, regardless of redirects', asy
   expect(other.requests).toEqual([])
   expect((await service.lists())[2]).toMatchObject({
     servers: null,
-    problems: [`it redirects to ${other.host}, which is not followed, because the password or token would be sent there`],
+    problems: [`it redirects to http://${other.host}, another origin; set the URL there if you trust it`],
   })
 })
 
-it('follows a redirect to another host if the request has no credentials', async () => {
+it('follows no redirect to another origin, with or without credentials', async () => {
   const other = await listen((_request, response) => void response.writeHead(200, json).end(groups('elsewhere')))
-  const { host } = await listen((_request, response) => void response.writeHead(301, { location: `http://${other.host}/` }).end())
-  expect(await (await start(`http://${host}/`)).names()).toEqual(['own', 'elsewhere'])
+  const target = (path: string) => (path === '/scheme' ? `https://${host}/` : `http://${other.host}/`)
+  const { host } = await listen(({ url = '' }, response) => void response.writeHead(301, { location: target(url) }).end())
+  const service = await start(`http://${host}/,http://${host}/scheme`)
+  expect(await service.names()).toEqual(['own'])
+  expect(other.requests).toEqual([])
+  expect((await service.lists()).slice(1).map(({ problems }) => problems)).toEqual([
+    [`it redirects to http://${other.host}, another origin; set the URL there if you trust it`],
+    [`it redirects to https://${host}, another origin; set the URL there if you trust it`],
+  ])
 })
 
 it('refuses an endless body', async () => {

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { toQueries } from '../../../src/web/client/card-queries.ts'
+import { exampleServer } from '../../helpers/example-server.ts'
+import { buildTestApp } from '../../helpers/test-app.ts'
+
+it('requests the history of any 50 servers with URLs that are not too long', async () => {
+  const names = Array.from({ length: 50 }, (_, index) => `${index}, ${'サーバー生存'.repeat(5)} %&=`)
+  const { get } = await buildTestApp({ scripts: Object.fromEntries(names.map((name) => [name, exampleServer])) })
+  const queries = toQueries(names)
+  const found: string[] = []
+  for (const query of queries) {
+    expect(query.length).toBeLessThan(4_096)
+    const reply = await get(`/page/cards?servers=${query}`)
+    expect(reply.status).toBe(200)
+    found.push(...Object.keys(((await reply.json()) as { servers: object }).servers))
+  }
+  expect(found).toEqual(names)
+})
+
+it('makes one query of short names', () => {
+  expect(toQueries(['a', 'b,c'])).toEqual(['a%2Cb%252Cc'])
+  expect(toQueries([])).toEqual([])
+})
