@@ -13,9 +13,9 @@ import { waitUpTo } from '../game/watcher/deadline.ts'
 import { limitHeapGrowth } from '../heap.ts'
 import { createHistogram } from '../histogram.ts'
 import { createConfigReader } from './config-reader.ts'
+import { createDeferredLog, type DeferredLog } from './deferred-log.ts'
 import { createFirstPolls } from './first-polls.ts'
 import { listenSettings, withListenError } from './listen.ts'
-import { createDeferredLog, type DeferredLog } from './deferred-log.ts'
 import { startLines } from './start-lines.ts'
 
 export interface Service {

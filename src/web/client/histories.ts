@@ -1,6 +1,6 @@
 import type { CardHistory, FleetPage } from '../view/types.ts'
-import { loadJson } from './load.ts'
 import { toQueries } from './card-queries.ts'
+import { loadJson } from './load.ts'
 
 export interface Histories {
   readonly servers: Readonly<Record<string, CardHistory>>
