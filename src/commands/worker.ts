@@ -4,10 +4,12 @@ import { type App, buildApp } from '../app.ts'
 import { sharedClock } from '../clock.ts'
 import { createSharedWatchers } from '../cluster/shared-watchers.ts'
 import { createLink, type Link } from '../cluster/workers/link.ts'
+import { secretsOfConfig } from '../config/secrets.ts'
 import type { Config } from '../config.ts'
 import { createFleet } from '../game/fleet.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { limitHeapGrowth } from '../heap.ts'
+import { maskLines } from '../secrets/masked-log.ts'
 import { ListenError, listenSettings, withListenError } from './listen.ts'
 import type { Service } from './serve.ts'
 
@@ -52,6 +54,7 @@ export async function startWorker(
   const clock = sharedClock
   const watchers = createSharedWatchers({ settings: config.poll, clock, log: logger })
   const fleet = createFleet({ servers, poll: config.poll, clock, log: logger, createSources, share: watchers.share })
+  fleet.onChange(maskLines(logger, () => secretsOfConfig(config, fleet.servers)))
   const unfollow = link.follow(fleet, watchers, logger)
   const requests = createHttpHistogram()
   try {

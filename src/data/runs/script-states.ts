@@ -1,5 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import { maskValue } from '../../secrets/mask-value.ts'
+import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import type { Script, ScriptSettings, ScriptState } from '../scripts/script.ts'
 import { readHistory } from './history.ts'
 import { type Holder, holderOf } from './lock-holder.ts'
@@ -43,6 +45,7 @@ export interface ScriptStatesOptions {
 }
 
 export function createScriptStates({ scripts, values, dataDir, clock, log }: ScriptStatesOptions): ScriptStates {
+  const mask = maskOfMessages(values)
   const holders = new Map<string, Partial<Holder>>()
   const last = new Map<string, RunRecord>()
   const interrupted = new Map<string, StartedRun>()
@@ -92,7 +95,7 @@ export function createScriptStates({ scripts, values, dataDir, clock, log }: Scr
   async function readOwnState(script: Script, folder: string): Promise<void> {
     try {
       const state = await script.readState?.(values, folder)
-      if (state !== undefined) states.set(script.name, state)
+      if (state !== undefined) states.set(script.name, maskValue(state, mask) as ScriptState)
     } catch (error) {
       states.delete(script.name)
       log.warn({ script: script.name, err: error }, `${script.name}: the state cannot be read`)
