@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { isTime } from '../game/check.ts'
 import type { PollSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
@@ -84,7 +85,11 @@ class FileBackedServer implements RecordedServer {
     const { log, loadImage } = this.#options
     const image = await loadImage?.()
     if (image !== undefined) {
-      this.#restore(frameKinds.image, image)
+      try {
+        this.#restore(frameKinds.image, image)
+      } catch (error) {
+        log.error({ err: error }, 'the history of the primary process is not valid')
+      }
       this.sessions.resume(this.#lastAt)
     }
     if (this.#file === undefined) return
@@ -172,7 +177,8 @@ class FileBackedServer implements RecordedServer {
       const reader = createByteReader(payload)
       this.#history.read(reader)
       this.sessions.read(reader)
-      this.#lastAt = reader.float64()
+      const at = reader.float64()
+      if (isTime(at)) this.#lastAt = at
     }
   }
 }

@@ -99,14 +99,8 @@ export function createMask(secrets: Iterable<string>): Mask {
   const given = [...new Set(secrets)].filter((secret) => secret.trim() !== '')
   if (given.length === 0) return noSecrets
   const maskWords = createWordMask(given.filter(({ length }) => length < minLength))
-  const forms = [
-    ...new Set(
-      given
-        .filter(({ length }) => length >= minLength)
-        .flatMap(formsOf)
-        .map(fold),
-    ),
-  ]
+  const long = given.filter(({ length }) => length >= minLength)
+  const forms = [...new Set(long.flatMap(formsOf).map(fold))].filter((form) => !hidden.includes(form))
   if (forms.length === 0) return maskWords
   const lengthAt = createFinder(forms)
   // Ten times as fast for the few secrets of a source; for many, it would take long to compile.

@@ -1,5 +1,4 @@
 import type { SettingTable } from '../config/setting.ts'
-import { isRecord } from '../game/protocol/is-record.ts'
 
 /** Names of the parameters of a URL whose values are secret. */
 const secretParameter = /key|token|secret|sig|pass|auth/i
@@ -23,7 +22,8 @@ function secretsOfUrl(text: string): readonly string[] {
 function secretsIn(value: unknown, isSecret: boolean): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item) => secretsIn(item, isSecret))
   if (typeof value === 'string') return isSecret ? [value] : secretsOfUrl(value)
-  return isRecord(value) && typeof value.password === 'string' ? [value.password] : []
+  const { password } = (value ?? {}) as { readonly password?: unknown }
+  return typeof password === 'string' ? [password] : []
 }
 
 /** The secrets among the values of a table: secret settings, and the credentials in addresses and URLs. */

@@ -31,7 +31,8 @@ const sweepMs = 1_000
 /** @param clock comparable with that of the primary process: see sharedClock */
 export function createLink(clock: Clock): Link {
   const icons = createIconStore()
-  const codec = createSnapshotCodec(icons)
+  let reportInvalid = (_reason: string) => {}
+  const codec = createSnapshotCodec(icons, (server, part) => reportInvalid(`${server}: ${part}`))
   const waiting: PrimaryMessage[] = []
   const histories = new Map<string, (image: Buffer | undefined) => void>()
   let handle: (message: PrimaryMessage) => void = (message) => waiting.push(message)
@@ -83,6 +84,10 @@ export function createLink(clock: Clock): Link {
       report = (isResponsive) => {
         if (isResponsive) log.info('The primary process responds again.')
         else log.warn('The primary process does not respond: this worker answers from memory until the values are stale.')
+      }
+      reportInvalid = (part) => {
+        log.error(`the primary process sent a value that is not valid (${part})`)
+        reportInvalid = () => {}
       }
       function take(text: string): void {
         const { snapshot, missingIcon } = codec.decode(text, clock.now(), (server) => watchers.get(server)?.snapshot())
