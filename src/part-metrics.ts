@@ -54,6 +54,8 @@ export interface ReplicaMetrics {
   readonly members?: number
   /** Servers of this replica that other replicas list with other settings, or not at all; absent like `members`. */
   readonly differences?: { readonly settings: number; readonly missing: number }
+  /** Parts of the shared state that were ignored because they are not valid, since the start; default 0. */
+  readonly invalid?: number
   /** Whether the shared state is available. */
   readonly isStateUp: boolean
 }

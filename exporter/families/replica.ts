@@ -33,6 +33,13 @@ export const replica: readonly Family<ReplicaMetrics>[] = [
     },
   },
   {
+    name: 'tickwarden_replica_invalid_values_total',
+    type: 'counter',
+    help: 'Snapshots of other replicas, and values in them, that this replica ignored because they are not valid.',
+    labels: [],
+    read: ({ invalid = 0 }, add) => add(invalid),
+  },
+  {
     name: 'tickwarden_replica_state_up',
     type: 'gauge',
     help: '1 if this replica can use the shared state (STATE_URL), 0 if not.',

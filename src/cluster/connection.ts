@@ -1,8 +1,9 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { createMask } from '../secrets/mask.ts'
 import { formatStateAddress, type StateAddress } from './address.ts'
-import { toStateProblem } from './problem.ts'
+import { type StateProblem, toStateProblem } from './problem.ts'
 import { createProblemReports, type StatePart } from './problem-reports.ts'
 import { scripts } from './scripts.ts'
 
@@ -68,6 +69,11 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
   const secret = password ?? address.password
   const readyListeners = new Set<() => void>()
   const failureListeners = new Set<() => void>()
+  const mask = createMask(secret === undefined ? [] : [secret])
+  const problemOf = (error: unknown): StateProblem => {
+    const problem = toStateProblem(error)
+    return { ...problem, message: mask(problem.message) }
+  }
   const reports = createProblemReports(log, formatStateAddress(address))
   let hasWorked = false
   let isSubscribed = false
@@ -106,7 +112,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
 
   function fail(part: StatePart, error: unknown): void {
     if (isClosed) return
-    const isFirst = reports.add(part, toStateProblem(error))
+    const isFirst = reports.add(part, problemOf(error))
     if (isFirst && part !== 'messages') for (const listener of failureListeners) listener()
   }
 
@@ -155,7 +161,7 @@ export function createStateConnection(options: StateConnectionOptions): StateCon
         // Users of locks report failures themselves.
         if (part !== 'locks') fail(part, error)
         // Without the error as its cause, because that contains the arguments of the command.
-        throw new StateUnavailable(toStateProblem(error).message)
+        throw new StateUnavailable(problemOf(error).message)
       }
     },
     subscribe(channel, listener, onSubscribed) {

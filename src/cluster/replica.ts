@@ -209,6 +209,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         servers,
         unknown,
         isStateUp: isUp,
+        invalid: exchange.invalid(),
         ...(isUp && { members: membership?.members.length ?? 0, differences: countDifferences(lists.differences()) }),
       }
     },

@@ -1,11 +1,12 @@
-import { type FieldName, fieldNames } from '../game/fields.ts'
+import { isNumber, isTime } from '../game/check.ts'
+import { type FieldName, fieldDescriptions } from '../game/fields.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
 import { parseJson } from '../game/protocol/json.ts'
 import type { KnownField, KnownFields, ServerSnapshot, SourceState } from '../game/snapshot.ts'
-import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/source.ts'
 import type { IconStore } from './icon-store.ts'
 import { schemaVersion } from './keys.ts'
+import { isSourceName, isSourceState, memberChecks, readPolls } from './snapshot-checks.ts'
 
 /**
  * Encodes snapshots as text. Monotonic times are encoded as ages, because each process has its own clock; the icon, by far
@@ -41,14 +42,16 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 /** Maximum number of values of each field that servers share. */
 const maxPooled = 64
 
-const knownFields: ReadonlySet<string> = new Set(fieldNames)
-const sourceNames: ReadonlySet<string> = new Set(sources.map(({ name }) => name))
+const checks: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  Object.entries(fieldDescriptions).map(([name, { check }]) => [name, check]),
+)
+/** SHA-1 in base64url. */
+const isIconHash = (value: unknown): value is string => typeof value === 'string' && /^[\w-]{27}$/.test(value)
 
 /** Milliseconds to three decimals. */
 const round = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1_000
 
-const isWireField = (value: unknown): value is WireField =>
-  Array.isArray(value) && value[0] !== null && sourceNames.has(String(value[1]))
+const isWireField = (value: unknown): value is WireField => Array.isArray(value) && isSourceName(value[1])
 
 /** Whether two values of fields are equal. Icons are compared by identity, because the store has each of them once. */
 function isSameValue(a: unknown, b: unknown): boolean {
@@ -77,6 +80,9 @@ function createFieldPool() {
   }
 }
 
+const isContact = (value: unknown): value is readonly [age: number, wall: number] =>
+  Array.isArray(value) && isNumber(value[0]) && isTime(value[1])
+
 /** Returns the states with the strings of the earlier ones where they are equal. */
 const reuseTargets = (states: readonly SourceState[], before: readonly SourceState[] = []): readonly SourceState[] =>
   states.map((state, index) => {
@@ -88,7 +94,11 @@ const reuseTargets = (states: readonly SourceState[], before: readonly SourceSta
 export const withIcon = (snapshot: ServerSnapshot, { source }: MissingIcon, value: Buffer): ServerSnapshot =>
   Object.freeze({ ...snapshot, fields: Object.freeze({ ...snapshot.fields, favicon: Object.freeze({ value, source }) }) })
 
-export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): SnapshotCodec {
+/** @param onDropped called for each part of a snapshot that is left out because it is not valid */
+export function createSnapshotCodec(
+  icons: Pick<IconStore, 'hashOf' | 'get'>,
+  onDropped: (server: string, part: string) => void = () => {},
+): SnapshotCodec {
   const fieldOf = createFieldPool()
 
   function encodeField(name: string, { value, source }: KnownField<unknown>, now: number): WireField {
@@ -99,10 +109,9 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
   }
 
   function decodeValue(name: string, value: unknown, now: number): unknown {
-    if (name === 'favicon') return icons.get(String(value))
-    if (name !== 'tickCount') return value
-    const { ticks, age } = value as { readonly ticks: number; readonly age: number }
-    return { ticks, at: now - age }
+    if (name === 'favicon') return isIconHash(value) ? icons.get(value) : null
+    if (name !== 'tickCount' || !isRecord(value)) return value
+    return { ticks: value.ticks, at: isNumber(value.age) ? now - value.age : undefined }
   }
 
   return {
@@ -125,39 +134,51 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
       const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
       const { server, age, sources: states, polls, fields: wireFields, lastContact } = wire
-      const { demo, joins, leaves, up, mainThread, pollDuration, lastPollAt } = wire as Partial<ServerSnapshot>
-      const isComplete = typeof server === 'string' && Number.isFinite(age) && Array.isArray(states) && isRecord(polls)
+      const isComplete = typeof server === 'string' && isNumber(age) && Array.isArray(states) && isRecord(polls)
       if (!isComplete || !isRecord(wireFields)) throw new RangeError('an incomplete snapshot')
       const before = find?.(server)
+      const dropped = (part: string) => onDropped(server, part)
       const fields: { [K in FieldName]?: KnownField<unknown> } = {}
       let missingIcon: MissingIcon | undefined
-      for (const name in wireFields) {
-        const field = wireFields[name]
+      for (const key in wireFields) {
+        const check = checks.get(key)
+        const field = wireFields[key]
         // A later version of the service may send more.
-        if (!knownFields.has(name) || !isWireField(field)) continue
-        const [value, source] = field
-        const decoded = decodeValue(name, value, now)
-        if (decoded === undefined) missingIcon = { hash: String(value), source }
-        else fields[name as FieldName] = fieldOf(name as FieldName, decoded, source, before?.fields[name as FieldName])
+        if (check === undefined || (Array.isArray(field) && typeof field[1] === 'string' && !isSourceName(field[1]))) continue
+        const name = key as FieldName
+        const decoded = isWireField(field) ? decodeValue(name, field[0], now) : null
+        if (isWireField(field) && name === 'favicon' && decoded === undefined) {
+          missingIcon = { hash: String(field[0]), source: field[1] }
+          continue
+        }
+        const known = before?.fields[name]
+        // What is equal to a value that was checked needs no check.
+        if (isWireField(field) && (isSameValue(known?.value, decoded) || check(decoded))) {
+          fields[name] = fieldOf(name, decoded, field[1], known)
+        } else dropped(`fields.${name}`)
       }
+      const validStates = states.filter(isSourceState)
+      const unique = validStates.filter(({ source }, index) => validStates.findIndex((one) => one.source === source) === index)
+      if (unique.length < states.length) dropped('sources')
       const snapshot = {
         server: before?.server ?? server,
-        at: now - Number(age),
+        at: now - age,
         fields: Object.freeze(fields),
-        sources: reuseTargets(states, before?.sources),
-        polls,
+        sources: reuseTargets(unique, before?.sources),
+        polls: readPolls(polls, dropped),
       } as Mutable<ServerSnapshot>
       // In the order of the snapshots of polls, so that both have the same shape in memory.
-      if (demo !== undefined) snapshot.demo = demo
-      if (joins !== undefined) snapshot.joins = joins
-      if (leaves !== undefined) snapshot.leaves = leaves
-      if (up !== undefined) snapshot.up = up
-      if (mainThread !== undefined) snapshot.mainThread = mainThread
-      if (Array.isArray(lastContact)) {
-        snapshot.lastContact = { at: now - Number(lastContact[0]), wall: Number(lastContact[1]) }
+      const members = snapshot as unknown as Record<string, unknown>
+      for (const [name, check] of Object.entries(memberChecks)) {
+        const value = wire[name]
+        if (name === 'pollDuration' && lastContact !== undefined) {
+          if (isContact(lastContact)) snapshot.lastContact = { at: now - lastContact[0], wall: lastContact[1] }
+          else dropped('lastContact')
+        }
+        if (value === undefined) continue
+        if (check(value)) members[name] = value
+        else dropped(name)
       }
-      if (pollDuration !== undefined) snapshot.pollDuration = pollDuration
-      if (lastPollAt !== undefined) snapshot.lastPollAt = lastPollAt
       Object.freeze(snapshot)
       return missingIcon === undefined ? { snapshot } : { snapshot, missingIcon }
     },

@@ -18,6 +18,8 @@ export interface SnapshotExchange {
   receive(message: string): void
   /** Monotonic milliseconds at which a snapshot of the server was last published from here. */
   publishedAt(server: string): number
+  /** Number of parts of the shared state that were ignored because they are not valid. */
+  invalid(): number
   /** To be called after a reconnection: stored data may be lost, so everything is stored again. */
   forgetStored(): void
   /** Drops state of removed servers and icons; to be called from time to time. */
@@ -57,7 +59,7 @@ const header = /^(\S+) (\d+)\n/
 
 export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
   const { connection, keys, id, icons, expiryMs, clock, log, find, onSnapshot, onRefused } = options
-  const codec = createSnapshotCodec(icons)
+  const codec = createSnapshotCodec(icons, (server, part) => reportInvalid(`${server}: ${part} is not valid`))
   const ownHeader = `${id} ${expiryMs}\n`
   const queue = createBatchQueue<ServerSnapshot>(send, (flush) => clock.after(collectMs, flush))
   const publishedAt = new Map<string, number>()
@@ -67,7 +69,13 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   /** Monotonic milliseconds at which icons were requested that are not in the shared state. */
   const absentIcons = new Map<string, number>()
   let isFetching = false
-  let isMalformedLogged = false
+  /** Parts of the shared state that were ignored. */
+  let invalid = 0
+
+  function reportInvalid(reason: string): void {
+    if (invalid++ > 0) return
+    log.warn(`Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`)
+  }
 
   /** Never rejects. Snapshots that cannot be sent now are dropped: they would be outdated later. */
   async function send(entries: readonly (readonly [server: string, snapshot: ServerSnapshot])[]): Promise<void> {
@@ -120,11 +128,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       const decoded = codec.decode(text.slice(text.indexOf('\n') + 1), clock.now() - storedMs, find)
       return find(decoded.snapshot.server) === undefined ? undefined : decoded
     } catch (error) {
-      if (!isMalformedLogged) {
-        const reason = (error as Error).message
-        log.warn(`Ignored data in the shared state that is not valid (${reason}). Other programs must use another STATE_PREFIX.`)
-      }
-      isMalformedLogged = true
+      reportInvalid((error as Error).message)
       return undefined
     }
   }
@@ -139,9 +143,10 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       const found = await connection.run('reads', (redis) => redis.mgetBuffer(batch.map(keys.icon)))
       for (const [index, hash] of batch.entries()) {
         const icon = found[index]
-        if (icon == null) absentIcons.set(hash, clock.now())
         // Not the buffer itself, which is a part of the whole reply.
-        else icons.add(hash, Buffer.from(icon))
+        const isFound = icon != null && icons.hashOf(Buffer.from(icon)) === hash
+        if (!isFound) absentIcons.set(hash, clock.now())
+        if (icon != null && !isFound) reportInvalid('an icon')
       }
     }
   }
@@ -214,6 +219,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       withoutIcon.set(snapshot.server, { snapshot, missingIcon })
       void addIcons()
     },
+    invalid: () => invalid,
     publishedAt: (server) => publishedAt.get(server) ?? Number.NEGATIVE_INFINITY,
     prune() {
       const now = clock.now()

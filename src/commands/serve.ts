@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type App, buildApp } from '../app.ts'
 import { sharedClock, systemClock } from '../clock.ts'
+import { secretsOfConfig } from '../config/secrets.ts'
 import { createTokens } from '../config/tokens.ts'
 import type { Config } from '../config.ts'
 import { createDiscovery, describeChange } from '../discovery/discovery.ts'
@@ -8,10 +9,12 @@ import { isDiscoveryOn } from '../discovery/settings.ts'
 import { demoServerName, demoSettings, startDemoServer } from '../game/demo/server.ts'
 import { createFleet, type Fleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
+import type { ServerSettings } from '../game/server.ts'
 import { createSources } from '../game/sources/create-sources.ts'
 import { waitUpTo } from '../game/watcher/deadline.ts'
 import { limitHeapGrowth } from '../heap.ts'
 import { createHistogram } from '../histogram.ts'
+import { maskLines } from '../secrets/masked-log.ts'
 import { createConfigReader } from './config-reader.ts'
 import { createDeferredLog, type DeferredLog } from './deferred-log.ts'
 import { createFirstPolls } from './first-polls.ts'
@@ -91,6 +94,16 @@ interface StartOptions {
 
 async function start({ config, logger, load, deferred, opened }: StartOptions): Promise<Service> {
   limitHeapGrowth()
+  /** The newest configuration first: what was replaced may still be in use for a while. */
+  let configs = [config]
+  let servers: readonly ServerSettings[] = []
+  const secretsChanged = maskLines(logger, () => configs.flatMap((one) => secretsOfConfig(one, servers)))
+  const loadAgain = () => {
+    const next = load()
+    configs = [next, ...configs].slice(0, 2)
+    secretsChanged()
+    return next
+  }
   const tokens = createTokens(config)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
@@ -102,14 +115,15 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
       ? createDiscovery({
           settings: config.discovery,
           ...(config.file !== undefined && { configFile: config.file }),
-          readConfig: createConfigReader(config, load, deferred.log, tokens),
+          readConfig: createConfigReader(config, loadAgain, deferred.log, tokens),
           clock,
           log: deferred.log,
         })
       : undefined
   opened.discovery = () => discovery?.close()
   if (discovery) await waitUpTo(discovery.firstRead, maxDiscoveryMs, clock)
-  const servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
+  servers = demo ? [{ ...demoSettings(demo, demoServerName), demo: true } as const] : (discovery?.servers() ?? [])
+  secretsChanged()
   const nameLookups = createHistogram()
   const pollDelays = createHistogram()
   const network = createNetwork({ clock, servers: () => fleet.servers.length, onLookup: nameLookups.observe })
@@ -135,7 +149,9 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   firstPolls.follow(fleet)
   opened.fleet = () => fleet.close()
   discovery?.onChange(() => {
-    const change = fleet.update(discovery.servers())
+    servers = discovery.servers()
+    secretsChanged()
+    const change = fleet.update(servers)
     const text = describeChange(change)
     if (text !== '') deferred.log.info({ servers: fleet.servers.length }, `The watched servers have changed: ${text}`)
   })

@@ -5,6 +5,8 @@ import type { FleetChange } from '../game/fleet.ts'
 import type { ServerSettings } from '../game/server.ts'
 import { joinFirst } from '../join-first.ts'
 import type { Log } from '../log.ts'
+import { secretsOf } from '../secrets/secrets-of.ts'
+import { createMaskedProvider } from './masked-provider.ts'
 import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
 import type { Provider, ServerList } from './provider.ts'
 import { parseServerFile, readServerValues } from './server-settings.ts'
@@ -66,7 +68,7 @@ export function createDiscovery({ settings, configFile, readConfig, clock, log }
       parseServers: parseServerFile,
       readServer: readServerValues,
     })
-    return { name: descriptor.name, provider }
+    return { name: descriptor.name, provider: createMaskedProvider(provider, secretsOf(descriptor.settings, own)) }
   })
 
   const lists = (): readonly ListOfProvider[] =>

@@ -1,20 +1,23 @@
 import { ProtocolError } from './protocol/error.ts'
 
+export const sourceErrorCodes = [
+  'timeout',
+  'refused',
+  'unreachable',
+  'dns',
+  'closed',
+  'malformed',
+  'too_large',
+  'auth',
+  'tls',
+  'unsupported',
+  'asleep',
+  'aborted',
+  'internal',
+] as const
+
 /** Why a source could not be read. Also the `outcome` label of `minecraft_polls_total`. */
-export type SourceErrorCode =
-  | 'timeout'
-  | 'refused'
-  | 'unreachable'
-  | 'dns'
-  | 'closed'
-  | 'malformed'
-  | 'too_large'
-  | 'auth'
-  | 'tls'
-  | 'unsupported'
-  | 'asleep'
-  | 'aborted'
-  | 'internal'
+export type SourceErrorCode = (typeof sourceErrorCodes)[number]
 
 /** How far a source got before its deadline: it connected, or it also logged in. */
 export type SourceProgress = 'connected' | 'accepted'

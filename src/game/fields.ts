@@ -1,6 +1,7 @@
-import type { GameMode } from './protocol/game-mode.ts'
+import { type Check, isBoolean, isCount, isInteger, isListOf, isNumber, isObject, isOneOf, isText, isUuid } from './check.ts'
+import { type GameMode, gameModes } from './protocol/game-mode.ts'
 import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
-import type { PaperTps } from './protocol/paper-tps.ts'
+import { type PaperTps, tpsWindows } from './protocol/paper-tps.ts'
 
 export interface Player {
   readonly name: string
@@ -127,67 +128,87 @@ export interface Fields {
 
 export type FieldName = keyof Fields
 
-export interface FieldDescription {
+export interface FieldDescription<T = unknown> {
   /** Human-readable name with its article: `the game version`. */
   readonly label: string
   /** Unit of the number, or of each number. Absent if the field is not numeric or has no unit. */
   readonly unit?: string
+  /** Whether an untrusted value, such as one of another replica, is a value of the field. */
+  readonly check: Check<T>
 }
 
-/** The description of every field, for the API and the documentation. */
-export const fieldDescriptions: Readonly<Record<FieldName, FieldDescription>> = {
-  edition: { label: 'the edition' },
-  transport: { label: 'the transport' },
-  version: { label: 'the game version' },
-  protocol: { label: 'the protocol version' },
-  software: { label: 'the server software' },
-  proxy: { label: 'whether it is a proxy' },
-  acceptedVersions: { label: 'the versions that a proxy accepts' },
-  loader: { label: 'the loader' },
-  loaderVersion: { label: 'the loader version' },
-  motd: { label: 'the message of the day' },
-  formattedMotd: { label: 'the formatting of the message of the day' },
-  favicon: { label: 'the icon' },
-  playersOnline: { label: 'the player count' },
-  playersMax: { label: 'the maximum player count' },
-  players: { label: 'the players' },
-  secureChatEnforced: { label: 'whether secure chat is enforced' },
-  defaultGameMode: { label: 'the default game mode' },
-  ip: { label: 'the address' },
-  port: { label: 'the port' },
-  latency: { label: 'the latency', unit: 'seconds' },
-  asleep: { label: 'whether the server is asleep' },
-  rawStatus: { label: 'the status as the server sent it' },
-  tickCount: { label: 'ticks', unit: 'ticks' },
-  tickDurationMean: { label: 'tick times', unit: 'seconds' },
-  tickDurationP50: { label: 'tick time percentiles', unit: 'seconds' },
-  tickDurationP95: { label: 'tick time percentiles', unit: 'seconds' },
-  tickDurationP99: { label: 'tick time percentiles', unit: 'seconds' },
-  tickDurationMax: { label: 'the longest tick', unit: 'seconds' },
-  tickRate: { label: 'the tick rate', unit: 'ticks per second' },
-  tickRateTarget: { label: 'the target tick rate', unit: 'ticks per second' },
-  tickFrozen: { label: 'whether ticks are frozen' },
-  tickSprinting: { label: 'whether ticks are sprinting' },
-  tickPaused: { label: 'whether ticks are paused' },
-  paperTickRates: { label: 'tick rates over 5 seconds, 1, 5 and 15 minutes', unit: 'ticks per second' },
-  dimensions: { label: 'tick times of each dimension' },
-  worldDay: { label: 'the day of the world', unit: 'days' },
-  worldTimeOfDay: { label: 'the time of day', unit: 'ticks' },
-  difficulty: { label: 'the difficulty' },
-  viewDistance: { label: 'the view distance', unit: 'chunks' },
-  pauseWhenEmpty: { label: 'when an empty server pauses', unit: 'seconds' },
-  plugins: { label: 'the plugins' },
-  map: { label: 'the map' },
-  levelName: { label: 'the level name' },
-  worldUpgrade: { label: 'the upgrade of the world' },
-  startupDuration: { label: 'the duration of the start', unit: 'seconds' },
-  overloadWarnings: { label: 'overload warnings' },
-  overloadSkippedTicks: { label: 'ticks skipped by overload', unit: 'ticks' },
-  logJoins: { label: 'joins in the log' },
-  logLeaves: { label: 'leaves in the log' },
-  jvmMemoryPools: { label: 'the memory of the JVM', unit: 'bytes' },
-  jvmGarbageCollectors: { label: 'the garbage collections of the JVM', unit: 'seconds' },
-  jvmThreads: { label: 'the threads of the JVM' },
+const isPlayer = isObject<Player>({ name: isText }, { id: isUuid })
+const isDimension = isObject<Dimension>({ name: isText, tickDurationMean: isNumber, tickRate: isNumber }, {})
+const isMemoryPool = isObject<MemoryPool>({ name: isText, usedBytes: isNumber }, { maxBytes: isNumber })
+const hasRates = isObject<PaperTps>({}, { '5s': isNumber, '1m': isNumber, '5m': isNumber, '15m': isNumber })
+const isPaperTps: Check<PaperTps> = (value): value is PaperTps =>
+  hasRates(value) && tpsWindows.some((window) => value[window] !== undefined)
+const isGarbageCollector = isObject<GarbageCollector>({ name: isText, collections: isNumber, seconds: isNumber }, {})
+
+/** The description of every field, for the API, the documentation and what comes from other processes. */
+export const fieldDescriptions: { readonly [K in FieldName]: FieldDescription<Fields[K]> } = {
+  edition: { label: 'the edition', check: isOneOf('java', 'bedrock') },
+  transport: { label: 'the transport', check: isOneOf('raknet', 'nethernet') },
+  version: { label: 'the game version', check: isText },
+  protocol: { label: 'the protocol version', check: isInteger },
+  software: { label: 'the server software', check: isText },
+  proxy: { label: 'whether it is a proxy', check: isBoolean },
+  acceptedVersions: { label: 'the versions that a proxy accepts', check: isText },
+  loader: { label: 'the loader', check: isText },
+  loaderVersion: { label: 'the loader version', check: isText },
+  motd: { label: 'the message of the day', check: isText },
+  formattedMotd: { label: 'the formatting of the message of the day', check: isText },
+  favicon: { label: 'the icon', check: Buffer.isBuffer },
+  playersOnline: { label: 'the player count', check: isInteger },
+  playersMax: { label: 'the maximum player count', check: isInteger },
+  players: { label: 'the players', check: isObject<PlayerList>({ players: isListOf(isPlayer), complete: isBoolean }, {}) },
+  secureChatEnforced: { label: 'whether secure chat is enforced', check: isBoolean },
+  defaultGameMode: { label: 'the default game mode', check: isOneOf(...gameModes) },
+  ip: { label: 'the address', check: isText },
+  port: { label: 'the port', check: isCount },
+  latency: { label: 'the latency', unit: 'seconds', check: isNumber },
+  asleep: { label: 'whether the server is asleep', check: isBoolean },
+  rawStatus: {
+    label: 'the status as the server sent it',
+    check: isObject<RawStatus>({ version: isText }, { playersOnline: isInteger, playersMax: isInteger }),
+  },
+  tickCount: { label: 'ticks', unit: 'ticks', check: isObject<TickCount>({ ticks: isInteger, at: isNumber }, {}) },
+  tickDurationMean: { label: 'tick times', unit: 'seconds', check: isNumber },
+  tickDurationP50: { label: 'tick time percentiles', unit: 'seconds', check: isNumber },
+  tickDurationP95: { label: 'tick time percentiles', unit: 'seconds', check: isNumber },
+  tickDurationP99: { label: 'tick time percentiles', unit: 'seconds', check: isNumber },
+  tickDurationMax: { label: 'the longest tick', unit: 'seconds', check: isNumber },
+  tickRate: { label: 'the tick rate', unit: 'ticks per second', check: isNumber },
+  tickRateTarget: { label: 'the target tick rate', unit: 'ticks per second', check: isNumber },
+  tickFrozen: { label: 'whether ticks are frozen', check: isBoolean },
+  tickSprinting: { label: 'whether ticks are sprinting', check: isBoolean },
+  tickPaused: { label: 'whether ticks are paused', check: isBoolean },
+  paperTickRates: {
+    label: 'tick rates over 5 seconds, 1, 5 and 15 minutes',
+    unit: 'ticks per second',
+    check: isPaperTps,
+  },
+  dimensions: { label: 'tick times of each dimension', check: isListOf(isDimension) },
+  worldDay: { label: 'the day of the world', unit: 'days', check: isNumber },
+  worldTimeOfDay: { label: 'the time of day', unit: 'ticks', check: isNumber },
+  difficulty: { label: 'the difficulty', check: isText },
+  viewDistance: { label: 'the view distance', unit: 'chunks', check: isNumber },
+  pauseWhenEmpty: { label: 'when an empty server pauses', unit: 'seconds', check: isNumber },
+  plugins: { label: 'the plugins', check: isListOf(isText) },
+  map: { label: 'the map', check: isText },
+  levelName: { label: 'the level name', check: isText },
+  worldUpgrade: {
+    label: 'the upgrade of the world',
+    check: isObject<WorldUpgrade>({ state: isOneOf('running', 'finished', 'failed') }, { progress: isNumber }),
+  },
+  startupDuration: { label: 'the duration of the start', unit: 'seconds', check: isNumber },
+  overloadWarnings: { label: 'overload warnings', check: isNumber },
+  overloadSkippedTicks: { label: 'ticks skipped by overload', unit: 'ticks', check: isNumber },
+  logJoins: { label: 'joins in the log', check: isNumber },
+  logLeaves: { label: 'leaves in the log', check: isNumber },
+  jvmMemoryPools: { label: 'the memory of the JVM', unit: 'bytes', check: isListOf(isMemoryPool) },
+  jvmGarbageCollectors: { label: 'the garbage collections of the JVM', unit: 'seconds', check: isListOf(isGarbageCollector) },
+  jvmThreads: { label: 'the threads of the JVM', check: isNumber },
 }
 
 export const fieldNames = Object.keys(fieldDescriptions) as readonly FieldName[]

@@ -62,6 +62,9 @@ export function createByteWriter(): ByteWriter {
   }
 }
 
+/** Unknown values are written as NaN; infinite ones never. */
+const finite = (value: number): number => (Number.isFinite(value) ? value : Number.NaN)
+
 /** Reads values written by a ByteWriter. @throws RangeError at the end of the buffer */
 export function createByteReader(buffer: Buffer): ByteReader {
   let position = 0
@@ -73,8 +76,8 @@ export function createByteReader(buffer: Buffer): ByteReader {
     uint8: () => buffer.readUInt8(advance(1)),
     uint16: () => buffer.readUInt16LE(advance(2)),
     uint32: () => buffer.readUInt32LE(advance(4)),
-    float32: () => buffer.readFloatLE(advance(4)),
-    float64: () => buffer.readDoubleLE(advance(8)),
+    float32: () => finite(buffer.readFloatLE(advance(4))),
+    float64: () => finite(buffer.readDoubleLE(advance(8))),
     bytes() {
       const length = buffer.readUInt32LE(advance(4))
       if (position + length > buffer.length) throw new RangeError('the length exceeds the remaining bytes')

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { isTime } from '../game/check.ts'
 import type { PollSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
@@ -158,7 +159,8 @@ class FileBackedServer implements RecordedServer {
       const reader = createByteReader(payload)
       this.#history.read(reader)
       this.sessions.read(reader)
-      this.#lastAt = reader.float64()
+      const at = reader.float64()
+      if (isTime(at)) this.#lastAt = at
     }
   }
 }

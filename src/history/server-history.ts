@@ -1,3 +1,4 @@
+import { isNumber, isTime } from '../game/check.ts'
 import type { Bucket } from './bucket-words.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { createDays, type Day, dayMs } from './days.ts'
@@ -143,8 +144,8 @@ class RecordedHistory implements ServerHistory {
 
   read(reader: ByteReader): void {
     const [first, record, at] = [reader.float64(), reader.float64(), reader.float64()]
-    if (!Number.isNaN(first)) this.#since = Math.min(first, this.#since ?? first)
-    if (!Number.isNaN(record) && (this.#record === undefined || record > this.#record.players))
+    if (isTime(first)) this.#since = Math.min(first, this.#since ?? first)
+    if (isNumber(record) && isTime(at) && (this.#record === undefined || record > this.#record.players))
       this.#record = { players: record, at }
     this.#rings.read(reader)
     this.#days.read(reader)

@@ -1,3 +1,4 @@
+import { isTime } from '../game/check.ts'
 import type { Player } from '../game/fields.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
@@ -135,8 +136,10 @@ class StoredSessions implements Sessions {
   }
 
   read(reader: ByteReader): void {
-    this.#count = reader.uint32()
+    const count = reader.uint32()
     const bytes = reader.bytes()
+    if (bytes.length !== Math.min(count, capacity) * layout.size) throw new RangeError('the sessions are damaged')
+    this.#count = count
     if (bytes.length > this.#buffer.length) this.#reserve(Math.ceil(bytes.length / layout.size))
     bytes.copy(this.#buffer)
     for (let index = Math.max(0, this.#count - capacity); index < this.#count; index++) {
@@ -193,8 +196,8 @@ class StoredSessions implements Sessions {
     return {
       name: buffer.toString('utf8', name, name + buffer.readUInt8(at + layout.length)),
       ...(!/^0+$/.test(digits) && { id: digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-') }),
-      ...(!Number.isNaN(from) && { from }),
-      ...(Number.isFinite(to) && { to }),
+      ...(isTime(from) && { from }),
+      ...(isTime(to) && { to }),
       isOnline: to === online,
     }
   }

@@ -3,13 +3,14 @@ import type { Clock } from '../../clock.ts'
 import { settings } from '../../config/settings.ts'
 import { escapeControls } from '../../escape-controls.ts'
 import type { Log } from '../../log.ts'
+import { maskedLog } from '../../secrets/masked-log.ts'
+import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import { noCounts, type Progress, type RunContext, type RunResult, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
 import { addRun, addStart } from './history.ts'
 import { type RunLock, takeLock } from './lock.ts'
 import { hideFolders } from './paths.ts'
-import { createRedactor, redactedLog } from './redact.ts'
 import { firstErrors, RunRecord, type Trigger } from './run-record.ts'
 import { failure, messageOf, runScript } from './run-script.ts'
 import { type SharedLock, type SharedLocks, takeTurn } from './shared-lock.ts'
@@ -90,8 +91,8 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
   const taken = await takeSharedTurn(order, wall, lock)
   if (typeof taken === 'string') return taken
   const turn = taken
-  const redact = createRedactor(order.values)
-  const log = redactedLog(order.log, redact)
+  const mask = maskOfMessages(order.values)
+  const log = maskedLog(order.log, mask)
   log.info({ script: name, trigger }, `${name}: started`)
   // Only the holder of the lock changes the records of the script.
   if (!dryRun) await addStart(dataDir, { script: name, trigger, started }, log)
@@ -106,7 +107,7 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
       duration: Math.round(clock.now() - start) / 1000,
       outcome,
       counts,
-      errors: firstErrors(errors).map((error) => escapeControls(hideFolders(redact(error)))),
+      errors: firstErrors(errors).map((error) => escapeControls(hideFolders(mask(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
     }
     if (Check(RunRecord, record)) return record

@@ -1,4 +1,6 @@
 import type { Log } from '../../log.ts'
+import { maskValue } from '../../secrets/mask-value.ts'
+import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import type { Script, ScriptSettings, ScriptState } from '../scripts/script.ts'
 import { readHistory } from './history.ts'
 import { isLocked } from './lock.ts'
@@ -41,6 +43,7 @@ export interface ScriptStatesOptions {
 }
 
 export function createScriptStates({ scripts, values, dataDir, log }: ScriptStatesOptions): ScriptStates {
+  const mask = maskOfMessages(values)
   /** Recorded start of each run that holds its lock, ISO 8601; undefined if there is no record of it. */
   const locked = new Map<string, string | undefined>()
   const last = new Map<string, RunRecord>()
@@ -86,7 +89,7 @@ export function createScriptStates({ scripts, values, dataDir, log }: ScriptStat
   async function readOwnState(script: Script, folder: string): Promise<void> {
     try {
       const state = await script.readState?.(values, folder)
-      if (state !== undefined) states.set(script.name, state)
+      if (state !== undefined) states.set(script.name, maskValue(state, mask) as ScriptState)
     } catch (error) {
       states.delete(script.name)
       log.warn({ script: script.name, err: error }, `${script.name}: the state cannot be read`)

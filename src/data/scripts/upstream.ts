@@ -4,7 +4,8 @@ import { parseJson } from '../../game/protocol/json.ts'
 import { backoffMs, withJitter } from '../../game/watcher/backoff.ts'
 import { version } from '../../package.ts'
 import { readBody } from '../../read-body.ts'
-import { hideSecretsIn, hideSecretsOf } from './hide-secrets.ts'
+import { maskValue } from '../../secrets/mask-value.ts'
+import { maskOfRequest } from './mask-upstream.ts'
 import { pause } from './pause.ts'
 import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
 import { retry } from './retry.ts'
@@ -119,7 +120,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const late = new AbortController()
     const cancel = clock.after(timeout, () => late.abort())
     const stop = AbortSignal.any([signal, late.signal])
-    const shownBody = (body: unknown) => hideSecretsIn(body, hideSecretsOf(request))
+    const shownBody = (body: unknown) => maskValue(body, maskOfRequest(request))
     try {
       const form = request.form && new URLSearchParams(request.form).toString()
       const reply = await fetch(urlOf(request), {

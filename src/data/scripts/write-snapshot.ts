@@ -2,6 +2,8 @@ import { copyFile, link, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readFileUpTo, readTextIfExists, resolveLinks } from '../../files.ts'
 import type { Log } from '../../log.ts'
+import type { Mask } from '../../secrets/mask.ts'
+import { maskValue } from '../../secrets/mask-value.ts'
 import type { DatabaseDefinition } from '../database-definition.ts'
 import { maxSnapshotBytes } from '../read-snapshot.ts'
 import { keptSnapshots, parseSnapshot, readPublished } from './published.ts'
@@ -12,6 +14,8 @@ export interface SnapshotWrite {
   /** The current file; see {@link snapshotPath}. */
   readonly path: string
   readonly entries: readonly object[]
+  /** Masks the secrets of the script in the entries; absent if it has none. */
+  readonly mask?: Mask
   /** `last_update` of the snapshot, Unix milliseconds: the time up to which its entries are known to be current. */
   readonly wall: number
   /** Publish it even if it looks broken. */
@@ -111,7 +115,8 @@ export async function writeSnapshot(write: SnapshotWrite): Promise<SnapshotWritt
 }
 
 async function publish(write: SnapshotWrite, path: string, fresh: string): Promise<SnapshotWritten> {
-  const { database, entries, wall, force, dryRun, log } = write
+  const { database, mask, wall, force, dryRun, log } = write
+  const entries = mask === undefined ? write.entries : (maskValue(write.entries, mask) as readonly object[])
   const made = snapshotText(entries, wall)
   if (!dryRun) await writeDurably(fresh, made, path)
   const text = dryRun ? made : String(await readFileUpTo(fresh, maxSnapshotBytes))

@@ -1,6 +1,6 @@
 import { decimal, toNumber, toSeconds } from './decimal.ts'
 
-const tpsWindows = ['5s', '1m', '5m', '15m'] as const
+export const tpsWindows = ['5s', '1m', '5m', '15m'] as const
 
 /** Mean ticks per second over each window that the server reports. */
 export type PaperTps = Readonly<Partial<Record<(typeof tpsWindows)[number], number>>>

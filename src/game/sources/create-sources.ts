@@ -1,8 +1,11 @@
+import { createMask, type Mask } from '../../secrets/mask.ts'
+import { secretsOf } from '../../secrets/secrets-of.ts'
 import { systemNetwork } from '../network.ts'
 import type { HostPort, ServerAddress } from '../protocol/address.ts'
 import { createProxyNetwork } from '../proxy.ts'
-import { addressOf, type GivenSources, type ServerSettings } from '../server.ts'
+import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../server.ts'
 import { sources as all } from './index.ts'
+import { createMaskedSource } from './masked-source.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
 
 /** Settings of one source by name, possibly incomplete. */
@@ -11,6 +14,9 @@ type Values = Readonly<Record<string, unknown>>
 const descriptors: readonly SourceDescriptor[] = all
 
 const nothing: Values = {}
+
+/** Names of secrets in server.properties: `rcon.password`, `management-server-secret`. */
+const secretProperty = /password|secret/
 
 const givenTo = ({ name }: SourceDescriptor, sources: GivenSources): Values =>
   (sources as Readonly<Record<string, Values | undefined>>)[name] ?? nothing
@@ -51,6 +57,21 @@ function accepted(descriptor: SourceDescriptor, discovered: Values): Values {
   return Object.fromEntries(Object.entries(discovered).filter(fits))
 }
 
+/** Creates a source, which passes on neither its own secrets nor those of the server. @param found masks those in the server's files */
+function createSource(
+  descriptor: SourceDescriptor,
+  values: Values,
+  context: SourceContext,
+  server: ServerSettings,
+  found?: Mask,
+): Source {
+  const secrets = [...secretsOf(settingsOf(descriptor), values), ...secretsOf(serverSettings, server)]
+  const create = (own: SourceContext) => descriptor.create(values, own)
+  if (secrets.length === 0 && found === undefined) return create(context)
+  const mask = createMask(secrets)
+  return createMaskedSource(create, context, found === undefined ? mask : (text) => found(mask(text)))
+}
+
 /**
  * Creates the sources that are switched on by a server's settings. If its directory is configured, `refresh` reads missing settings
  * from it, and replaces the sources whose settings have changed.
@@ -74,7 +95,7 @@ class FixedSources implements SourceSet {
       const given = givenTo(descriptor, server.sources)
       if (given === nothing) return []
       const values = withFallbacks(descriptor, given, context.address)
-      return hasAll(descriptor, values) ? [descriptor.create(values, context)] : []
+      return hasAll(descriptor, values) ? [createSource(descriptor, values, context, server)] : []
     })
     // A copy, because flatMap() makes room for 17 elements.
     this.#list = list.slice()
@@ -98,6 +119,9 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
   let refreshing = false
   /** The last text of each kind, so that it is reported once. */
   let [reported, failure] = ['', '']
+  /** The secrets in the server's files, and their mask. */
+  let secrets = ''
+  let maskSecrets: Mask = createMask([])
 
   /** Creates the source, or replaces it if its settings have changed. */
   function make(descriptor: SourceDescriptor, values: Values, discovered: readonly string[] = []): void {
@@ -108,7 +132,18 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
     if (on && before?.key === key) return
     before?.source.close()
     made.delete(descriptor)
-    if (on) made.set(descriptor, { key, source: descriptor.create(values, { ...context, discovered }) })
+    if (!on) return
+    const found: Mask | undefined = descriptor.completesOthers ? (text) => maskSecrets(text) : undefined
+    made.set(descriptor, { key, source: createSource(descriptor, values, { ...context, discovered }, server, found) })
+  }
+
+  /** Masks the secrets in the files from now on. */
+  function hideSecrets({ properties }: ServerFiles): void {
+    const found = [...properties].flatMap(([key, value]) => (secretProperty.test(key) ? [value] : []))
+    const key = JSON.stringify(found)
+    if (key === secrets) return
+    secrets = key
+    maskSecrets = createMask(found)
   }
 
   /** Completes the settings of all sources from the files in the server's directory. */
@@ -172,7 +207,9 @@ function createDiscoveringSources(server: ServerSettings, context: SourceContext
         for (const { source } of [...made.values()]) {
           // The poll of the source reads the same files and reports the error.
           const files = await source.files?.().catch(() => undefined)
-          if (files) await complete(files)
+          if (files === undefined) continue
+          hideSecrets(files)
+          await complete(files)
         }
       } catch (error) {
         logFailure(error)

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { comebacksDatabase } from '../../databases.ts'
+import { maskOfSettings } from '../mask-upstream.ts'
 import type { RunContext, RunResult, Script } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
@@ -112,6 +113,7 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
       database: comebacksDatabase,
       path,
       entries,
+      mask: maskOfSettings(context.values),
       wall,
       force,
       dryRun,

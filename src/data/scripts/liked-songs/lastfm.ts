@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../../game/protocol/is-record.ts'
-import { hideSecretsOf } from '../hide-secrets.ts'
+import { maskOfRequest } from '../mask-upstream.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 
@@ -85,18 +85,18 @@ const maxMessage = 200
 
 /**
  * The error in a reply; undefined if it has none. Its cause has Last.fm's own message.
- * @param hide hides the secrets of the request, which Last.fm may quote
+ * @param mask masks the secrets of the request, which Last.fm may quote
  */
 function toLastfmError(
   method: string,
   body: unknown,
-  hide: (text: string) => string,
+  mask: (text: string) => string,
   cause?: UpstreamError,
 ): LastfmError | undefined {
   if (!isError(body)) return undefined
   const { error: code, message } = body
   if (typeof message !== 'string') return new LastfmError(method, code, cause)
-  const reply = new Error(`Last.fm replied: ${hide(message).slice(0, maxMessage)}`, cause === undefined ? {} : { cause })
+  const reply = new Error(`Last.fm replied: ${mask(message).slice(0, maxMessage)}`, cause === undefined ? {} : { cause })
   return new LastfmError(method, code, reply)
 }
 
@@ -113,15 +113,15 @@ export async function callLastfm(
   const parameters = { ...given, method, api_key: apiKey, ...(sessionKey !== undefined && { sk: sessionKey }) }
   const form = { ...parameters, api_sig: signature(parameters, apiSecret), format: 'json' }
   const request = { method: 'POST' as const, path: '/2.0/', form }
-  const hide = hideSecretsOf(request)
+  const mask = maskOfRequest(request)
   try {
     const { json } = await upstream.request(request)
-    const error = toLastfmError(method, json, hide)
+    const error = toLastfmError(method, json, mask)
     if (error !== undefined) throw error
     return json
   } catch (error) {
     // The client has already waited for a rate limit; its error has `retryAt`.
     if (!(error instanceof UpstreamError) || error.kind === 'rate_limited') throw error
-    throw toLastfmError(method, error.body, hide, error) ?? error
+    throw toLastfmError(method, error.body, mask, error) ?? error
   }
 }

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../files.ts'
 import { projectsDatabase } from '../../databases.ts'
+import { maskOfSettings } from '../mask-upstream.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
@@ -108,7 +109,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   const entries = inOrder(published)
   const written = await writeSnapshot({
     ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
-    ...{ force, dryRun, log, confirm: context.confirm },
+    ...{ force, dryRun, log, mask: maskOfSettings(context.values), confirm: context.confirm },
   })
   if (!written.written) {
     errors.unshift(written.reason)

@@ -1,0 +1,23 @@
+import type { Config } from '../config.ts'
+import { type ServerSettings, serverSettings } from '../game/server.ts'
+import { sources } from '../game/sources/index.ts'
+import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
+import { secretsOf } from '../secrets/secrets-of.ts'
+import { slices } from './settings.ts'
+
+const descriptors: readonly SourceDescriptor[] = sources
+
+/** Every secret in the settings of a server. */
+const secretsOfServer = (server: ServerSettings): readonly string[] => [
+  ...secretsOf(serverSettings, server),
+  ...descriptors.flatMap((source) =>
+    secretsOf(settingsOf(source), (server.sources as Readonly<Record<string, object | undefined>>)[source.name] ?? {}),
+  ),
+]
+
+/** Every configured secret. @param servers those of all providers */
+export function secretsOfConfig(config: Config, servers: readonly ServerSettings[]): readonly string[] {
+  const values = config as unknown as Readonly<Record<string, object | undefined>>
+  const own = Object.entries(slices).flatMap(([name, table]) => secretsOf(table, values[name] ?? {}))
+  return [...own, ...[...config.servers, ...servers].flatMap(secretsOfServer)]
+}

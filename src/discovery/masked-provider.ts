@@ -1,0 +1,39 @@
+import type { ServerSettings } from '../game/server.ts'
+import { createMask } from '../secrets/mask.ts'
+import type { Provider, ServerList } from './provider.ts'
+
+/** Settings of servers that are secret themselves, and may be the same as those of the provider. */
+const secretKey = /password|secret|credentials|token/i
+
+/**
+ * A provider whose lists contain none of its secrets, even if the server of a list sends them back. A server is refused if its name,
+ * address or another setting that is shown contains one.
+ */
+export function createMaskedProvider(provider: Provider, secrets: readonly string[]): Provider {
+  if (secrets.length === 0) return provider
+  const mask = createMask(secrets)
+  /** A list is the same object until it is read again. */
+  const made = new WeakMap<ServerList, ServerList>()
+
+  function isClean(server: ServerSettings): boolean {
+    const shown = JSON.stringify(server, (key, value: unknown) => (secretKey.test(key) ? undefined : value))
+    return mask(shown) === shown
+  }
+
+  function masked(list: ServerList): ServerList {
+    const before = made.get(list)
+    if (before !== undefined) return before
+    const { servers, refused, error } = list
+    const clean = servers.filter(isClean)
+    const count = servers.length - clean.length
+    const next = {
+      ...list,
+      servers: clean,
+      refused: [...refused.map(mask), ...(count === 0 ? [] : [`${count} entries contain a secret of this provider`])],
+      ...(error !== undefined && { error: mask(error) }),
+    }
+    made.set(list, next)
+    return next
+  }
+  return { ...provider, lists: () => provider.lists().map(masked) }
+}

@@ -1,0 +1,131 @@
+/** Replaces secrets in a text; returns the text itself if it contains none. */
+export type Mask = (text: string) => string
+
+/** What a text has instead of a secret. */
+export const hidden = '[hidden]'
+
+/** Secrets and encoded forms that are shorter are only masked as whole words: they may be parts of ordinary words. Characters. */
+const minLength = 4
+/** A part of a secret at the end of a text that was cut off is masked if it has this many characters. */
+const minCutLength = 6
+/** Maximum number of forms that are searched by a regular expression first. */
+const maxStarts = 64
+/** Shorter texts are never cut off. Characters. */
+const minCutText = 100
+
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
+
+/** Ignores case. Each character keeps its position: U+0130 is the only one whose lower case has two characters. */
+const fold = (text: string): string =>
+  isAscii(text) ? text.toLowerCase() : text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
+
+const none: string[] = []
+
+/** The characters of a base64 text that depend on the secret only, whatever comes before and after it. */
+function base64Forms(secret: string): readonly string[] {
+  return ['', '.', '..'].flatMap((before) => {
+    const bytes = Buffer.from(before + secret)
+    const [start, end] = [Math.ceil((before.length * 8) / 6), Math.floor((bytes.length * 8) / 6)]
+    const forms = (['base64', 'base64url'] as const).map((encoding) => bytes.toString(encoding).slice(start, end))
+    return end - start < minCutLength ? [] : forms
+  })
+}
+
+/** A secret as it is, percent-encoded, as a string of JSON and in base64, alone or after a user name. */
+function formsOf(secret: string): readonly string[] {
+  // The other forms are the same.
+  if (/^\w+$/.test(secret)) return [secret, ...base64Forms(secret)]
+  const form = new URLSearchParams([['', secret]]).toString().slice(1)
+  const percent = encodeURIComponent(Buffer.from(secret).toString())
+  return [secret, form, percent, JSON.stringify(secret).slice(1, -1), ...base64Forms(secret)]
+}
+
+/** A hash of four characters; the multiplier is 2^32 divided by the golden ratio. */
+const hashAt = (text: string, at: number): number => {
+  const [a, b, c, d] = [text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2), text.charCodeAt(at + 3)]
+  return Math.imul((a << 24) ^ (b << 16) ^ (c << 8) ^ d, 0x9e3779b1) >>> 12
+}
+
+/**
+ * Creates a function that returns the length of the form at a position of a text, 0 if none begins there. A table by the first characters
+ * makes a search take the same time for one secret as for those of thousands of servers; a regular expression of theirs would take
+ * seconds to compile.
+ */
+function createFinder(forms: readonly string[]): (text: string, at: number) => number {
+  const size = 2 ** Math.ceil(Math.log2(8 * forms.length))
+  const table: string[][] = Array.from({ length: size }, () => none)
+  const maxLength = Math.max(...forms.map(({ length }) => length))
+  for (const form of forms) {
+    const index = hashAt(form, 0) & (size - 1)
+    table[index] = [...(table[index] ?? none), form]
+  }
+
+  function longestAt(text: string, at: number, candidates: readonly string[]): number {
+    const rest = text.slice(at, at + maxLength)
+    // Messages quote what they cut off.
+    const [cut = ''] = text.length < minCutText ? [] : rest.split('"', 1)
+    let longest = 0
+    for (const form of candidates) {
+      const isCut = cut.length >= minCutLength && cut.length < maxLength && form.startsWith(cut)
+      longest = Math.max(longest, rest.startsWith(form) ? form.length : isCut ? cut.length : 0)
+    }
+    return longest
+  }
+  return (text, at) => {
+    const candidates = table[hashAt(text, at) & (size - 1)] ?? none
+    return candidates.length === 0 ? 0 : longestAt(text, at, candidates)
+  }
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+
+/** Masks texts that are whole words. */
+function createWordMask(words: readonly string[]): Mask {
+  if (words.length === 0) return (text) => text
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.map(escaped).join('|')})(?![\\p{L}\\p{N}])`, 'giu')
+  return (text) => text.replace(pattern, hidden)
+}
+
+/** The formatting codes of Minecraft: `§c`, and `§#12ab34` in our own texts. */
+const formattingCode = /§(?:#[0-9a-f]{6}|.)/gis
+
+const noSecrets: Mask = (text) => text
+
+/**
+ * Creates a mask for these secrets, in any letter case, as they are, percent-encoded, in base64 or as a string of JSON, and cut off at
+ * the end of a text or quotation. Formatting codes that interrupt a secret are removed with it. A search takes time linear in the text.
+ */
+export function createMask(secrets: Iterable<string>): Mask {
+  const given = [...new Set(secrets)].filter((secret) => secret.trim() !== '')
+  if (given.length === 0) return noSecrets
+  const maskWords = createWordMask(given.filter(({ length }) => length < minLength))
+  const long = given.filter(({ length }) => length >= minLength)
+  const forms = [...new Set(long.flatMap(formsOf).map(fold))].filter((form) => !hidden.includes(form))
+  if (forms.length === 0) return maskWords
+  const lengthAt = createFinder(forms)
+  // Ten times as fast for the few secrets of a source; for many, it would take long to compile.
+  const starts = forms.length <= maxStarts && new RegExp(forms.map((form) => escaped(form.slice(0, minLength))).join('|'), 'iu')
+
+  function maskForms(text: string): string {
+    if (starts && !starts.test(text)) return text
+    const folded = fold(text)
+    let masked = ''
+    let end = 0
+    for (let at = 0; at <= folded.length - minLength; at++) {
+      const length = lengthAt(folded, at)
+      if (length === 0) continue
+      // One that begins within another is masked with it.
+      if (at >= end) masked += text.slice(end, at) + hidden
+      end = Math.max(end, at + length)
+    }
+    return end === 0 ? text : masked + text.slice(end)
+  }
+
+  return (text) => {
+    const masked = maskWords(maskForms(text))
+    if (!masked.includes('§')) return masked
+    const bare = masked.replace(formattingCode, '')
+    const maskedBare = maskForms(bare)
+    return maskedBare === bare ? masked : maskedBare
+  }
+}

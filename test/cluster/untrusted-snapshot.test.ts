@@ -1,0 +1,126 @@
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { createIconStore } from '../../src/cluster/icon-store.ts'
+import { createSharedWatchers } from '../../src/cluster/shared-watchers.ts'
+import { memberChecks } from '../../src/cluster/snapshot-checks.ts'
+import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
+import { loadConfig } from '../../src/config.ts'
+import { fieldNames } from '../../src/game/fields.ts'
+import { createFleet } from '../../src/game/fleet.ts'
+import { createSources } from '../../src/game/sources/create-sources.ts'
+import { silentLog } from '../../src/log.ts'
+import { testPoll } from '../helpers/fake-fleet.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+
+/** JSON texts that are a wrong value of some field, or of all. */
+const wrongValues = [
+  'null',
+  'true',
+  '-1',
+  '1e308',
+  '1e999',
+  '1.5',
+  '""',
+  '"NaN"',
+  '"javascript:alert(1)"',
+  `"${'x'.repeat(300_000)}"`,
+  '[]',
+  '[null]',
+  '[[null]]',
+  '[[[]]]',
+  '[{}]',
+  '[{"name":null}]',
+  '[{"name":{"toString":1}}]',
+  '{}',
+  '{"__proto__":{"players":[]}}',
+  '{"constructor":1,"toString":null}',
+  '{"players":[null],"complete":true}',
+  '{"players":[{"name":1,"id":2}],"complete":"yes"}',
+  '{"players":{"length":3},"complete":true}',
+  '{"ticks":"1","age":null}',
+  '{"version":["x"]}',
+  '{"1m":"20","5m":null,"15m":{}}',
+  '{"state":"running","progress":"1"}',
+  '{"state":{}}',
+]
+
+/** A replica that received a snapshot of a server that another one polls. */
+async function replicaWith(text: string) {
+  const clock = manualClock(1_000)
+  const watchers = createSharedWatchers({ settings: testPoll, clock, log: silentLog, onPolled() {} })
+  const server = { name: 'survival', sources: {} }
+  const fleet = createFleet({ servers: [server], poll: testPoll, clock, log: silentLog, createSources, share: watchers.share })
+  const app = await buildApp({ config: loadConfig({ env: {} }), fleet, clock, logger: pino({ level: 'silent' }) })
+  onTestFinished(async () => {
+    fleet.close()
+    await app.close()
+  })
+  const dropped: string[] = []
+  const codec = createSnapshotCodec(createIconStore(), (_, part) => dropped.push(part))
+  const receive = (json: string) => {
+    dropped.length = 0
+    const { snapshot } = codec.decode(json, clock.now(), (name) => watchers.get(name)?.snapshot())
+    watchers.get('survival')?.receive(snapshot, 0)
+    return snapshot
+  }
+  receive(text)
+  return { app, receive, dropped }
+}
+
+const contact = '"up":true,"lastContact":[0,1700000000000],"lastPollAt":1700000000000'
+const snapshotText = (fields: string, others = contact) =>
+  `{"version":2,"server":"survival","age":0,"polls":{"ok":1},"sources":[{"source":"status","target":"a","state":"ok"}],"fields":{${fields}},${others}}`
+
+const paths = [
+  ...['/', '/page/cards', '/servers/survival', '/page/servers/survival', '/metrics', '/openapi.json', '/healthz'],
+  ...['/api/v1/sources', '/api/v1/getall', '/api/v1/getmetadata', '/api/v1/servers', '/api/v1/getfavicon'],
+]
+
+it('answers every request, whatever another replica sends as a field', { timeout: 120_000 }, async () => {
+  const { app, receive } = await replicaWith(snapshotText(''))
+  for (const value of wrongValues) {
+    // The wrong value in all fields at once.
+    const fields = fieldNames.map((name) => `"${name}":[${value},"status"]`).join()
+    receive(snapshotText(fields))
+    for (const path of paths) {
+      const { statusCode } = await app.inject(path)
+      expect(`${value.slice(0, 60)} ${path} ${statusCode}`).toMatch(/ (200|404)$/)
+    }
+  }
+})
+
+it.each(fieldNames)('drops and counts wrong values of %s', async (name) => {
+  const { receive, dropped } = await replicaWith(snapshotText(''))
+  const accepted = wrongValues.filter((value) => {
+    const { fields } = receive(snapshotText(`"${name}":[${value},"status"]`))
+    expect(dropped).toEqual(fields[name] === undefined ? [`fields.${name}`] : [])
+    return fields[name] !== undefined
+  })
+  // Some of them are values of some fields: a text, a number, a boolean or an empty list.
+  for (const value of accepted) expect(value).toMatch(/^(true|-1|1e308|1\.5|""|"NaN"|"javascript:alert\(1\)"|\[\])$/)
+  receive(snapshotText(`"${name}":5,"__proto__":[1,"status"],"toString":[1,"status"]`))
+  expect(dropped).toEqual([`fields.${name}`])
+})
+
+it('drops wrong values of everything else in a snapshot', { timeout: 120_000 }, async () => {
+  const { app, receive, dropped } = await replicaWith(snapshotText(''))
+  const states = [
+    'null',
+    '{}',
+    '{"source":"status","target":1,"state":"ok"}',
+    '{"source":"status","target":"a","state":"ok","error":{"code":"x"}}',
+  ]
+  for (const value of wrongValues) {
+    const members = [...Object.keys(memberChecks), 'lastContact'].map((name) => `"${name}":${value}`).join()
+    const polls = `"polls":{"ok":${value},"__proto__":1,"x":1}`
+    const sources = `"sources":[${[...states, `{"source":"status","target":"a","state":"ok","lastSuccess":${value},"lastError":${value}}`].join()}]`
+    const snapshot = receive(`{"version":2,"server":"survival","age":0,"fields":{},${polls},${sources},${members}}`)
+    expect(dropped).toEqual(expect.arrayContaining(['polls', 'sources', 'lastContact', 'mainThread']))
+    expect(Object.keys(snapshot.polls).every((outcome) => outcome === 'ok')).toBe(true)
+    for (const path of paths) {
+      const { statusCode } = await app.inject(path)
+      expect(`${value.slice(0, 60)} ${path} ${statusCode}`).toMatch(/ (200|404|503)$/)
+    }
+  }
+})
