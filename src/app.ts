@@ -129,7 +129,7 @@ export async function buildApp(options: AppOptions) {
   const allEvents = [ownEvents, ...(workers ? [{ metrics: workers.eventMetrics }] : [])]
   const icons = createIcons()
   if (isWorker) registerForwarding(app, [...(metricsListen ? [] : exporterPaths), runPath, livenessPath], worker)
-  const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
+  const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
   await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })

@@ -191,7 +191,7 @@ describe('STATE_URL', () => {
   it('keeps values valid until the servers of a dead replica are polled again', () => {
     const env = { STATE_URL: 'redis://redis.test', POLL_INTERVAL: '1s', STATE_HEARTBEAT: '5s' }
     expect(load({ env }).poll.staleAfter).toBe(11_000)
-    expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(3_000)
+    expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(4_000)
     expect(load({ env: { ...env, STALE_AFTER: '4s' } }).poll.staleAfter).toBe(4_000)
   })
 
@@ -245,7 +245,8 @@ describe('durations', () => {
     ['2m', 120_000],
     ['1h', 3_600_000],
   ])('%s', (given, expected) => {
-    expect(load({ env: { POLL_INTERVAL: given } }).poll).toMatchObject({ interval: expected, staleAfter: 3 * expected })
+    const staleAfter = Math.max(3 * expected, expected + 3_000)
+    expect(load({ env: { POLL_INTERVAL: given } }).poll).toMatchObject({ interval: expected, staleAfter })
   })
 
   it.each(['5', '499ms', '61m', '-5s', '5 s', '1e3s', 'soon'])('refuses %j', (given) => {

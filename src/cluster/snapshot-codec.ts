@@ -106,7 +106,7 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
 
   return {
     encode(snapshot, now) {
-      const { at, fields, lastContact, ...rest } = snapshot
+      const { at, fields, lastContact, knownUntil, ...rest } = snapshot
       const wireFields: Record<string, WireField> = {}
       for (const name in fields) {
         const field = fields[name as FieldName]
@@ -117,14 +117,15 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
         ...rest,
         age: round(now - at),
         fields: wireFields,
+        ...(knownUntil !== undefined && { knownForMs: round(knownUntil - now) }),
         ...(lastContact && { lastContact: [round(now - lastContact.at), round(lastContact.wall)] }),
       })
     },
     decode(text, now, find) {
       const wire: unknown = JSON.parse(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
-      const { server, age, sources: states, polls, fields: wireFields, lastContact } = wire
-      const { demo, joins, leaves, up, mainThread, pollDuration, lastPollAt } = wire as Partial<ServerSnapshot>
+      const { server, age, sources: states, polls, fields: wireFields, lastContact, knownForMs } = wire
+      const { demo, joins, leaves, up, isStale, mainThread, pollDuration, lastPollAt } = wire as Partial<ServerSnapshot>
       const isComplete = typeof server === 'string' && Number.isFinite(age) && Array.isArray(states) && isRecord(polls)
       if (!isComplete || !isRecord(wireFields)) throw new RangeError('an incomplete snapshot')
       const before = find?.(server)
@@ -151,6 +152,8 @@ export function createSnapshotCodec(icons: Pick<IconStore, 'hashOf' | 'get'>): S
       if (joins !== undefined) snapshot.joins = joins
       if (leaves !== undefined) snapshot.leaves = leaves
       if (up !== undefined) snapshot.up = up
+      if (typeof knownForMs === 'number') snapshot.knownUntil = now + knownForMs
+      if (isStale) snapshot.isStale = true
       if (mainThread !== undefined) snapshot.mainThread = mainThread
       if (Array.isArray(lastContact)) {
         snapshot.lastContact = { at: now - Number(lastContact[0]), wall: Number(lastContact[1]) }

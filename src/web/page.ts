@@ -62,8 +62,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     isDemo,
   })
 
-  const pageServer = (watcher: Watcher): PageServer =>
-    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
+  const pageServer = (watcher: Watcher): PageServer => toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic })
 
   async function fleetPage(): Promise<FleetPage> {
     const servers = await mapInSlices(fleet.watchers, pageServer)

@@ -10,11 +10,7 @@ import { english } from '../../src/web/view/texts.ts'
 import { runningServer as up } from '../helpers/running-server.ts'
 
 const health = (snapshot: ServerSnapshot) =>
-  healthOf(
-    toPageServer({ name: 'survival', sources: {} }, snapshot, { staleAfter: 15_000, isPublic: true }),
-    english,
-    createFormat('en', 'UTC'),
-  )
+  healthOf(toPageServer({ name: 'survival', sources: {} }, snapshot, { isPublic: true }), english, createFormat('en', 'UTC'))
 
 it('shows hung for a server whose main thread does not answer, before any consequence of it', () => {
   const sources = [
@@ -32,19 +28,21 @@ it('shows hung for a server whose main thread does not answer, before any conseq
 it('shows hung in pictures too, instead of values of a healthy server', () => {
   const playersOnline = { value: 5, source: 'status' } as const
   const hung: ServerSnapshot = { ...up, fields: { playersOnline }, mainThread: { responsive: false, delay: 20 } }
-  const summary = summarise(hung, 15_000)
+  const summary = summarise(hung)
   expect(summary.status).toBe('Hung: its main thread does not answer')
   for (const kind of ['status', 'players', 'tps', 'version'] as const) {
     const { value, color } = badgeContent(kind, summary, () => ({ since: null, days: [], record: { players: null, at: null } }))
     expect([kind, value, color]).toEqual([kind, 'hung', '#c93b3b'])
   }
-  expect(summarise({ ...hung, up: false }, 15_000).shortStatus).toBe('offline')
-  expect(summarise({ ...hung, at: 100_000 }, 15_000).shortStatus).toBe('unknown')
+  expect(summarise({ ...hung, up: false }).shortStatus).toBe('offline')
+  const { up: _, ...unknown } = hung
+  expect(summarise(unknown).shortStatus).toBe('unknown')
 })
 
 it('does not show hung for a server that is down or unknown', () => {
   expect(health({ ...up, up: false, mainThread: { responsive: false, delay: 20 } }).name).toBe('down')
-  expect(health({ ...up, at: 100_000, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
+  const { up: _, ...unknown } = up
+  expect(health({ ...unknown, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
 })
 
 const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapshot => ({
@@ -83,14 +81,14 @@ it('shows asleep for a server for which a proxy answers', () => {
     needsAttention: false,
     reason: 'stopped; a proxy starts it when a player joins',
   })
-  const { status, shortStatus } = summarise(asleep, 15_000)
+  const { status, shortStatus } = summarise(asleep)
   expect({ status, shortStatus }).toEqual({ status: 'Asleep', shortStatus: 'asleep' })
 })
 
 it('has only the configured group', () => {
   const groupOf = (env: Record<string, string>) => {
     const [settings] = loadConfig({ env: { MC_SERVER: 'mc.example.org', ...env }, watches: false }).servers
-    return settings && toPageServer(settings, up, { staleAfter: 15_000, isPublic: false }).group
+    return settings && toPageServer(settings, up, { isPublic: false }).group
   }
   expect(groupOf({ MC_GROUP: 'Network' })).toBe('Network')
   expect(groupOf({})).toBeNull()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTickRateMeter, type TickReading } from '../../../../src/game/sources/rcon/tick-rate.ts'
+import { createTickRateMeter, type TickReading } from '../../../src/game/watcher/tick-rate.ts'
 
 const run = (readings: readonly TickReading[]) => {
   const meter = createTickRateMeter()
