@@ -165,7 +165,10 @@ class RelayingWatcher implements SharedWatcher {
 
   expire(now: number): void {
     if (this.#isClosed) return
-    if (!this.#isSilentAt(now)) return this.#expireContact(now)
+    if (!this.#isSilentAt(now)) {
+      this.#expireContact(now)
+      return
+    }
     const { up, knownUntil, mainThread, ...rest } = this.#current
     if (up === undefined && rest.sources.every(({ state }) => state === 'pending')) return
     const sources = rest.sources.map(({ duration, error, resting, ...source }) => ({ ...source, state: 'pending' as const }))

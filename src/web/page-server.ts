@@ -21,6 +21,7 @@ export function pageState(snapshot: ServerSnapshot, { isPublic }: PageServerOpti
     ...state,
     players: isPublic ? state.players : null,
     formattedMotd: fields.formattedMotd?.value || null,
+    sprinting: fields.tickSprinting?.value ?? null,
     asleep: isAsleep(snapshot) ?? null,
     worldUpgrade: upgrade === undefined || upgrade.state === 'finished' ? null : upgrade.state,
     worldUpgradeProgress: upgrade?.progress ?? null,

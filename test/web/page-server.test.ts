@@ -4,10 +4,14 @@ import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { toPageServer } from '../../src/web/page-server.ts'
 import { badgeContent } from '../../src/web/pictures/badge.ts'
 import { summarise } from '../../src/web/pictures/summary.ts'
+import { viewCard } from '../../src/web/view/card.ts'
 import { createFormat } from '../../src/web/view/format.ts'
-import { healthOf } from '../../src/web/view/health.ts'
+import { healthOf, tickLight } from '../../src/web/view/health.ts'
+import { toHtml } from '../../src/web/view/node.ts'
 import { english } from '../../src/web/view/texts.ts'
 import { runningServer as up } from '../helpers/running-server.ts'
+
+const format = createFormat('en', 'UTC')
 
 const health = (snapshot: ServerSnapshot) =>
   healthOf(toPageServer({ name: 'survival', sources: {} }, snapshot, { isPublic: true }), english, createFormat('en', 'UTC'))
@@ -92,4 +96,30 @@ it('has only the configured group', () => {
   }
   expect(groupOf({ MC_GROUP: 'Network' })).toBe('Network')
   expect(groupOf({})).toBeNull()
+})
+
+it('marks a sprinting server, which has no target', () => {
+  const sprinting: ServerSnapshot = {
+    ...up,
+    fields: { tickSprinting: { value: true, source: 'rcon' }, tickRate: { value: 12, source: 'rcon' } },
+  }
+  expect(health(sprinting)).toMatchObject({ name: 'sprinting', needsAttention: false })
+  const server = toPageServer({ name: 'survival', sources: {} }, sprinting, { isPublic: true })
+  const context = { texts: english, format, now: 0, root: '', title: 'Servers' }
+  expect(toHtml(viewCard(server, undefined, context))).toContain('<span class="badge sprinting">')
+  expect(tickLight(server, english, format).reason).not.toContain('of 20')
+})
+
+it.each([
+  [3_000, 0.0412, 'Keeps up: 0.041 of 0.33 ms per tick used'],
+  [10_000, 0.2, '0.2 ms per tick; more than 0.1 ms is lag'],
+  [200, 2, 'Keeps up: 2.0 of 5.0 ms per tick used'],
+  [20, 2, 'Keeps up: 2.0 of 50 ms per tick used'],
+])('shows the time that is available for a tick at %s ticks per second', (target, mean, expected) => {
+  const fields = {
+    tickRateTarget: { value: target, source: 'rcon' },
+    tickDurationMean: { value: mean / 1000, source: 'rcon' },
+  } as const
+  const server = toPageServer({ name: 'survival', sources: {} }, { ...up, fields }, { isPublic: true })
+  expect(tickLight(server, english, format).reason).toBe(expected)
 })
