@@ -18,11 +18,10 @@ export interface MainThreadOptions {
   readonly mayStopTicking?: boolean
 }
 
-/** Whether ticks may be stopped on purpose: by `/tick freeze`, or because no players are online, or nobody knows whether any are. */
+/** Whether ticks may be stopped on purpose: by `/tick freeze`, or because no players are online. */
 export function mayStopTicking({ tickFrozen, tickPaused, playersOnline, pauseWhenEmpty }: KnownFields): boolean {
   if (tickFrozen?.value === true || tickPaused?.value === true) return true
-  const canPause = pauseWhenEmpty === undefined || pauseWhenEmpty.value > 0
-  return canPause && (playersOnline === undefined || playersOnline.value === 0)
+  return playersOnline?.value === 0 && (pauseWhenEmpty === undefined || pauseWhenEmpty.value > 0)
 }
 
 /**
@@ -36,24 +35,25 @@ export function judgeMainThread(
 ): MainThread | undefined {
   // Most servers are read by no such source.
   if (activities.length === 0) return undefined
-  const newest = activities.reduce<MainThreadActivity | undefined>(
-    (best, one) => (one.answeredAt !== undefined && one.answeredAt > (best?.answeredAt ?? since) ? one : best),
-    undefined,
-  )
-  const lastAnswerAt = newest?.answeredAt ?? Number.NEGATIVE_INFINITY
-  // A later reply from the main thread to any source shows that it responds.
-  const waiting = activities.flatMap(
-    ({ waitingSince, lastSentAt = waitingSince, lateAfterMs = maxIntervals * interval, showsTicks }) => {
-      if (showsTicks && mayStopTicking) return []
-      if (waitingSince === undefined || lastSentAt === undefined || lastSentAt <= since) return []
-      const startedAt = Math.max(waitingSince, since)
-      return startedAt > lastAnswerAt ? [{ waitedMs: now - startedAt, lateAfterMs }] : []
-    },
-  )
+  const answeredAt = ({ answeredAt: at = Number.NEGATIVE_INFINITY }: MainThreadActivity) =>
+    at > since ? at : Number.NEGATIVE_INFINITY
+  const isFresh = (one: MainThreadActivity) => now - answeredAt(one) <= staleAfter
+  const waiting = activities.flatMap((one) => {
+    const { waitingSince, lastSentAt = waitingSince, lateAfterMs = maxIntervals * interval, showsTicks } = one
+    if (showsTicks && mayStopTicking) return []
+    if (waitingSince === undefined || lastSentAt === undefined || lastSentAt <= since) return []
+    const startedAt = Math.max(waitingSince, since)
+    // A later reply from the main thread to any source shows that it responds.
+    const hasAnswered = activities.some((other) => other !== one && answeredAt(other) >= startedAt)
+    return hasAnswered ? [] : [{ waitedMs: now - startedAt, lateAfterMs }]
+  })
   const waitedMs = Math.max(0, ...waiting.map((one) => one.waitedMs))
   const isLate = waiting.some((one) => one.waitedMs > one.lateAfterMs)
   if (isLate) return { responsive: false, delay: toSeconds(waitedMs) }
-  if (newest === undefined || now - lastAnswerAt > staleAfter) return undefined
-  const { delayMs } = newest
-  return delayMs === undefined ? { responsive: true } : { responsive: true, delay: toSeconds(Math.max(delayMs, waitedMs)) }
+  if (!activities.some(isFresh)) return undefined
+  const [measured] = activities
+    .filter((one) => one.delayMs !== undefined && isFresh(one))
+    .sort((a, b) => answeredAt(b) - answeredAt(a))
+  if (measured?.delayMs === undefined) return { responsive: true }
+  return { responsive: true, delay: toSeconds(Math.max(measured.delayMs, waitedMs)) }
 }
