@@ -369,7 +369,9 @@ describe('mistakes', () => {
   it('name the settings that require each other', () => {
     expect(problems({ env: { MC_RCON: 'localhost' } }).join()).toContain('MC_RCON_PASSWORD')
     expect(problems({ env: { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://localhost:1' } }).join()).toContain('MC_MANAGEMENT_SECRET')
-    expect(problems({ env: { STALE_AFTER: '2s' } }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
+    for (const env of [{ STALE_AFTER: '14s' }, { POLL_INTERVAL: '500ms', STALE_AFTER: '3s' }])
+      expect(problems({ env }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
+    expect(load({ env: { STALE_AFTER: '15s' } }).poll.staleAfter).toBe(15_000)
     for (const path of [join(folder, 'none'), file(''), 'a'.repeat(5000)])
       expect(problems({ env: { MC_DIRECTORY: path } }).join()).toContain('expected a folder that exists')
     const ca = { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://x:1', MC_MANAGEMENT_SECRET: 's', MC_MANAGEMENT_CA: folder }

@@ -29,8 +29,8 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** What every part must say in the same way; null where unknown. */
-interface Said {
+/** What every part must show; null where unknown. */
+interface Values {
   readonly up: unknown
   readonly responsive: unknown
   readonly tickRate: unknown
@@ -39,7 +39,7 @@ interface Said {
 }
 
 const rounded = (value: unknown, factor = 1) => (typeof value === 'number' ? Number((value * factor).toPrecision(7)) : null)
-const pick = ({ up, responsive, tickRate, tickTimeMean, online }: Record<string, unknown>): Said => ({
+const pick = ({ up, responsive, tickRate, tickTimeMean, online }: Record<string, unknown>): Values => ({
   ...{ up, responsive, tickRate, tickTimeMean, online },
 })
 
@@ -127,7 +127,7 @@ function followEvents(hub: ReturnType<typeof createEventHub>) {
   return { state: () => state, changes }
 }
 
-it(`says the same everywhere in each of ${steps} steps (SEED=${seed})`, { timeout: 300_000 }, async () => {
+it(`shows the same values everywhere in each of ${steps} steps (SEED=${seed})`, { timeout: 300_000 }, async () => {
   const random = randomOf(seed)
   const oneOf = <T>(...values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const clock = manualClock()
@@ -195,28 +195,28 @@ it(`says the same everywhere in each of ${steps} steps (SEED=${seed})`, { timeou
       return value === undefined ? null : Number(value)
     }
     const flag = (value: number | null) => (value === null ? null : value === 1)
-    const said: Said = {
+    const values: Values = {
       up: flag(metric('minecraft_up')),
       responsive: flag(metric('minecraft_main_thread_responsive')),
       tickRate: rounded(metric('minecraft_tick_rate')),
       tickTimeMean: rounded(metric('minecraft_tick_duration_mean_seconds'), 1_000),
       online: metric('minecraft_players_online'),
     }
-    expect(pick(page), where).toEqual(said)
-    expect(pick(events.state()), where).toEqual(said)
+    expect(pick(page), where).toEqual(values)
+    expect(pick(events.state()), where).toEqual(values)
     expect(watcher.snapshot(), where).toBe(snapshot)
 
     const sourcesReply = (await get('/api/v1/sources')).json<{ state: string }>()
-    const stateName = said.responsive === false ? 'hung' : said.up === null ? 'unknown' : said.up ? 'up' : 'down'
+    const stateName = values.responsive === false ? 'hung' : values.up === null ? 'unknown' : values.up ? 'up' : 'down'
     expect(sourcesReply.state, where).toBe(stateName)
     const all = await get('/api/v1/getall')
     // A failed poll is shown at once, while the last values are served until they are stale.
-    const isServed = said.up !== null && clock.now() - (snapshot.lastContact?.at ?? -Infinity) < testPoll.staleAfter
+    const isServed = values.up !== null && clock.now() - (snapshot.lastContact?.at ?? -Infinity) < testPoll.staleAfter
     expect(all.statusCode, where).toBe(isServed ? 200 : 503)
-    if (said.up === true) {
+    if (values.up === true) {
       const { TICK_TIME, METADATA } = all.json<{ TICK_TIME: number | null; METADATA: { PLAYERS: { ONLINE: number | null } } }>()
       expect({ tickTimeMean: TICK_TIME, online: METADATA.PLAYERS.ONLINE }, where).toEqual({
-        ...{ tickTimeMean: said.tickTimeMean, online: said.online },
+        ...{ tickTimeMean: values.tickTimeMean, online: values.online },
       })
     }
 
@@ -226,7 +226,7 @@ it(`says the same everywhere in each of ${steps} steps (SEED=${seed})`, { timeou
       readonly series: Record<string, Record<'min' | 'max', (number | null)[]>>
     }>()
     for (const [name, member] of Object.entries(series)) {
-      const value = said[member]
+      const value = values[member]
       const { min, max } = history.series[name]!
       // At the very start of a bucket nothing is in it yet.
       const last = clock.wall() % history.step === 0 ? -2 : -1
@@ -241,18 +241,18 @@ it(`says the same everywhere in each of ${steps} steps (SEED=${seed})`, { timeou
       }
     }
 
-    if (isReplaced) expect(said.up, where).toBeNull()
+    if (isReplaced) expect(values.up, where).toBeNull()
     expect(events.changes, where).toEqual(expectedChanges)
-    if (said.up !== true) expect([said.tickRate, said.tickTimeMean, said.online], where).toEqual([null, null, null])
-    if (said.responsive === false) expect([said.tickRate, said.tickTimeMean], where).toEqual([null, null])
-    if (typeof said.tickRate === 'number') {
-      expect(said.tickRate, where).toBeLessThan(25)
+    if (values.up !== true) expect([values.tickRate, values.tickTimeMean, values.online], where).toEqual([null, null, null])
+    if (values.responsive === false) expect([values.tickRate, values.tickTimeMean], where).toEqual([null, null])
+    if (typeof values.tickRate === 'number') {
+      expect(values.tickRate, where).toBeLessThan(25)
       seen.rates++
     }
-    if (!areCountersComparable() && snapshot.fields.tickCount?.value.at === clock.now()) expect(said.tickRate, where).toBeNull()
-    seen.hung += Number(said.responsive === false)
-    seen.unknown += Number(said.up === null)
-    seen.down += Number(said.up === false)
+    if (!areCountersComparable() && snapshot.fields.tickCount?.value.at === clock.now()) expect(values.tickRate, where).toBeNull()
+    seen.hung += Number(values.responsive === false)
+    seen.unknown += Number(values.up === null)
+    seen.down += Number(values.up === false)
   }
 
   expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0)
