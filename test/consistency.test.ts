@@ -230,14 +230,14 @@ it(`shows the same values everywhere in each of ${steps} steps (SEED=${seed})`, 
       const { min, max } = history.series[name]!
       // At the very start of a bucket nothing is in it yet.
       const last = clock.wall() % history.step === 0 ? -2 : -1
-      const [least, most] = [min.at(last), max.at(last)]
+      const [low, high] = [min.at(last), max.at(last)]
       if (typeof value === 'number') {
         delete unknownSince[name]
-        expect(least, `${name}, ${where}`).toBeLessThanOrEqual(value * 1.002 + 0.001)
-        expect(most, `${name}, ${where}`).toBeGreaterThanOrEqual(value * 0.998 - 0.001)
+        expect(low, `${name}, ${where}`).toBeLessThanOrEqual(value * 1.002 + 0.001)
+        expect(high, `${name}, ${where}`).toBeGreaterThanOrEqual(value * 0.998 - 0.001)
       } else {
         unknownSince[name] ??= clock.wall()
-        if (unknownSince[name] < history.to + last * history.step) expect(least, `${name}, ${where}`).toBeNull()
+        if (unknownSince[name] < history.to + last * history.step) expect(low, `${name}, ${where}`).toBeNull()
       }
     }
 

@@ -52,7 +52,7 @@ export interface FleetChange {
   /** Servers whose settings have changed; each has a new watcher. */
   readonly changed: readonly string[]
   /**
-   * Those of `changed` whose settings now locate another server: nothing that is known of them is valid any longer. Absent if there
+   * Those of `changed` whose settings now locate another server: earlier values of them are not valid any more. Absent if there
    * are none.
    */
   readonly replaced?: readonly string[]

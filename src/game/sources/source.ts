@@ -42,7 +42,7 @@ export interface MainThreadActivity {
   readonly lastSentAt?: number
   /** Maximum duration of a request; default: three poll intervals. */
   readonly lateAfterMs?: number
-  /** It shows ticks, not replies: a server whose ticks are stopped on purpose looks as if it did not answer. */
+  /** It shows ticks, not replies: a server whose ticks are stopped on purpose seems not to answer. */
   readonly showsTicks?: true
 }
 

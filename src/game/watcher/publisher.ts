@@ -76,7 +76,7 @@ export const createPublisher = (options: PublisherOptions): Publisher => new Sna
 const noSources: ReadonlySet<SourceName> = new Set()
 const nothing: Decision = { invalid: [] }
 
-/** What is known of a server at one moment. */
+/** The state of a server at one moment. */
 interface State extends Pick<ServerSnapshot, 'up' | 'knownUntil'> {
   /** Monotonic milliseconds. */
   readonly now: number

@@ -4,7 +4,7 @@ const windowMs = 10_000
 const slackMs = 500
 /** Milliseconds without a tick after which the server is paused: at one tick per second there may be almost 1000. */
 const pauseAfterMs = 2_000
-/** Target ticks per second of a server that does not tell. */
+/** Target ticks per second of a server that does not report it. */
 const defaultTarget = 20
 /** Seconds that a server may be behind: it runs these ticks as fast as it can, and skips those before them. */
 const maxBehindSeconds = 2
