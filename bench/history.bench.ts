@@ -118,7 +118,7 @@ export async function run({ quick = false }: { readonly quick?: boolean } = {}):
     const range = { names: ['players', 'latency'] as const, range: 7 * day, points: 1_000 }
     time('history of 7 days', () => history.range(server, range))
     await warmFonts()
-    const summary = summarise(snapshotOf(server), poll.staleAfter)
+    const summary = summarise(snapshotOf(server))
     time('banner', () => drawBanner(summary, Buffer.alloc(8_000), 1_200, themes.dark))
     const values = history.range(server, { ...range, points: 400 })
     time('chart', () => drawChart({ server, values, width: 1_600, height: 800, theme: themes.light }))

@@ -128,7 +128,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   const events = createEventHub(fleet, clock, maxClients)
   const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
   const icons = createIcons()
-  const unfollow = fleet.onChange(({ removed }) => removed.forEach(icons.delete))
+  const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())
 
   await registerDocs(app, { styles: readStyles('docs.css'), databaseTags: data.tags })

@@ -8,7 +8,7 @@ import { checked } from './config/setting.ts'
 import { type SettingName, type SettingValues, type Slices, settings, slices } from './config/settings.ts'
 import { isDiscoveryOn } from './discovery/settings.ts'
 import { formatHostPort } from './game/protocol/address.ts'
-import type { PollSettings, ServerSettings } from './game/server.ts'
+import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from './game/server.ts'
 
 /** The whole configuration, parsed and typed. Each part of the service receives its own slice. Durations are milliseconds. */
 export interface Config extends Omit<Slices, 'listen' | 'poll'> {
@@ -117,17 +117,13 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     problems.push(`${statePassword.from} is set without ${statePassword.inFile ? settings.stateUrl.file : settings.stateUrl.env}`)
   }
 
-  const { pollInterval: interval, staleAfter } = values
-  if (interval !== undefined && staleAfter !== undefined && staleAfter < interval) {
-    problems.push(
-      `${set.get('staleAfter')?.from} is shorter than POLL_INTERVAL (${interval} ms); expected at least one poll interval`,
-    )
-  }
+  const { pollInterval: interval, pollTimeout: timeout, staleAfter } = values
+  problems.push(...findShortStaleAfter({ interval, timeout, staleAfter }, set.get('staleAfter')?.from ?? ''))
   if (problems.length > 0) throw new ConfigError(problems)
   const { listen, poll, ...rest } = toSlices(values)
   const { stateUrl, stateHeartbeat } = rest.cluster
   // Values must stay valid while other replicas take over the servers of one that died.
-  const minStaleAfter = stateUrl === undefined ? 0 : poll.pollInterval + 2 * stateHeartbeat
+  const takeoverMs = stateUrl === undefined ? 0 : poll.pollInterval + 2 * stateHeartbeat
   return {
     ...rest,
     ...(path !== undefined && { file: path }),
@@ -138,7 +134,8 @@ export function loadConfig({ flags = {}, env: given, file, watches = true }: Con
     poll: {
       interval: poll.pollInterval,
       timeout: poll.pollTimeout,
-      staleAfter: poll.staleAfter ?? Math.max(3 * poll.pollInterval, minStaleAfter),
+      staleAfter:
+        poll.staleAfter ?? Math.max(minStaleAfter({ interval: poll.pollInterval, timeout: poll.pollTimeout }), takeoverMs),
     },
   }
 }

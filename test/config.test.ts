@@ -191,7 +191,7 @@ describe('STATE_URL', () => {
   it('keeps values valid until the servers of a dead replica are polled again', () => {
     const env = { STATE_URL: 'redis://redis.test', POLL_INTERVAL: '1s', STATE_HEARTBEAT: '5s' }
     expect(load({ env }).poll.staleAfter).toBe(11_000)
-    expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(3_000)
+    expect(load({ env: { ...env, STATE_HEARTBEAT: '500ms' } }).poll.staleAfter).toBe(4_000)
     expect(load({ env: { ...env, STALE_AFTER: '4s' } }).poll.staleAfter).toBe(4_000)
   })
 
@@ -245,7 +245,8 @@ describe('durations', () => {
     ['2m', 120_000],
     ['1h', 3_600_000],
   ])('%s', (given, expected) => {
-    expect(load({ env: { POLL_INTERVAL: given } }).poll).toMatchObject({ interval: expected, staleAfter: 3 * expected })
+    const staleAfter = Math.max(3 * expected, expected + 3_000)
+    expect(load({ env: { POLL_INTERVAL: given } }).poll).toMatchObject({ interval: expected, staleAfter })
   })
 
   it.each(['5', '499ms', '61m', '-5s', '5 s', '1e3s', 'soon'])('refuses %j', (given) => {
@@ -368,7 +369,9 @@ describe('mistakes', () => {
   it('name the settings that require each other', () => {
     expect(problems({ env: { MC_RCON: 'localhost' } }).join()).toContain('MC_RCON_PASSWORD')
     expect(problems({ env: { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://localhost:1' } }).join()).toContain('MC_MANAGEMENT_SECRET')
-    expect(problems({ env: { STALE_AFTER: '2s' } }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
+    for (const env of [{ STALE_AFTER: '14s' }, { POLL_INTERVAL: '500ms', STALE_AFTER: '3s' }])
+      expect(problems({ env }).join()).toContain('STALE_AFTER is shorter than POLL_INTERVAL')
+    expect(load({ env: { STALE_AFTER: '15s' } }).poll.staleAfter).toBe(15_000)
     for (const path of [join(folder, 'none'), file(''), 'a'.repeat(5000)])
       expect(problems({ env: { MC_DIRECTORY: path } }).join()).toContain('expected a folder that exists')
     const ca = { MC_SERVER: 'x', MC_MANAGEMENT: 'ws://x:1', MC_MANAGEMENT_SECRET: 's', MC_MANAGEMENT_CA: folder }

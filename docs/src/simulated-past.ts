@@ -52,7 +52,7 @@ export async function writeSimulatedPast(folder: string, servers: readonly Simul
     let at = now - stages[0].ago
     const clock = { now: () => at, wall: () => at, after: () => () => {} }
     const file = createHistoryFile(folder, server.name)
-    const recorded = createRecordedServer({ clock, interval: 2 * hour, timeout: 0, staleAfter: 2 * hour, file, log: silentLog })
+    const recorded = createRecordedServer({ clock, file, log: silentLog })
     await recorded.load()
     for (const [index, { step }] of stages.entries()) {
       const end = now - (stages[index + 1]?.ago ?? 0)

@@ -1,5 +1,6 @@
 import type { Dimension } from '../../src/game/fields.ts'
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 /** A modded server has a few dozen. The limit protects the scraper's database from a server that sends thousands. */
 const maxDimensions = 100
@@ -7,7 +8,7 @@ const maxDimensions = 100
 const byDimension =
   (value: (dimension: Dimension) => number): ServerFamily['read'] =>
   (snapshot, add) => {
-    const all = live(snapshot).dimensions?.value ?? []
+    const all = currentFields(snapshot).dimensions?.value ?? []
     for (const dimension of all.length > maxDimensions ? all.slice(0, maxDimensions) : all) add(value(dimension), dimension.name)
   }
 

@@ -1,4 +1,4 @@
-import type { KnownFields, ServerSnapshot } from '../../src/game/snapshot.ts'
+import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 
 /**
  * Adds a sample to a family.
@@ -30,6 +30,3 @@ export interface ServerFamily extends Family {
    */
   readonly perPoll: boolean
 }
-
-/** The fields, or none if the server is down: its last values are no longer valid. */
-export const live = ({ up, fields }: ServerSnapshot): KnownFields => (up === false ? {} : fields)

@@ -1,16 +1,17 @@
 import type { GarbageCollector, MemoryPool } from '../../src/game/protocol/jolokia.ts'
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 const byPool =
   (value: (pool: MemoryPool) => number | undefined): ServerFamily['read'] =>
   (snapshot, add) => {
-    for (const pool of live(snapshot).jvmMemoryPools?.value ?? []) add(value(pool), pool.name)
+    for (const pool of currentFields(snapshot).jvmMemoryPools?.value ?? []) add(value(pool), pool.name)
   }
 
 const byCollector =
   (value: (collector: GarbageCollector) => number | undefined): ServerFamily['read'] =>
   (snapshot, add) => {
-    for (const collector of live(snapshot).jvmGarbageCollectors?.value ?? []) add(value(collector), collector.name)
+    for (const collector of currentFields(snapshot).jvmGarbageCollectors?.value ?? []) add(value(collector), collector.name)
   }
 
 export const jvm: readonly ServerFamily[] = [
@@ -52,6 +53,6 @@ export const jvm: readonly ServerFamily[] = [
     help: "Live threads of the server's JVM.",
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).jvmThreads?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).jvmThreads?.value),
   },
 ]

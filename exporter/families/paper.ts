@@ -1,4 +1,5 @@
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 export const paper: readonly ServerFamily[] = [
   {
@@ -8,7 +9,7 @@ export const paper: readonly ServerFamily[] = [
     labels: ['window'],
     perPoll: true,
     read(snapshot, add) {
-      const rates = live(snapshot).paperTickRates?.value
+      const rates = currentFields(snapshot).paperTickRates?.value
       if (rates !== undefined) for (const [window, rate] of Object.entries(rates)) add(rate, window)
     },
   },

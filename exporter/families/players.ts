@@ -1,4 +1,5 @@
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 export const players: readonly ServerFamily[] = [
   {
@@ -7,7 +8,7 @@ export const players: readonly ServerFamily[] = [
     help: 'Players online as reported by the server.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).playersOnline?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).playersOnline?.value),
   },
   {
     name: 'minecraft_players_max',
@@ -15,7 +16,7 @@ export const players: readonly ServerFamily[] = [
     help: 'Maximum number of players as reported by the server.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).playersMax?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).playersMax?.value),
   },
   {
     name: 'minecraft_player_joins_total',

@@ -1,4 +1,5 @@
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 export const polls: readonly ServerFamily[] = [
   {
@@ -7,7 +8,7 @@ export const polls: readonly ServerFamily[] = [
     help: 'Round-trip time of the status ping in the last poll, in seconds.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).latency?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).latency?.value),
   },
   {
     name: 'minecraft_source_up',

@@ -1,4 +1,4 @@
-import { isAsleep, type KnownField } from '../../src/game/snapshot.ts'
+import { currentFields, isAsleep, type KnownField } from '../../src/game/snapshot.ts'
 import type { ServerFamily } from './family.ts'
 
 export const state: readonly ServerFamily[] = [
@@ -65,9 +65,9 @@ export const state: readonly ServerFamily[] = [
     help: 'Version and software of the server as labels; always 1, present only while the server is up.',
     labels: ['version', 'protocol', 'software', 'loader', 'edition', 'transport'],
     perPoll: true,
-    read({ up, fields }, add) {
-      const { version, protocol, software, loader, edition, transport } = fields
-      if (up !== true || (version ?? protocol ?? software ?? loader ?? edition) === undefined) return
+    read(snapshot, add) {
+      const { version, protocol, software, loader, edition, transport } = currentFields(snapshot)
+      if ((version ?? protocol ?? software ?? loader ?? edition) === undefined) return
       const text = (field?: KnownField<unknown>) => String(field?.value ?? '')
       add(1, text(version), text(protocol), text(software), text(loader), text(edition), text(transport))
     },

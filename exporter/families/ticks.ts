@@ -1,4 +1,5 @@
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 const overWindow = 'over the last 100 ticks of the server, in seconds.'
 
@@ -9,7 +10,7 @@ export const ticks: readonly ServerFamily[] = [
     help: 'Tick counter of the server.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickCount?.value.ticks),
+    read: (snapshot, add) => add(currentFields(snapshot).tickCount?.value.ticks),
   },
   {
     name: 'minecraft_tick_rate',
@@ -17,7 +18,7 @@ export const ticks: readonly ServerFamily[] = [
     help: 'Measured ticks per second over about 10 s (at least the last two polls), from the tick counter and monotonic time; not capped at 20.',
     labels: [],
     perPoll: false,
-    read: (snapshot, add) => add(live(snapshot).tickRate?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickRate?.value),
   },
   {
     name: 'minecraft_tick_rate_target',
@@ -25,7 +26,7 @@ export const ticks: readonly ServerFamily[] = [
     help: 'Target tick rate of the server, ticks per second.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickRateTarget?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickRateTarget?.value),
   },
   {
     name: 'minecraft_tick_duration_mean_seconds',
@@ -33,7 +34,7 @@ export const ticks: readonly ServerFamily[] = [
     help: `Mean tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickDurationMean?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickDurationMean?.value),
   },
   {
     name: 'minecraft_tick_duration_p50_seconds',
@@ -41,7 +42,7 @@ export const ticks: readonly ServerFamily[] = [
     help: `Median tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickDurationP50?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickDurationP50?.value),
   },
   {
     name: 'minecraft_tick_duration_p95_seconds',
@@ -49,7 +50,7 @@ export const ticks: readonly ServerFamily[] = [
     help: `95th percentile of the tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickDurationP95?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickDurationP95?.value),
   },
   {
     name: 'minecraft_tick_duration_p99_seconds',
@@ -57,7 +58,7 @@ export const ticks: readonly ServerFamily[] = [
     help: `99th percentile of the tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickDurationP99?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickDurationP99?.value),
   },
   {
     name: 'minecraft_tick_duration_max_seconds',
@@ -65,7 +66,7 @@ export const ticks: readonly ServerFamily[] = [
     help: `Maximum tick duration ${overWindow}`,
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickDurationMax?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickDurationMax?.value),
   },
   {
     name: 'minecraft_tick_frozen',
@@ -73,7 +74,7 @@ export const ticks: readonly ServerFamily[] = [
     help: '1 while ticking is frozen by /tick freeze, else 0.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickFrozen?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickFrozen?.value),
   },
   {
     name: 'minecraft_tick_sprinting',
@@ -81,7 +82,7 @@ export const ticks: readonly ServerFamily[] = [
     help: '1 while the server ticks as fast as it can because of /tick sprint, else 0.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).tickSprinting?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickSprinting?.value),
   },
   {
     name: 'minecraft_tick_paused',
@@ -89,6 +90,6 @@ export const ticks: readonly ServerFamily[] = [
     help: '1 while the tick counter is paused because no player is online, else 0.',
     labels: [],
     perPoll: false,
-    read: (snapshot, add) => add(live(snapshot).tickPaused?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).tickPaused?.value),
   },
 ]

@@ -1,4 +1,5 @@
-import { live, type ServerFamily } from './family.ts'
+import { currentFields } from '../../src/game/snapshot.ts'
+import type { ServerFamily } from './family.ts'
 
 export const world: readonly ServerFamily[] = [
   {
@@ -7,7 +8,7 @@ export const world: readonly ServerFamily[] = [
     help: 'Day of the world, counted from 0.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).worldDay?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).worldDay?.value),
   },
   {
     name: 'minecraft_world_time_of_day_ticks',
@@ -15,6 +16,6 @@ export const world: readonly ServerFamily[] = [
     help: 'Time of day of the world, 0 to 23999 ticks.',
     labels: [],
     perPoll: true,
-    read: (snapshot, add) => add(live(snapshot).worldTimeOfDay?.value),
+    read: (snapshot, add) => add(currentFields(snapshot).worldTimeOfDay?.value),
   },
 ]

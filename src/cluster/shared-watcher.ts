@@ -24,7 +24,7 @@ export interface SharedWatcher extends Watcher {
    */
   receive(snapshot: ServerSnapshot, storedMs: number): void
   /**
-   * Makes every value unknown if the process that polls the server has been silent for `staleAfter`.
+   * Makes every value unknown if the process that polls the server has been silent for `staleAfter`, or its last snapshot is stale.
    * @param now monotonic milliseconds
    */
   expire(now: number): void
@@ -82,7 +82,14 @@ class RelayingWatcher implements SharedWatcher {
     this.#createWatcher = createWatcher
     this.#options = options
     this.#receivedAt = options.clock.now()
-    const unknown = { server: name, at: this.#receivedAt, fields: noFields, sources: noSources, polls: noPolls }
+    const unknown = {
+      server: name,
+      at: this.#receivedAt,
+      fields: noFields,
+      sources: noSources,
+      polls: noPolls,
+      isStale: true as const,
+    }
     this.#current = Object.freeze(demo ? { ...unknown, demo } : unknown)
   }
 
@@ -104,6 +111,9 @@ class RelayingWatcher implements SharedWatcher {
   }
 
   snapshot(): ServerSnapshot {
+    // Publishes here too, if it is stale.
+    this.#poller?.snapshot()
+    this.expire(this.#options.clock.now())
     return this.#current
   }
 
@@ -154,11 +164,15 @@ class RelayingWatcher implements SharedWatcher {
   }
 
   expire(now: number): void {
-    if (!this.#isSilentAt(now) || this.#isClosed) return
-    const { up, mainThread, ...rest } = this.#current
+    if (this.#isClosed) return
+    if (!this.#isSilentAt(now)) {
+      this.#expireContact(now)
+      return
+    }
+    const { up, knownUntil, mainThread, ...rest } = this.#current
     if (up === undefined && rest.sources.every(({ state }) => state === 'pending')) return
     const sources = rest.sources.map(({ duration, error, resting, ...source }) => ({ ...source, state: 'pending' as const }))
-    this.#publish(Object.freeze({ ...rest, at: now, fields: noFields, sources }), this.#receivedAt)
+    this.#publish(Object.freeze({ ...rest, isStale: true as const, at: now, fields: noFields, sources }), this.#receivedAt)
   }
 
   close(): void {
@@ -167,6 +181,16 @@ class RelayingWatcher implements SharedWatcher {
     this.disown()
     this.#listeners = []
     this.#options.onClose(this)
+  }
+
+  /** The process that polls the server does the same, but its snapshot may not arrive. */
+  #expireContact(now: number): void {
+    const { up, knownUntil, mainThread, ...rest } = this.#current
+    const isUnknown = up !== undefined && knownUntil !== undefined && now >= knownUntil
+    const isStale = rest.lastContact !== undefined && now - rest.lastContact.at >= this.settings.staleAfter
+    if (!isUnknown && (!isStale || rest.isStale)) return
+    const state = isUnknown ? {} : { ...(up !== undefined && { up }), ...(knownUntil !== undefined && { knownUntil }) }
+    this.#publish(Object.freeze({ ...rest, ...state, at: now, isStale: true as const }), this.#receivedAt)
   }
 
   #isSilentAt(now: number): boolean {
@@ -189,9 +213,9 @@ class RelayingWatcher implements SharedWatcher {
   #withLastContact(snapshot: ServerSnapshot): ServerSnapshot {
     const { lastContact, fields } = this.#current
     const isFresh = lastContact !== undefined && this.#options.clock.now() - lastContact.at < this.settings.staleAfter
-    return snapshot.up === false && snapshot.lastContact === undefined && isFresh
-      ? Object.freeze({ ...snapshot, fields, lastContact })
-      : snapshot
+    if (snapshot.up !== false || snapshot.lastContact !== undefined || !isFresh) return snapshot
+    const { isStale, ...rest } = snapshot
+    return Object.freeze({ ...rest, fields, lastContact })
   }
 
   #takeOver(snapshot: ServerSnapshot): void {

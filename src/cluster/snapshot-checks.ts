@@ -31,7 +31,7 @@ export function readPolls(value: object, dropped: (name: string) => void): Polls
   return Object.fromEntries(valid)
 }
 
-type Member = 'demo' | 'joins' | 'leaves' | 'up' | 'mainThread' | 'pollDuration' | 'lastPollAt'
+type Member = 'demo' | 'joins' | 'leaves' | 'up' | 'isStale' | 'mainThread' | 'pollDuration' | 'lastPollAt'
 
 /** Checks of the members that a snapshot may lack. */
 export const memberChecks: { readonly [K in Member]: Check<NonNullable<ServerSnapshot[K]>> } = {
@@ -39,7 +39,8 @@ export const memberChecks: { readonly [K in Member]: Check<NonNullable<ServerSna
   joins: isCount,
   leaves: isCount,
   up: isBoolean,
-  mainThread: isObject<MainThread>({ responsive: isBoolean, delay: isNumber }, {}),
+  isStale: isOneOf(true as const),
+  mainThread: isObject<MainThread>({ responsive: isBoolean }, { delay: isNumber }),
   pollDuration: isNumber,
   lastPollAt: isTime,
 }

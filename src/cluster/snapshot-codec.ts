@@ -116,7 +116,7 @@ export function createSnapshotCodec(
 
   return {
     encode(snapshot, now) {
-      const { at, fields, lastContact, ...rest } = snapshot
+      const { at, fields, lastContact, knownUntil, ...rest } = snapshot
       const wireFields: Record<string, WireField> = {}
       for (const name in fields) {
         const field = fields[name as FieldName]
@@ -127,13 +127,14 @@ export function createSnapshotCodec(
         ...rest,
         age: round(now - at),
         fields: wireFields,
+        ...(knownUntil !== undefined && { knownForMs: round(knownUntil - now) }),
         ...(lastContact && { lastContact: [round(now - lastContact.at), round(lastContact.wall)] }),
       })
     },
     decode(text, now, find) {
       const wire = parseJson(text)
       if (!isRecord(wire) || wire.version !== schemaVersion) throw new RangeError('a snapshot of another version')
-      const { server, age, sources: states, polls, fields: wireFields, lastContact } = wire
+      const { server, age, sources: states, polls, fields: wireFields, lastContact, knownForMs } = wire
       const isComplete = typeof server === 'string' && isNumber(age) && Array.isArray(states) && isRecord(polls)
       if (!isComplete || !isRecord(wireFields)) throw new RangeError('an incomplete snapshot')
       const before = find?.(server)
@@ -171,6 +172,10 @@ export function createSnapshotCodec(
       const members = snapshot as unknown as Record<string, unknown>
       for (const [name, check] of Object.entries(memberChecks)) {
         const value = wire[name]
+        if (name === 'isStale' && knownForMs !== undefined) {
+          if (isNumber(knownForMs)) snapshot.knownUntil = now + knownForMs
+          else dropped('knownForMs')
+        }
         if (name === 'pollDuration' && lastContact !== undefined) {
           if (isContact(lastContact)) snapshot.lastContact = { at: now - lastContact[0], wall: lastContact[1] }
           else dropped('lastContact')

@@ -4,7 +4,7 @@ import { type Log, silentLog } from '../log.ts'
 import { createLimiter } from './names/limiter.ts'
 import type { Network } from './network.ts'
 import type { PhaseRecorder } from './phases.ts'
-import type { PollSettings, ServerSettings } from './server.ts'
+import { isSameServer, type PollSettings, type ServerSettings } from './server.ts'
 import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
@@ -48,11 +48,16 @@ export interface ProbeOptions {
   readonly log?: Log
 }
 
-/** The changes of an update: names of servers, each in one of the lists. All lists are empty if only the order has changed. */
+/** The changes of an update: names of servers. All lists are empty if only the order has changed. */
 export interface FleetChange {
   readonly added: readonly string[]
   /** Servers whose settings have changed; each has a new watcher. */
   readonly changed: readonly string[]
+  /**
+   * Those of `changed` whose settings now locate another server: earlier values of them are not valid any more. Absent if there
+   * are none.
+   */
+  readonly replaced?: readonly string[]
   readonly removed: readonly string[]
 }
 
@@ -216,7 +221,12 @@ export function createFleet(options: FleetOptions): Fleet {
     // After creating the new watchers, so that a backoff shared by both is kept.
     for (const name of [...changed, ...removed]) before.get(name)?.watcher.close()
     if (isStarted) startSpread([...added, ...changed].flatMap((name) => next.get(name)?.watcher ?? []))
-    const change = { added, changed, removed }
+    const isReplaced = (name: string) => {
+      const [old, now] = [before.get(name), next.get(name)]
+      return old !== undefined && now !== undefined && !isSameServer(old.settings, now.settings)
+    }
+    const replaced = changed.filter(isReplaced)
+    const change = { added, changed, removed, ...(replaced.length > 0 && { replaced }) }
     notify(changeListeners, change)
     return change
   }

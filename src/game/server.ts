@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { proxyAddress, proxyCredentials, serverName, text } from '../config/kinds.ts'
 import type { GivenValues, SettingTable } from '../config/setting.ts'
 import type { ServerAddress } from './protocol/address.ts'
@@ -47,6 +48,10 @@ export interface ServerSettings extends GivenValues<typeof serverSettings> {
 /** The configured address of a server; undefined if it is read from the server's directory. */
 export const addressOf = ({ sources }: Pick<ServerSettings, 'sources'>): ServerAddress | undefined => sources.status?.address
 
+/** Whether two settings are about the same server, whose history, players and state continue when they change. */
+export const isSameServer = (a: Pick<ServerSettings, 'sources'>, b: Pick<ServerSettings, 'sources'>): boolean =>
+  isDeepStrictEqual(addressOf(a), addressOf(b)) && a.sources.directory?.path === b.sources.directory?.path
+
 export interface PollSettings {
   /** Milliseconds between two polls of one server. */
   readonly interval: number
@@ -54,4 +59,21 @@ export interface PollSettings {
   readonly timeout: number
   /** Milliseconds after which a reading is stale. */
   readonly staleAfter: number
+}
+
+/** The minimum and default of `staleAfter`: neither a lost poll nor one that takes until its timeout makes a value stale. */
+export const minStaleAfter = ({ interval, timeout }: Pick<PollSettings, 'interval' | 'timeout'>): number =>
+  Math.max(3 * interval, interval + timeout)
+
+/** @param from the name under which `staleAfter` is set */
+export const findShortStaleAfter = (
+  { interval, timeout, staleAfter }: { readonly [K in keyof PollSettings]: PollSettings[K] | undefined },
+  from: string,
+): readonly string[] => {
+  if (interval === undefined || timeout === undefined || staleAfter === undefined) return []
+  const min = minStaleAfter({ interval, timeout })
+  if (staleAfter >= min) return []
+  return [
+    `${from} is shorter than POLL_INTERVAL and POLL_TIMEOUT allow (${staleAfter} ms); expected at least ${min} ms: 3 poll intervals, and one poll interval and its timeout`,
+  ]
 }

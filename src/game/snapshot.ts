@@ -31,8 +31,11 @@ export interface SourceState {
 export interface MainThread {
   /** False if it does not respond although the server accepts connections. */
   readonly responsive: boolean
-  /** Seconds between the last request and its reply; if there is no reply yet, the time waited so far. */
-  readonly delay: number
+  /**
+   * Seconds between the last request and its reply; if there is no reply yet, the time waited so far. Absent if no source makes
+   * requests of the main thread.
+   */
+  readonly delay?: number
 }
 
 /** The known state of one server at one moment. Immutable, so that anything derived from it can be cached. */
@@ -44,8 +47,15 @@ export interface ServerSnapshot {
   readonly at: number
   readonly fields: KnownFields
   readonly sources: readonly SourceState[]
-  /** Whether the last poll, or an event since then, reached the server over the network; absent while unknown. */
+  /**
+   * Whether the last poll, or an event since then, reached the server over the network. Absent while unknown: before the first poll,
+   * if no source connects to the server, and once the last contact is stale. Decided by the watcher, so that all readers agree.
+   */
   readonly up?: boolean
+  /** Monotonic milliseconds at which `up` becomes unknown unless a newer snapshot follows. */
+  readonly knownUntil?: number
+  /** The last contact is stale, or there was none. */
+  readonly isStale?: true
   /** Monotonic and Unix milliseconds of the last contact (poll or event). */
   readonly lastContact?: { readonly at: number; readonly wall: number }
   /** Absent while the server is down or if no source provides it. */
@@ -83,12 +93,25 @@ const ranks: ReadonlyMap<string, ReadonlyMap<SourceName, number>> = new Map(
 )
 
 const none: ReadonlySet<SourceName> = new Set()
+const noFields: KnownFields = Object.freeze({})
+
+/** The fields that are valid now: none unless the server is up. */
+export const currentFields = ({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): KnownFields =>
+  up === true ? fields : noFields
 
 /**
  * Number of keys that can be added to an empty object one by one before V8 turns it into a hash table of 1.6 kB. A copy of that takes
  * 300 bytes (`npm run bench -- fleet --rcon=2000`); a copy of any other object would have a separate hidden class of 400 bytes.
  */
 const maxAdded = 19
+
+/** What the watcher adds to the fields of the sources. */
+export interface Decision {
+  /** Values that it measures. */
+  readonly measured?: Pick<Reading, 'source' | 'fields'> | undefined
+  /** Fields that are not valid now. */
+  readonly invalid: readonly FieldName[]
+}
 
 /** Maximum number of shared fields per source, and maximum length of a shared text. */
 const maxShared = 2_000
@@ -120,11 +143,13 @@ function createField(value: unknown, source: SourceName): KnownField<unknown> {
  * @param failing sources whose last poll failed
  * @param before the result of an earlier call, whose fields are used again where nothing has changed: this saves memory, because
  * most polls of thousands of servers change one or two fields
+ * @param decide called with the fields of the sources
  */
 export function merge(
   readings: readonly Reading[],
   failing: ReadonlySet<SourceName> = none,
   before: KnownFields = {},
+  decide?: (fields: KnownFields) => Decision,
 ): KnownFields {
   const fieldOf = (name: FieldName, value: unknown, source: SourceName): KnownField<unknown> => {
     const last = before[name]
@@ -140,6 +165,15 @@ export function merge(
       if (known[name] === undefined) count++
       known[name] = fieldOf(name, value, reading.source)
     }
+  }
+  if (decide !== undefined) {
+    const { measured, invalid } = decide(known as KnownFields)
+    for (const key in measured?.fields) {
+      const name = key as FieldName
+      if (known[name] === undefined) count++
+      known[name] = fieldOf(name, measured.fields[name], measured.source)
+    }
+    for (const name of invalid) delete known[name]
   }
   const { players } = known as KnownFields
   if (players !== undefined) known.players = fieldOf('players', withIds(players.value, readings), players.source)

@@ -56,7 +56,7 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
   /** Histories of servers that are no longer watched, by name, until they are written. */
   const leaving = new Map<string, Promise<void>>()
   const limit = createLimiter(() => maxLoading)
-  const unknown = createRecordedServer({ clock, interval: 0, timeout: 0, staleAfter: 0, log })
+  const unknown = createRecordedServer({ clock, log })
   const of = (server: string): RecordedServer => servers.get(server) ?? unknown
 
   function observe(snapshot: ServerSnapshot): void {
@@ -64,10 +64,10 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
     if (recorded !== undefined && !loading.has(recorded)) recorded.observe(snapshot)
   }
 
-  function add({ server, settings }: Watcher): void {
+  function add({ server }: Watcher): void {
     const file = folder === undefined ? undefined : createHistoryFile(folder, server)
     const recorded = createRecordedServer({
-      ...{ ...settings, clock, log },
+      ...{ clock, log },
       ...(file && { file }),
     })
     servers.set(server, recorded)
@@ -157,10 +157,11 @@ export async function openHistory({ fleet, clock, folder, log }: HistoryOptions)
 
   for (const watcher of fleet.watchers) add(watcher)
   const unsubscribe = fleet.subscribe(observe)
-  const unfollow = fleet.onChange(({ added, changed, removed }) => {
+  const unfollow = fleet.onChange(({ added, changed, replaced = [], removed }) => {
     for (const server of removed) void remove(server)
-    // The new settings may have another address.
+    // Until the first poll with the new settings.
     for (const server of changed) servers.get(server)?.markUnknown()
+    for (const server of replaced) servers.get(server)?.sessions.end()
     for (const watcher of added.map(fleet.get)) if (watcher !== undefined) add(watcher)
   })
   await Promise.all(loading.values())

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { isTime } from '../game/check.ts'
-import type { PollSettings } from '../game/server.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
 import type { Log } from '../log.ts'
 import { createByteReader, createByteWriter } from './bytes.ts'
 import type { HistoryFile } from './file.ts'
@@ -31,7 +30,7 @@ export interface RecordedServer {
   bytes(): number
 }
 
-export interface RecordedServerOptions extends PollSettings {
+export interface RecordedServerOptions {
   readonly clock: Clock
   /** Absent: in memory only. */
   readonly file?: HistoryFile
@@ -59,7 +58,7 @@ class FileBackedServer implements RecordedServer {
     this.#options = options
     this.#file = options.file
     this.#history = createServerHistory(options.file !== undefined)
-    this.#recorder = createRecorder(this.#history, options.clock, options)
+    this.#recorder = createRecorder(this.#history, options.clock)
   }
 
   current(): ServerHistory {
@@ -69,7 +68,7 @@ class FileBackedServer implements RecordedServer {
 
   observe(snapshot: ServerSnapshot): void {
     this.#recorder.observe(snapshot)
-    const list = snapshot.up ? snapshot.fields.players?.value : undefined
+    const list = currentFields(snapshot).players?.value
     if (list?.complete) this.sessions.observe(list.players, Math.round(this.#options.clock.wall()))
   }
 

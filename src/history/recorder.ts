@@ -1,7 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { PollSettings } from '../game/server.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
-import { maxPauseMs } from '../game/watcher/schedule.ts'
+import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
 import { series, seriesNames } from './series.ts'
 import type { ServerHistory } from './server-history.ts'
 
@@ -24,29 +22,23 @@ const maxDriftRatio = 0.001
  * A snapshot is valid until the next one, or until it is stale. So the record does not depend on how often the server is polled, and
  * nothing is recorded while the state is unknown.
  */
-export const createRecorder = (history: ServerHistory, clock: Clock, settings: PollSettings): Recorder =>
-  new SnapshotRecorder(history, clock, settings)
+export const createRecorder = (history: ServerHistory, clock: Clock): Recorder => new SnapshotRecorder(history, clock)
 
 /** A class for the same reason as rings.ts. */
 class SnapshotRecorder implements Recorder {
   readonly #history: ServerHistory
   readonly #clock: Clock
-  readonly #staleAfter: number
-  /** Milliseconds for which a snapshot of a server that is down is valid: until the end of its next poll, which may be late. */
-  readonly #downValidMs: number
   /** The values of the newest snapshot, in one array that is reused. Not valid while the state of the server is unknown. */
   readonly #held: { up: boolean; readonly values: number[] } = { up: false, values: seriesNames.map(() => Number.NaN) }
   #isKnown = false
-  /** Monotonic milliseconds at which the values become stale. */
-  #staleAt = Number.POSITIVE_INFINITY
+  /** Monotonic milliseconds at which the state of the server becomes unknown. */
+  #knownUntil = Number.POSITIVE_INFINITY
   #lastWall: number
   #lastNow: number
 
-  constructor(history: ServerHistory, clock: Clock, { interval, timeout, staleAfter }: PollSettings) {
+  constructor(history: ServerHistory, clock: Clock) {
     this.#history = history
     this.#clock = clock
-    this.#staleAfter = staleAfter
-    this.#downValidMs = maxPauseMs(interval) + timeout + staleAfter
     this.#lastWall = clock.wall()
     this.#lastNow = clock.now()
   }
@@ -67,7 +59,7 @@ class SnapshotRecorder implements Recorder {
     const passed = now - this.#lastNow
     const drift = Math.abs(wall - this.#lastWall - passed)
     // The snapshot that makes the values unknown is late, or missing, if the process was stopped for a while.
-    const validMs = Math.min(now, this.#staleAt) - this.#lastNow
+    const validMs = Math.min(now, this.#knownUntil) - this.#lastNow
     // After a clock jump, or after the machine has been suspended, the elapsed time cannot be placed on the time axis.
     if (this.#isKnown && validMs > 0 && drift <= maxDriftMs + passed * maxDriftRatio) {
       this.#history.add(this.#held, this.#lastWall, validMs)
@@ -77,13 +69,14 @@ class SnapshotRecorder implements Recorder {
   }
 
   /** Returns false if the state of the server is unknown. */
-  #read({ up, fields, lastContact, at }: ServerSnapshot): boolean {
+  #read(snapshot: ServerSnapshot): boolean {
+    const { up, knownUntil = Number.POSITIVE_INFINITY } = snapshot
     if (up === undefined) return false
-    if (up && (lastContact === undefined || at - lastContact.at >= this.#staleAfter)) return false
+    const fields = currentFields(snapshot)
     this.#held.up = up
-    this.#staleAt = up && lastContact !== undefined ? lastContact.at + this.#staleAfter : at + this.#downValidMs
+    this.#knownUntil = knownUntil
     for (let index = 0; index < readers.length; index++) {
-      const value = up ? readers[index]?.(fields) : undefined
+      const value = readers[index]?.(fields)
       this.#held.values[index] = value !== undefined && Number.isFinite(value) ? Math.max(0, value) : Number.NaN
     }
     return true

@@ -22,6 +22,8 @@ export type SessionChange =
 export interface Sessions {
   /** @param players the full list at `at`, Unix milliseconds */
   observe(players: readonly Player[], at: number): void
+  /** Ends all sessions at an unknown time: the next list is that of another server. */
+  end(): void
   /** Restores a change that an earlier process recorded. */
   restore(change: SessionChange): void
   /** Sets when the list was last read, after everything has been restored. */
@@ -93,6 +95,12 @@ class StoredSessions implements Sessions {
     for (const { name, id } of list) {
       if (!(isContinued && before.has(name))) this.#record({ kind: 'join', name, id, at: knownAt })
     }
+  }
+
+  end(): void {
+    for (const name of [...(this.#open?.keys() ?? [])]) this.#record({ kind: 'leave', name, at: Number.NaN })
+    this.#previous = undefined
+    this.#lastAt = Number.NEGATIVE_INFINITY
   }
 
   restore(change: SessionChange): void {

@@ -3,7 +3,7 @@ import { readServer, toServer } from '../config/server.ts'
 import { findConflicts } from '../config/server-problems.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'
 import { isRecord } from '../game/protocol/is-record.ts'
-import type { PollSettings, ServerSettings } from '../game/server.ts'
+import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server.ts'
 
 /** Which server to read, and how: the same keys and values as in an entry of `servers` in the configuration file. */
 export interface ServerOptions {
@@ -82,9 +82,8 @@ function parsePoll(options: PollOptions, problems: string[]): PollSettings | und
   }
   const { interval, timeout, staleAfter } = readSettings(pollTable, { flags: {}, env: {}, file }, problems).values
   if (interval === undefined || timeout === undefined) return undefined
-  if (staleAfter !== undefined && staleAfter < interval)
-    problems.push(`staleAfter is ${staleAfter} ms; expected at least the interval, ${interval} ms`)
-  return { interval, timeout, staleAfter: staleAfter ?? 3 * interval }
+  problems.push(...findShortStaleAfter({ interval, timeout, staleAfter }, 'staleAfter'))
+  return { interval, timeout, staleAfter: staleAfter ?? minStaleAfter({ interval, timeout }) }
 }
 
 /** @throws TypeError naming every invalid option, never the value of a secret */

@@ -11,7 +11,7 @@ export interface WatchOptions extends ServerOptions {
   readonly interval?: number
   /** Milliseconds that one poll may take; default 3000. */
   readonly timeout?: number
-  /** Milliseconds after which a value is treated as unknown; default: three intervals. */
+  /** Milliseconds after which a value is treated as unknown; default: three intervals, or one interval and timeout if that is longer. */
   readonly staleAfter?: number
   /** Closes the watcher when it is aborted. */
   readonly signal?: AbortSignal

@@ -53,7 +53,7 @@ export function sumEventMetrics(hubs: readonly Pick<EventHub, 'metrics'>[]): Eve
 const positionsOf = (servers: Iterable<string>): ReadonlyMap<string, number> =>
   new Map([...servers].map((server, position) => [server, position]))
 
-const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} }, 0)
+const unknownState = stateOf({ server: '', at: 0, fields: {}, sources: [], polls: {} })
 
 export interface EventHubOptions {
   /** Converts a snapshot into what is sent; default: the state. */
@@ -178,7 +178,8 @@ export function createEventHub(
   }
 
   const unsubscribe = fleet.subscribe(onSnapshot)
-  const unfollow = fleet.onChange(({ added, changed, removed }) => {
+  const unfollow = fleet.onChange(({ added, changed, replaced = [], removed }) => {
+    for (const server of replaced) states.replace(server)
     for (const server of removed) onRemoved(server)
     for (const server of added) onAdded(server)
     for (const server of changed) onChanged(server)

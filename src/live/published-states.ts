@@ -9,6 +9,8 @@ export interface PublishedState {
   readonly at: number
   /** The last full player list, kept while the list is unknown. */
   readonly players: LiveState['players']
+  /** Whether the server was up when that was last known. */
+  readonly lastKnownUp: LiveState['up']
 }
 
 /** The last state of each server that clients have been sent, or would have been sent. */
@@ -19,6 +21,8 @@ export interface PublishedStates {
   read(server: string): PublishedState | undefined
   /** Replaces the state of a server, and returns the new one. */
   update(snapshot: ServerSnapshot): PublishedState
+  /** Forgets what events compare with: the server was replaced by another one. */
+  replace(server: string): void
   delete(server: string): void
   clear(): void
 }
@@ -28,9 +32,11 @@ export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToSta
 
   function update(snapshot: ServerSnapshot): PublishedState {
     const { server } = snapshot
-    const state = toState(snapshot, fleet.get(server)?.settings.staleAfter ?? Number.POSITIVE_INFINITY)
-    const players = state.players ?? states.get(server)?.players ?? null
-    const published = { state, at: wallOf(snapshot, clock), players }
+    const state = toState(snapshot)
+    const before = states.get(server)
+    const players = state.players ?? before?.players ?? null
+    const lastKnownUp = state.up ?? before?.lastKnownUp ?? null
+    const published = { state, at: wallOf(snapshot, clock), players, lastKnownUp }
     states.set(server, published)
     return published
   }
@@ -44,6 +50,10 @@ export function createPublishedStates(fleet: Fleet, clock: Clock, toState: ToSta
       return watcher === undefined ? state : update(watcher.snapshot())
     },
     update,
+    replace(server) {
+      const before = states.get(server)
+      if (before !== undefined) states.set(server, { ...before, players: null, lastKnownUp: null })
+    },
     delete: (server) => void states.delete(server),
     clear: () => states.clear(),
   }

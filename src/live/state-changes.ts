@@ -12,8 +12,8 @@ export function* stateChanges(before: PublishedState, next: PublishedState, snap
   const changed = difference(before.state, state)
   if (changed === undefined) return
   yield ['change', { at, ...changed }]
-  if (changed.up === true) yield ['up', { at }]
-  if (changed.up === false) yield ['down', { at, error: downReason(snapshot) }]
+  if (state.up === true && before.lastKnownUp === false) yield ['up', { at }]
+  if (state.up === false && before.lastKnownUp === true) yield ['down', { at, error: downReason(snapshot) }]
   if (before.players === null || state.players === null) return
   const { joined, left } = playerChanges(before.players, state.players)
   for (const player of left) yield ['leave', { at, player }]

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { SourceErrorCode } from '../game/errors.ts'
-import type { ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
 import { toPlayers } from '../http/players.ts'
 
 /** Milliseconds with at most 7 significant digits. */
@@ -11,25 +11,15 @@ const milliseconds = (seconds: number | undefined): number | null =>
 const rounded = (value: number | undefined): number | null => (value === undefined ? null : Number(value.toPrecision(7)))
 
 /**
- * Whether the server is up; null before the first poll, and if the last successful poll was `staleAfter` ms or more ago without a
- * failed poll since.
- */
-export function upOf({ up, lastContact, at }: ServerSnapshot, staleAfter: number): boolean | null {
-  if (up === true && (lastContact === undefined || at - lastContact.at >= staleAfter)) return null
-  return up ?? null
-}
-
-/**
  * The state of a server as sent in events; null where unknown. All other values are null while the server is not up. `latency`,
  * `tickTimeMean` and `tickTimeP99` are milliseconds, `tickRate` is per second. `responsive` is false for a hung server: it is up,
  * but its main thread does not answer.
  */
-export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
-  const up = upOf(snapshot, staleAfter)
-  const fields = up === true ? snapshot.fields : {}
+export function stateOf(snapshot: ServerSnapshot) {
+  const fields = currentFields(snapshot)
   const players = fields.players?.value
   return {
-    up,
+    up: snapshot.up ?? null,
     online: fields.playersOnline?.value ?? null,
     max: fields.playersMax?.value ?? null,
     players: players?.complete ? toPlayers(players.players) : null,
@@ -41,7 +31,7 @@ export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
     tickTimeP99: milliseconds(fields.tickDurationP99?.value),
     paused: fields.tickPaused?.value ?? null,
     frozen: fields.tickFrozen?.value ?? null,
-    responsive: (up === true ? snapshot.mainThread?.responsive : undefined) ?? null,
+    responsive: (snapshot.up === true ? snapshot.mainThread?.responsive : undefined) ?? null,
     latency: milliseconds(fields.latency?.value),
   }
 }
@@ -49,7 +39,7 @@ export function stateOf(snapshot: ServerSnapshot, staleAfter: number) {
 export type LiveState = ReturnType<typeof stateOf>
 
 /** Converts a snapshot into the state sent in events, possibly with more members or without some values. */
-export type ToState = (snapshot: ServerSnapshot, staleAfter: number) => LiveState
+export type ToState = (snapshot: ServerSnapshot) => LiveState
 
 /** Unix milliseconds at which the snapshot was made. */
 export const wallOf = ({ at }: ServerSnapshot, clock: Clock): number => Math.round(clock.wall() - (clock.now() - at))

@@ -21,9 +21,8 @@ export function current(
   basePath: string,
 ): { readonly snapshot: ServerSnapshot; readonly age: number } {
   const snapshot = watcher.snapshot()
-  const { interval, staleAfter } = watcher.settings
   const age = ageOf(snapshot, clock)
-  if (age !== undefined && age < staleAfter) return { snapshot, age }
+  if (age !== undefined && snapshot.up !== undefined && !snapshot.isStale) return { snapshot, age }
   const since = age === undefined ? 'has not been reached yet' : `was last reached ${Math.round(age / 1000)} s ago`
   const state = describeState(snapshot)
   const isDown = ['down', 'unknown'].includes(state)
@@ -31,7 +30,7 @@ export function current(
   throw unavailable(
     'SERVER_UNREACHABLE',
     `The server "${watcher.server}" ${since}${isDown ? '' : ` (${state})`}; ${why}.`,
-    interval / 1000,
+    watcher.settings.interval / 1000,
   )
 }
 

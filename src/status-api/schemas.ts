@@ -71,9 +71,9 @@ export const Sources = Type.Object(
       [
         Type.Object({
           responsive: Type.Boolean({ description: 'false: the server accepts connections, but its main thread does not answer' }),
-          delay: Type.Number({
-            description: 'Response time of the last request in seconds; the time so far while there is no response',
-          }),
+          delay: numberOrNull(
+            'Response time of the last request in seconds; the time so far while there is no response; null if no source makes requests of it',
+          ),
         }),
         Type.Null(),
       ],

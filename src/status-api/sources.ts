@@ -52,7 +52,7 @@ export function describeSources(
     server,
     state: describeState(snapshot),
     asleep: isAsleep(snapshot) ?? null,
-    mainThread: mainThread ?? null,
+    mainThread: mainThread ? { responsive: mainThread.responsive, delay: mainThread.delay ?? null } : null,
     worldUpgrade: upgrade ? { state: upgrade.state, progress: upgrade.progress ?? null } : null,
     proxy: fields.proxy?.value
       ? { software: fields.software?.value ?? '', acceptedVersions: fields.acceptedVersions?.value ?? '' }

@@ -2,36 +2,36 @@ import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import { formatHostPort } from '../game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../game/server.ts'
-import { isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'
 import type { PageServer } from './view/types.ts'
 
 export interface PageServerOptions {
-  /** Milliseconds after which values are stale. */
-  readonly staleAfter: number
   /** False: without addresses, player names and sources. */
   readonly isPublic: boolean
 }
 
 /** What the page shows of a server besides its state; also sent with its events. */
-export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: PageServerOptions) {
-  const state = stateOf(snapshot, staleAfter)
-  const { fields, sources } = snapshot
-  const isUp = state.up === true
+export function pageState(snapshot: ServerSnapshot, { isPublic }: PageServerOptions) {
+  const state = stateOf(snapshot)
+  const fields = currentFields(snapshot)
   const upgrade = ongoingWorldUpgrade(snapshot)
   return {
     ...state,
     players: isPublic ? state.players : null,
-    formattedMotd: (isUp && fields.formattedMotd?.value) || null,
+    formattedMotd: fields.formattedMotd?.value || null,
+    sprinting: fields.tickSprinting?.value ?? null,
     asleep: isAsleep(snapshot) ?? null,
     worldUpgrade: upgrade === undefined || upgrade.state === 'finished' ? null : upgrade.state,
     worldUpgradeProgress: upgrade?.progress ?? null,
-    tickRateTarget: (isUp && fields.tickRateTarget?.value) || null,
+    tickRateTarget: fields.tickRateTarget?.value || null,
     error: state.up === false ? downReason(snapshot) : null,
     failing:
-      isPublic && isUp
-        ? sources.flatMap(({ source, error, state }) => (state === 'failed' && error ? [{ source, error: error.code }] : []))
+      isPublic && state.up === true
+        ? snapshot.sources.flatMap(({ source, error, state }) =>
+            state === 'failed' && error ? [{ source, error: error.code }] : [],
+          )
         : [],
   }
 }
@@ -39,7 +39,7 @@ export function pageState(snapshot: ServerSnapshot, { staleAfter, isPublic }: Pa
 export type PageState = ReturnType<typeof pageState>
 
 /** What the page shows of the settings of a server; also sent with its events. */
-export function pageSettings(settings: ServerSettings, { isPublic }: Pick<PageServerOptions, 'isPublic'>) {
+export function pageSettings(settings: ServerSettings, { isPublic }: PageServerOptions) {
   const address = addressOf(settings)
   return { group: settings.group ?? null, address: isPublic && address !== undefined ? formatHostPort(address) : null }
 }
@@ -70,8 +70,8 @@ export interface PageEventsOptions {
 /** The events of the page, which have more values than those of the API, or fewer if the page is not public. */
 export const createPageEvents = ({ fleet, clock, isPublic, maxClients }: PageEventsOptions): EventHub =>
   createEventHub(fleet, clock, maxClients, {
-    toState: (snapshot, staleAfter) => ({
-      ...pageState(snapshot, { staleAfter, isPublic }),
+    toState: (snapshot) => ({
+      ...pageState(snapshot, { isPublic }),
       ...pageSettings(fleet.settingsOf(snapshot.server) ?? { name: snapshot.server, sources: {} }, { isPublic }),
     }),
     listsServers: true,

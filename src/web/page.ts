@@ -57,8 +57,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   /** @param root relative path from the page to that of all servers */
   const contextOf = (root: string): ViewContext => ({ texts: english, format, now: clock.wall(), root, title, isDemo, isPublic })
 
-  const pageServer = (watcher: Watcher): PageServer =>
-    toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic, staleAfter: watcher.settings.staleAfter })
+  const pageServer = (watcher: Watcher): PageServer => toPageServer(settingsOf(fleet, watcher), watcher.snapshot(), { isPublic })
 
   async function fleetPage(): Promise<FleetPage> {
     const servers = await mapInSlices(fleet.watchers, pageServer)

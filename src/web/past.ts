@@ -72,9 +72,9 @@ export function createPagePast(fleet: Fleet, history: History, clock: Clock): Pa
       online.delete(server)
     }
   })
-  const unsubscribe = fleet.subscribe(({ server, up, fields }) => {
-    const players = up === true ? fields.playersOnline?.value : 0
-    if (players !== undefined && up !== undefined) count(server, players)
+  const unsubscribe = fleet.subscribe((snapshot) => {
+    const players = snapshot.up === true ? snapshot.fields.playersOnline?.value : 0
+    if (players !== undefined) count(snapshot.server, players)
   })
 
   let isRecordedRead = false

@@ -61,6 +61,7 @@ describe('createSnapshotCodec', () => {
       sources: [{ source: 'status', target: 'survival.test', state: 'ok', duration: 0.01, lastSuccess: 1_000 }],
       lastContact: { at: 890, wall: 990 },
       mainThread: { responsive: true, delay: 0.004 },
+      ...{ knownUntil: 15_890, isStale: true },
       polls: { ok: 5, timeout: 1 },
     }
     const codec = createSnapshotCodec(createIconStore())

@@ -112,11 +112,11 @@ it('drops wrong values of everything else in a snapshot', { timeout: 120_000 }, 
     '{"source":"status","target":"a","state":"ok","error":{"code":"x"}}',
   ]
   for (const value of wrongValues) {
-    const members = [...Object.keys(memberChecks), 'lastContact'].map((name) => `"${name}":${value}`).join()
+    const members = [...Object.keys(memberChecks), 'lastContact', 'knownForMs'].map((name) => `"${name}":${value}`).join()
     const polls = `"polls":{"ok":${value},"__proto__":1,"x":1}`
     const sources = `"sources":[${[...states, `{"source":"status","target":"a","state":"ok","lastSuccess":${value},"lastError":${value}}`].join()}]`
     const snapshot = receive(`{"version":2,"server":"survival","age":0,"fields":{},${polls},${sources},${members}}`)
-    expect(dropped).toEqual(expect.arrayContaining(['polls', 'sources', 'lastContact', 'mainThread']))
+    expect(dropped).toEqual(expect.arrayContaining(['polls', 'sources', 'lastContact', 'knownForMs', 'mainThread']))
     expect(Object.keys(snapshot.polls).every((outcome) => outcome === 'ok')).toBe(true)
     for (const path of paths) {
       const { statusCode } = await app.inject(path)

@@ -143,7 +143,10 @@ describe('/probe', () => {
     expect(text).toContain('\nminecraft_players_online 3\n')
     expect((await service.get(`/probe?target=127.0.0.1:${demo.address.port}`)).status).toBe(403)
     rmSync(join(folder, 'server.properties'))
-    expect(await service.text('/probe?target=local')).toContain('\nminecraft_up 0\n')
+    // Nothing connects to it any more, so that it is unknown.
+    const unknown = await service.text('/probe?target=local')
+    expect(unknown).toContain('\nprobe_success 0\n')
+    expect(unknown).not.toContain('\nminecraft_up ')
   })
 
   describe('with hostname', () => {

@@ -141,6 +141,19 @@ describe('update', () => {
     expect(replaced.closed).toBe(true)
   })
 
+  it('reports whether new settings are about another server', () => {
+    const at = (port: number, group: string, path = '/a') => ({
+      ...{ name: 'a', group },
+      sources: { status: { address: { host: 'a.test', port, edition: 'java' as const } }, directory: { path } },
+    })
+    const { fleet } = fleetOf([])
+    fleet.update([at(1, 'one')])
+    expect(fleet.update([at(1, 'two')])).toEqual({ added: [], changed: ['a'], removed: [] })
+    expect(fleet.update([at(2, 'two')])).toEqual({ added: [], changed: ['a'], replaced: ['a'], removed: [] })
+    expect(fleet.update([at(2, 'two', '/b')])).toEqual({ added: [], changed: ['a'], replaced: ['a'], removed: [] })
+    fleet.close()
+  })
+
   it('changes nothing if the list is equal, and notifies listeners if only the order differs', () => {
     const { fleet } = fleetOf(['a', 'b'])
     const { servers, watchers } = fleet

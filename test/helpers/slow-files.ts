@@ -17,6 +17,7 @@ const names = [
   'commands/authorise',
   'commands/record',
   'compose',
+  'consistency',
   'data/properties',
   'data/run-routes',
   'data/runs/*',

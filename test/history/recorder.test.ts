@@ -8,18 +8,20 @@ import { testPoll } from '../helpers/fake-fleet.ts'
 
 const hour = 3_600_000
 const start = 1_700_000_000_000
+/** How long a server that is down stays known. */
+const downMs = 8 * testPoll.interval + testPoll.timeout + testPoll.staleAfter
 
 /** A recorder with a wall clock that the test sets. */
 function record() {
   let [wall, now] = [start, 0]
   const clock = { wall: () => wall, now: () => now, after: () => () => {} }
   const history = createServerHistory()
-  const recorder = createRecorder(history, clock, testPoll)
+  const recorder = createRecorder(history, clock)
   const poll = (players: number): void => {
     const field = { value: players, source: 'status' as const, at: now }
     const snapshot: ServerSnapshot = {
       ...{ server: 'Server', at: now, up: true, sources: [], polls: {} },
-      ...{ fields: { playersOnline: field }, lastContact: { at: now, wall } },
+      ...{ fields: { playersOnline: field }, knownUntil: now + testPoll.staleAfter },
     }
     recorder.observe(snapshot)
   }
@@ -37,8 +39,8 @@ function record() {
     },
     /** A poll that does not reach the server. */
     fail() {
-      const up = { at: now - 1_000, wall: wall - 1_000 }
-      recorder.observe({ ...{ server: 'Server', at: now, up: false, sources: [], polls: {} }, fields: {}, lastContact: up })
+      const knownUntil = now + downMs
+      recorder.observe({ ...{ server: 'Server', at: now, up: false, knownUntil, sources: [], polls: {} }, fields: {} })
     },
     pause(milliseconds: number) {
       wall += milliseconds
@@ -116,6 +118,5 @@ it('does not record a server as down for the time in which the process was stopp
   const { fail, pause, today } = record()
   fail()
   pause(1_800_000)
-  const { interval, timeout, staleAfter } = testPoll
-  expect(today()?.known).toBeCloseTo((8 * interval + timeout + staleAfter) / 86_400_000, 6)
+  expect(today()?.known).toBeCloseTo(downMs / 86_400_000, 6)
 })

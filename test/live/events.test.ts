@@ -119,6 +119,39 @@ describe('GET /api/v1/events', () => {
     expect(await names(client, 2)).toEqual(['snapshot Server', 'change Server'])
   })
 
+  it('reports up and down only if the other state was known before', async () => {
+    const { follow, ...service } = await start({ scripts: { Server: { status } }, polled: false })
+    const client = await follow()
+    await names(client, 1)
+    await poll(service, 'Server', { status: refused })
+    await names(client, 2)
+    await poll(service, 'Server', { status })
+    await names(client, 4)
+    // Nothing is heard of it, so that it is unknown.
+    await service.clock.advance(15_000)
+    await names(client, 5)
+    await poll(service, 'Server', { status: { ...status, motd: 'back' } })
+    await names(client, 6)
+    await service.clock.advance(15_000)
+    await names(client, 7)
+    await poll(service, 'Server', { status: refused })
+    await names(client, 9)
+    const seen = client.events.map(({ event, data }) => `${event} ${'up' in data ? data.up : ''}`.trim())
+    expect(seen).toEqual([
+      ...[
+        'snapshot null',
+        'change false',
+        'change true',
+        'up',
+        'change null',
+        'change true',
+        'change null',
+        'change false',
+        'down',
+      ],
+    ])
+  })
+
   it('reports once that a server is down and why, and once that it is up', async () => {
     const service = await start({ scripts: { Server: { status } } })
     const client = await service.follow()

@@ -6,7 +6,7 @@ import type { EventSink } from '../../src/live/client.ts'
 import { createEventHub, type EventHub } from '../../src/live/hub.ts'
 import { type LiveState, stateOf } from '../../src/live/state.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
-import { fakeFleet, testPoll } from '../helpers/fake-fleet.ts'
+import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
 // Each part of an output is written in a separate turn, so that everything else can happen in between.
@@ -201,7 +201,7 @@ const checked = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 })
     for (const name of servers ?? names) {
       const watcher = fleet.get(name)
       const state = states.get(name)
-      if (watcher !== undefined) expect(state).toMatchObject(stateOf(watcher.snapshot(), testPoll.staleAfter))
+      if (watcher !== undefined) expect(state).toMatchObject(stateOf(watcher.snapshot()))
       else if (listsServers) expect(state, name).toBeUndefined()
       else expect(state?.up ?? null, name).toBeNull()
     }

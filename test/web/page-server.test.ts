@@ -4,17 +4,17 @@ import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { toPageServer } from '../../src/web/page-server.ts'
 import { badgeContent } from '../../src/web/pictures/badge.ts'
 import { summarise } from '../../src/web/pictures/summary.ts'
+import { viewCard } from '../../src/web/view/card.ts'
 import { createFormat } from '../../src/web/view/format.ts'
-import { healthOf } from '../../src/web/view/health.ts'
+import { healthOf, tickLight } from '../../src/web/view/health.ts'
+import { toHtml } from '../../src/web/view/node.ts'
 import { english } from '../../src/web/view/texts.ts'
 import { runningServer as up } from '../helpers/running-server.ts'
 
+const format = createFormat('en', 'UTC')
+
 const health = (snapshot: ServerSnapshot) =>
-  healthOf(
-    toPageServer({ name: 'survival', sources: {} }, snapshot, { staleAfter: 15_000, isPublic: true }),
-    english,
-    createFormat('en', 'UTC'),
-  )
+  healthOf(toPageServer({ name: 'survival', sources: {} }, snapshot, { isPublic: true }), english, createFormat('en', 'UTC'))
 
 it('shows hung for a server whose main thread does not answer, before any consequence of it', () => {
   const sources = [
@@ -32,14 +32,15 @@ it('shows hung for a server whose main thread does not answer, before any conseq
 it('shows hung in pictures too, instead of values of a healthy server', () => {
   const playersOnline = { value: 5, source: 'status' } as const
   const hung: ServerSnapshot = { ...up, fields: { playersOnline }, mainThread: { responsive: false, delay: 20 } }
-  const summary = summarise(hung, 15_000)
+  const summary = summarise(hung)
   expect(summary.status).toBe('Hung: its main thread does not answer')
   for (const kind of ['status', 'players', 'tps', 'version'] as const) {
     const { value, color } = badgeContent(kind, summary, () => ({ since: null, days: [], record: { players: null, at: null } }))
     expect([kind, value, color]).toEqual([kind, 'hung', '#c93b3b'])
   }
-  expect(summarise({ ...hung, up: false }, 15_000).shortStatus).toBe('offline')
-  expect(summarise({ ...hung, at: 100_000 }, 15_000).shortStatus).toBe('unknown')
+  expect(summarise({ ...hung, up: false }).shortStatus).toBe('offline')
+  const { up: _, ...unknown } = hung
+  expect(summarise(unknown).shortStatus).toBe('unknown')
 })
 
 it('rounds an uptime down, but no exact percentage', () => {
@@ -58,7 +59,8 @@ it('rounds an uptime down, but no exact percentage', () => {
 
 it('does not show hung for a server that is down or unknown', () => {
   expect(health({ ...up, up: false, mainThread: { responsive: false, delay: 20 } }).name).toBe('down')
-  expect(health({ ...up, at: 100_000, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
+  const { up: _, ...unknown } = up
+  expect(health({ ...unknown, mainThread: { responsive: false, delay: 20 } }).name).toBe('unknown')
 })
 
 const upgrading = (state: 'running' | 'failed', progress?: number): ServerSnapshot => ({
@@ -97,15 +99,41 @@ it('shows asleep for a server for which a proxy answers', () => {
     needsAttention: false,
     reason: 'stopped; a proxy starts it when a player joins',
   })
-  const { status, shortStatus } = summarise(asleep, 15_000)
+  const { status, shortStatus } = summarise(asleep)
   expect({ status, shortStatus }).toEqual({ status: 'Asleep', shortStatus: 'asleep' })
 })
 
 it('has only the configured group', () => {
   const groupOf = (env: Record<string, string>) => {
     const [settings] = loadConfig({ env: { MC_SERVER: 'mc.example.org', ...env }, watches: false }).servers
-    return settings && toPageServer(settings, up, { staleAfter: 15_000, isPublic: false }).group
+    return settings && toPageServer(settings, up, { isPublic: false }).group
   }
   expect(groupOf({ MC_GROUP: 'Network' })).toBe('Network')
   expect(groupOf({})).toBeNull()
+})
+
+it('marks a sprinting server, which has no target', () => {
+  const sprinting: ServerSnapshot = {
+    ...up,
+    fields: { tickSprinting: { value: true, source: 'rcon' }, tickRate: { value: 12, source: 'rcon' } },
+  }
+  expect(health(sprinting)).toMatchObject({ name: 'sprinting', needsAttention: false })
+  const server = toPageServer({ name: 'survival', sources: {} }, sprinting, { isPublic: true })
+  const context = { texts: english, format, now: 0, root: '', title: 'Servers' }
+  expect(toHtml(viewCard(server, undefined, context))).toContain('<span class="badge sprinting">')
+  expect(tickLight(server, english, format).reason).not.toContain('of 20')
+})
+
+it.each([
+  [3_000, 0.0412, 'Keeps up: 0.041 of 0.33 ms per tick used'],
+  [10_000, 0.2, '0.2 ms per tick; more than 0.1 ms is lag'],
+  [200, 2, 'Keeps up: 2.0 of 5.0 ms per tick used'],
+  [20, 2, 'Keeps up: 2.0 of 50 ms per tick used'],
+])('shows the time that is available for a tick at %s ticks per second', (target, mean, expected) => {
+  const fields = {
+    tickRateTarget: { value: target, source: 'rcon' },
+    tickDurationMean: { value: mean / 1000, source: 'rcon' },
+  } as const
+  const server = toPageServer({ name: 'survival', sources: {} }, { ...up, fields }, { isPublic: true })
+  expect(tickLight(server, english, format).reason).toBe(expected)
 })

@@ -21,7 +21,8 @@ export const poll = {
     env: 'STALE_AFTER',
     file: 'poll.staleAfter',
     kind: duration('1s', '1d'),
-    otherwise: '3 poll intervals; with STATE_URL at least one poll interval and 2 heartbeats',
+    otherwise:
+      '3 poll intervals, or one poll interval and timeout if that is longer; with STATE_URL at least one poll interval and 2 heartbeats',
     meaning: 'age after which values are treated as unknown',
   }),
 } as const

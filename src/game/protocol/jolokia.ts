@@ -24,6 +24,8 @@ export interface TickTimes {
   readonly p95: number
   readonly p99: number
   readonly max: number
+  /** Changes with every tick. */
+  readonly ring: string
 }
 
 export interface JmxReading {
@@ -107,6 +109,7 @@ export function tickTimes(bean: Record<string, unknown>): TickTimes | undefined 
     p95: rank(0.95),
     p99: rank(0.99),
     max: rank(1),
+    ring: samples.join(),
   }
 }
 

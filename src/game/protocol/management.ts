@@ -29,8 +29,6 @@ export interface ManagementStatus {
   readonly players?: readonly ManagementPlayer[]
 }
 
-const maxPlayers = 10_000
-
 /** The fields in the result of a `serversettings` method. Invalid values are absent. */
 export interface ManagementSettings {
   readonly defaultGameMode?: GameMode
@@ -83,11 +81,11 @@ export function parsePlayer(value: unknown): ManagementPlayer | undefined {
   return { name: value.name, ...(id !== undefined && { id }) }
 }
 
-/** Parses a list of at most 10,000 players, bare or under `players`; undefined for anything else. */
+/** Parses a list of players, bare or under `players`; undefined for anything else. */
 export function parsePlayers(result: unknown): readonly ManagementPlayer[] | undefined {
   const list = unwrap(result, 'players')
   if (!Array.isArray(list)) return undefined
-  return list.slice(0, maxPlayers).flatMap((one) => parsePlayer(one) ?? [])
+  return list.flatMap((one) => parsePlayer(one) ?? [])
 }
 
 /** Parses the result of `server/status` or its heartbeat. The server omits `players` if no players are online. */

@@ -24,6 +24,8 @@ export interface Reading {
   readonly isStarting?: true
   /** Milliseconds between two reads of a field, if it is not read in every poll. */
   readonly readEvery?: FieldTimes
+  /** The connection over which it was read. Tick counters that were read over different ones are not compared. */
+  readonly connection?: object
   /** The errors of the parts that could not be read. */
   readonly failures?: readonly SourceError[]
 }
@@ -40,6 +42,8 @@ export interface MainThreadActivity {
   readonly lastSentAt?: number
   /** Maximum duration of a request; default: three poll intervals. */
   readonly lateAfterMs?: number
+  /** It shows ticks, not replies: a server whose ticks are stopped on purpose seems not to answer. */
+  readonly showsTicks?: true
 }
 
 /** Milliseconds by field. */

@@ -1,19 +1,37 @@
 import { type Clock, toSeconds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
+import type { FieldName } from '../fields.ts'
 import type { PollSettings } from '../server.ts'
-import { type KnownFields, merge, type ServerSnapshot } from '../snapshot.ts'
+import { type Decision, type KnownFields, type MainThread, merge, type ServerSnapshot } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { Reading, Source, SourceName } from '../sources/source.ts'
 import { createFreshness, type Freshness } from './freshness.ts'
-import { judgeMainThread } from './main-thread.ts'
+import { judgeMainThread, mayStopTicking } from './main-thread.ts'
+import { createMeasuredTicks } from './measured-ticks.ts'
 import { createPlayerCounter } from './player-counter.ts'
 import { createReachability } from './reachability.ts'
+import { maxPauseMs } from './schedule.ts'
 import type { SourceStates } from './source-states.ts'
 
 /** Milliseconds that a reading waits for the other sources of the same poll, so that they are published in one snapshot. */
 const publishDelayMs = 100
 
-/** Merges the readings of one server's sources into snapshots and publishes them. */
+/** While the main thread hangs, the server runs no ticks: their last rate and durations are not current. */
+const tickFields = [
+  'tickRate',
+  'tickDurationMean',
+  'tickDurationP50',
+  'tickDurationP95',
+  'tickDurationP99',
+  'tickDurationMax',
+  'paperTickRates',
+  'dimensions',
+] as const satisfies readonly FieldName[]
+
+/**
+ * Merges the readings of one server's sources into snapshots and publishes them. The only place that decides whether the server is
+ * up, whether its main thread hangs, what is stale and what the tick rate is: everything else reads the snapshots.
+ */
 export interface Publisher {
   /** The newest snapshot. */
   snapshot(): ServerSnapshot
@@ -56,6 +74,14 @@ const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
 export const createPublisher = (options: PublisherOptions): Publisher => new SnapshotPublisher(options)
 
 const noSources: ReadonlySet<SourceName> = new Set()
+const nothing: Decision = { invalid: [] }
+
+/** The state of a server at one moment. */
+interface State extends Pick<ServerSnapshot, 'up' | 'knownUntil'> {
+  /** Monotonic milliseconds. */
+  readonly now: number
+  readonly isStale: boolean
+}
 
 /** A class to save memory, as in `reachability.ts`. */
 class SnapshotPublisher implements Publisher {
@@ -63,18 +89,21 @@ class SnapshotPublisher implements Publisher {
   readonly #freshness: Freshness
   readonly #reachability = createReachability(isNetwork)
   readonly #counter = createPlayerCounter()
+  readonly #ticks = createMeasuredTicks()
   /** Replaced when a poll ends: it is part of the snapshots. */
   #polls: ServerSnapshot['polls'] = Object.freeze({})
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []
   #closed = false
   #pollDuration: number | undefined
   #lastPollAt: number | undefined
+  /** Monotonic milliseconds at which a poll last ended, of one source or of all. */
+  #checkedAt = Number.NEGATIVE_INFINITY
   #lastContact: ServerSnapshot['lastContact']
   /** Monotonic milliseconds at which a poll last reached the server. */
   #lastReachedAt = Number.NEGATIVE_INFINITY
   /** Monotonic milliseconds of the last contact before the last outage. Earlier values belong to a previous run of the server. */
   #lastOutageAt = Number.NEGATIVE_INFINITY
-  /** Monotonic milliseconds at which the next field becomes stale; Infinity if there is none. */
+  /** Monotonic milliseconds at which the next field or the state becomes stale; Infinity if there is none. */
   #expiresAt = Number.POSITIVE_INFINITY
   /** Monotonic milliseconds at which the timer that checks for stale fields fires. */
   #expiryTimerAt = Number.POSITIVE_INFINITY
@@ -85,15 +114,18 @@ class SnapshotPublisher implements Publisher {
   constructor(options: PublisherOptions) {
     this.#options = options
     this.#freshness = createFreshness(options.settings.staleAfter, readsFiles)
-    this.#current = this.#build(merge([]))
+    this.#current = this.#build({ now: options.clock.now(), isStale: true }, merge([]))
   }
 
   snapshot(): ServerSnapshot {
+    // The timer may be late, for example after the process was stopped for a while.
+    if (!this.#closed && this.#options.clock.now() >= this.#expiresAt) this.#publish()
     return this.#current
   }
 
   addPolled(source: Source, reading: Reading): boolean {
     this.#freshness.addPolled(reading)
+    if (reading.fields.tickCount !== undefined) this.#ticks.readOver(reading.connection)
     const wasDown = this.#reached(source, reading.at)
     if (isNetwork(source)) this.#lastReachedAt = Math.max(this.#lastReachedAt, reading.at)
     return wasDown
@@ -110,6 +142,8 @@ class SnapshotPublisher implements Publisher {
 
   addFailed(source: Source): void {
     this.#reachability.missed(source)
+    this.#checkedAt = this.#options.clock.now()
+    if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
   }
 
   publishSoon(): void {
@@ -128,6 +162,7 @@ class SnapshotPublisher implements Publisher {
     }
     this.#pollDuration = toSeconds(clock.now() - startedAt)
     this.#lastPollAt = clock.wall()
+    this.#checkedAt = clock.now()
     this.#publish()
     return up
   }
@@ -147,13 +182,8 @@ class SnapshotPublisher implements Publisher {
     this.#listeners = []
   }
 
-  #build(fields: KnownFields): ServerSnapshot {
-    const { server, demo, settings, clock, states, listSources } = this.#options
-    const { up } = this.#reachability
-    const now = clock.now()
-    const activities = up === true ? listSources().flatMap((source) => source.mainThread?.() ?? []) : []
-    const { interval, staleAfter } = settings
-    const mainThread = judgeMainThread(activities, { now, interval, staleAfter, since: this.#lastOutageAt })
+  #build({ now, up, knownUntil, isStale }: State, fields: KnownFields, mainThread?: MainThread): ServerSnapshot {
+    const { server, demo, states, listSources } = this.#options
     const snapshot: { -readonly [K in keyof ServerSnapshot]: ServerSnapshot[K] } = {
       server,
       at: now,
@@ -167,6 +197,8 @@ class SnapshotPublisher implements Publisher {
     if (joins !== undefined) snapshot.joins = joins
     if (leaves !== undefined) snapshot.leaves = leaves
     if (up !== undefined) snapshot.up = up
+    if (knownUntil !== undefined) snapshot.knownUntil = knownUntil
+    if (isStale) snapshot.isStale = true
     if (mainThread !== undefined) snapshot.mainThread = mainThread
     if (this.#lastContact !== undefined) snapshot.lastContact = this.#lastContact
     if (this.#pollDuration !== undefined) snapshot.pollDuration = this.#pollDuration
@@ -196,12 +228,22 @@ class SnapshotPublisher implements Publisher {
     const list = listSources()
     states.keepOnly(list)
     this.#reachability.update(list)
-    this.#expireReadings(list)
+    const state = this.#decide()
+    this.#expireReadings(list, state)
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
     const failing = failed.length === 0 ? noSources : new Set(failed.map(({ name }) => name))
-    const fields = merge(this.#freshness.readings(), failing, this.#current.fields)
+    let mainThread: MainThread | undefined
+    const fields = merge(this.#freshness.readings(), failing, this.#current.fields, (known): Decision => {
+      if (state.up !== true) {
+        this.#ticks.clear()
+        return nothing
+      }
+      mainThread = this.#judgeMainThread(state.now, list, known)
+      const measured = this.#ticks.measure(known)
+      return { measured, invalid: mainThread?.responsive === false ? tickFields : [] }
+    })
     this.#counter.update(fields)
-    this.#current = this.#build(fields)
+    this.#current = this.#build(state, fields, mainThread)
     for (const listener of this.#listeners) {
       try {
         listener(this.#current)
@@ -215,15 +257,42 @@ class SnapshotPublisher implements Publisher {
    * Makes stale fields unknown, also between polls and while a poll hangs. While the server is down, all fields are kept until the
    * last reading is stale.
    */
-  #expireReadings(list: readonly Source[]): void {
-    const { clock, settings } = this.#options
-    const keepUntil = this.#reachability.up === false ? this.#lastReachedAt + settings.staleAfter : undefined
-    this.#expiresAt = this.#freshness.expire(
-      clock.now(),
-      list.map(({ name }) => name),
-      keepUntil,
-    )
+  #expireReadings(list: readonly Source[], { now, up, knownUntil = now, isStale }: State): void {
+    const { staleAfter } = this.#options.settings
+    const keepUntil = up === false ? this.#lastReachedAt + staleAfter : undefined
+    const names = list.map(({ name }) => name)
+    this.#expiresAt = this.#freshness.expire(now, names, keepUntil)
+    for (const at of [knownUntil, isStale ? now : this.#staleAt]) if (at > now) this.#expiresAt = Math.min(this.#expiresAt, at)
     this.#armExpiry()
+  }
+
+  /** Monotonic milliseconds at which the last contact becomes stale. */
+  get #staleAt(): number {
+    return (this.#lastContact?.at ?? Number.NEGATIVE_INFINITY) + this.#options.settings.staleAfter
+  }
+
+  #decide(): State {
+    const { clock, settings } = this.#options
+    const { up } = this.#reachability
+    const now = clock.now()
+    const isStale = now >= this.#staleAt
+    // A server that is down stays down until the end of its next poll, which may be late.
+    const knownUntil = up
+      ? this.#staleAt
+      : this.#checkedAt + maxPauseMs(settings.interval) + settings.timeout + settings.staleAfter
+    return up === undefined || now >= knownUntil ? { now, isStale } : { now, isStale, up, knownUntil }
+  }
+
+  #judgeMainThread(now: number, list: readonly Source[], fields: KnownFields): MainThread | undefined {
+    const { interval, staleAfter } = this.#options.settings
+    const activities = list.flatMap((source) => source.mainThread?.() ?? [])
+    return judgeMainThread(activities, {
+      now,
+      interval,
+      staleAfter,
+      since: this.#lastOutageAt,
+      mayStopTicking: mayStopTicking(fields),
+    })
   }
 
   /** A timer that fires too early is not replaced: each poll would replace it. */

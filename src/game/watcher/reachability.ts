@@ -1,10 +1,11 @@
 import type { Source } from '../sources/source.ts'
 
 /**
- * Whether a server is up: up if the last poll of any source reached it, down if all sources were polled and none reached it.
+ * Whether a server is up: up if the last poll of any source reached it, down if all sources that connect to it were polled and none
+ * reached it.
  */
 export interface Reachability {
-  /** Undefined if unknown: no source has reached the server, and not all of them have been polled. */
+  /** Undefined if unknown: no source has reached the server, and not all of them have been polled, or none connects to it. */
   readonly up: boolean | undefined
   /** Returns true if the server was down until now. */
   reached(source: Source): boolean
@@ -60,17 +61,20 @@ class SourceReachability implements Reachability {
     if (!this.#outcomes.every(({ source }) => sources.includes(source))) {
       this.#outcomes = this.#outcomes.filter(({ source }) => sources.includes(source))
     }
-    let isKnown = true
+    let hasNetwork = false
+    let isPending = false
     for (const source of sources) {
       if (!this.#isNetwork(source)) continue
+      hasNetwork = true
       const hasReached = this.hasReached(source)
       if (hasReached) {
         this.#up = true
         return
       }
-      if (hasReached === undefined) isKnown = false
+      if (hasReached === undefined) isPending = true
     }
-    if (isKnown) this.#up = false
+    if (!hasNetwork) this.#up = undefined
+    else if (!isPending) this.#up = false
   }
 
   #find(source: Source): Outcome | undefined {

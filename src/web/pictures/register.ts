@@ -105,10 +105,9 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
     })
     routes.get(`${place.path}/banner.png`, { schema }, async (request, reply) => {
       const watcher = place.watcher(request)
-      const { settings } = watcher
       const snapshot = watcher.snapshot()
       const { width, theme: name } = request.query
-      const summary = summarise(snapshot, settings.staleAfter)
+      const summary = summarise(snapshot)
       const picture: Picture = {
         type: 'image/png',
         key: JSON.stringify(['banner', numberOf(snapshot), summary.up, width, name]),
@@ -133,8 +132,8 @@ export function registerPictures(app: FastifyInstance, { fleet, clock, history, 
     })
     routes.get(`${place.path}/badge.svg`, { schema }, async (request, reply) => {
       const watcher = place.watcher(request)
-      const { server, settings } = watcher
-      const summary = summarise(watcher.snapshot(), settings.staleAfter)
+      const { server } = watcher
+      const summary = summarise(watcher.snapshot())
       const content = badgeContent(request.query.show, summary, () => history.uptime(server, 90))
       const picture: Picture = {
         type: 'image/svg+xml',

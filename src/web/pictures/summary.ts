@@ -1,5 +1,5 @@
 import type { SourceErrorCode } from '../../game/errors.ts'
-import { isAsleep, type KnownField, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
+import { currentFields, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../../game/snapshot.ts'
 import { downReason, type LiveState, stateOf } from '../../live/state.ts'
 
 /** Why a server is down, in plain words. */
@@ -34,10 +34,9 @@ export interface Summary {
   readonly motd: string | null
 }
 
-/** @param staleAfter milliseconds after which the state of a server is unknown */
-export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary {
-  const state = stateOf(snapshot, staleAfter)
-  const { formattedMotd } = snapshot.fields as { readonly formattedMotd?: KnownField<string> }
+export function summarise(snapshot: ServerSnapshot): Summary {
+  const state = stateOf(snapshot)
+  const { formattedMotd, tickRateTarget } = currentFields(snapshot)
   const { online, max, up } = state
   return {
     server: snapshot.server,
@@ -45,7 +44,7 @@ export function summarise(snapshot: ServerSnapshot, staleAfter: number): Summary
     ...describeStatus(snapshot, state),
     players: online === null ? null : max === null ? String(online) : `${online}/${max}`,
     tickRate: state.tickRate,
-    tickRateTarget: snapshot.fields.tickRateTarget?.value || 20,
+    tickRateTarget: tickRateTarget?.value || 20,
     isPaused: state.paused === true,
     isFrozen: state.frozen === true,
     version: state.version,

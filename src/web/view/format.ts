@@ -13,6 +13,8 @@ export interface Format {
   /** @param date `2026-11-21`, UTC */
   date(date: string): string
   relative(at: number, now: number): string
+  /** A number of milliseconds, with decimals below 10. */
+  milliseconds(ms: number): string
   /** @param ms milliseconds */
   duration(ms: number): string
 }
@@ -36,6 +38,7 @@ export function createFormat(locale: string | readonly string[], zone?: string):
   const locales = locale as string | string[]
   const integer = new Intl.NumberFormat(locales, { maximumFractionDigits: 0 })
   const decimal = new Intl.NumberFormat(locales, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const fraction = new Intl.NumberFormat(locales, { maximumSignificantDigits: 2 })
   const percent = new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 2 })
   const time = new Intl.DateTimeFormat(locales, { ...options, hour: '2-digit', minute: '2-digit' })
   const day = new Intl.DateTimeFormat(locales, { ...options, day: 'numeric', month: 'short' })
@@ -50,6 +53,7 @@ export function createFormat(locale: string | readonly string[], zone?: string):
     integer: (value) => integer.format(value),
     decimal: (value) => decimal.format(value),
     percent: (part) => percent.format(floorPercent(part) / 100),
+    milliseconds: (ms) => (ms >= 9.95 ? integer : ms >= 0.95 ? decimal : fraction).format(ms),
     time: (at) => time.format(at),
     day: (at) => day.format(at),
     dateTime: (at) => dateTime.format(at),

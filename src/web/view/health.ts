@@ -13,6 +13,7 @@ export const healthNames = [
   'asleep',
   'frozen',
   'paused',
+  'sprinting',
   'up',
 ] as const
 export type HealthName = (typeof healthNames)[number]
@@ -37,13 +38,17 @@ export function tickBudget({ tickRateTarget }: PageServer): { readonly target: n
   return { target, budget: 1000 / target }
 }
 
+/** Milliseconds of a tick, as exact as the budget. */
+const usedTime = (ms: number, budget: number, format: Format): string =>
+  budget < 1 ? format.milliseconds(ms) : format.decimal(ms)
+
 function lagReason(server: PageServer, texts: Texts, format: Format): string | undefined {
   const { tickRate, tickTimeMean } = server.state
   const { target, budget } = tickBudget(server)
   if (tickRate !== null && tickRate < target * laggingBelow)
     return texts.reason.lowRate(format.decimal(tickRate), format.integer(target))
   if (tickTimeMean !== null && tickTimeMean > budget)
-    return texts.reason.longTicks(format.decimal(tickTimeMean), format.integer(budget))
+    return texts.reason.longTicks(usedTime(tickTimeMean, budget, format), format.milliseconds(budget))
   return undefined
 }
 
@@ -76,13 +81,15 @@ function classify(server: PageServer, texts: Texts, format: Format): readonly [H
   if (state.up === null) return ['unknown', server.lastContact === null ? texts.reason.unknown : texts.reason.stale]
   if (!state.up) return ['down', error === null ? texts.reason.downUnknown : why(error)]
   if (state.responsive === false) return ['hung', texts.reason.hung]
-  // Stopped ticks are not slow ticks.
-  const lag = state.frozen === true || state.paused === true ? undefined : lagReason(server, texts, format)
+  // Stopped ticks are not slow ticks, and a sprint has no target.
+  const lag =
+    state.frozen === true || state.paused === true || state.sprinting === true ? undefined : lagReason(server, texts, format)
   if (lag !== undefined) return ['lagging', lag]
   const [failure] = failing
   if (failure !== undefined) return ['limited', texts.reason.limited(failure.source, why(failure.error))]
   if (state.frozen === true) return ['frozen', texts.reason.frozen]
   if (state.paused === true) return ['paused', texts.reason.paused]
+  if (state.sprinting === true) return ['sprinting', texts.reason.sprinting]
   return ['up', texts.reason.up]
 }
 
@@ -93,19 +100,21 @@ export function tickLight(server: PageServer, texts: Texts, format: Format): { r
   const { state } = server
   const { tickRate, tickTimeMean, tickTimeP99 } = state
   const { target, budget } = tickBudget(server)
-  const limit = format.integer(budget)
+  const limit = format.milliseconds(budget)
+  const used = (ms: number) => usedTime(ms, budget, format)
   if (state.worldUpgrade === 'running') return { light: 'off', reason: texts.ticks.upgrading }
   if (state.asleep === true) return { light: 'off', reason: texts.ticks.asleep }
   if (state.up === false) return { light: 'off', reason: texts.ticks.down }
   if (state.up !== true || (tickRate === null && tickTimeMean === null)) return { light: 'off', reason: texts.ticks.unknown }
   if (state.frozen === true || state.paused === true) return { light: 'off', reason: texts.ticks.stopped }
+  if (state.sprinting === true) return { light: 'good', reason: texts.ticks.sprinting }
   const lag = lagReason(server, texts, format)
   if (lag !== undefined) return { light: 'bad', reason: lag }
   if (tickTimeMean !== null && tickTimeMean > budget * tightAbove)
-    return { light: 'tight', reason: texts.ticks.tight(format.decimal(tickTimeMean), limit) }
+    return { light: 'tight', reason: texts.ticks.tight(used(tickTimeMean), limit) }
   if (tickTimeP99 !== null && tickTimeP99 > budget)
-    return { light: 'tight', reason: texts.ticks.spikes(format.decimal(tickTimeP99), limit) }
+    return { light: 'tight', reason: texts.ticks.spikes(used(tickTimeP99), limit) }
   if (tickTimeMean === null)
     return { light: 'good', reason: texts.ticks.goodRate(format.decimal(tickRate ?? 0), format.integer(target)) }
-  return { light: 'good', reason: texts.ticks.good(format.decimal(tickTimeMean), limit) }
+  return { light: 'good', reason: texts.ticks.good(used(tickTimeMean), limit) }
 }

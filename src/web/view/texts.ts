@@ -45,6 +45,7 @@ export const english = {
     asleep: 'Asleep',
     frozen: 'Frozen',
     paused: 'Paused',
+    sprinting: 'Sprinting',
     up: 'Up',
   },
   reasons: {
@@ -75,6 +76,7 @@ export const english = {
     stale: 'no recent poll',
     frozen: 'ticking is stopped by /tick freeze',
     paused: 'no player is online, so ticking is paused',
+    sprinting: 'runs ticks as fast as it can, by /tick sprint',
     up: 'answers',
   },
   ticks: {
@@ -87,6 +89,7 @@ export const english = {
     asleep: 'No ticks while it is stopped',
     down: 'No ticks: the server is down',
     stopped: 'Ticks are stopped',
+    sprinting: 'Runs ticks as fast as it can',
   },
 
   card: {

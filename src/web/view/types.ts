@@ -15,6 +15,8 @@ export interface ServerState {
   readonly tickTimeP99: number | null
   readonly paused: boolean | null
   readonly frozen: boolean | null
+  /** True: the server runs ticks as fast as it can (`/tick sprint`). */
+  readonly sprinting: boolean | null
   /** Milliseconds. */
   readonly latency: number | null
   /** False: the server accepts connections, but its main thread does not answer. */

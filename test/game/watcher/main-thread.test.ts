@@ -7,7 +7,7 @@ import type { GivenSources } from '../../../src/game/server.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { createMainThreadTracker } from '../../../src/game/sources/main-thread-activity.ts'
 import type { SourceName } from '../../../src/game/sources/source.ts'
-import { judgeMainThread } from '../../../src/game/watcher/main-thread.ts'
+import { judgeMainThread, mayStopTicking } from '../../../src/game/watcher/main-thread.ts'
 import { silentLog } from '../../../src/log.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 
@@ -50,6 +50,27 @@ describe('the main thread', () => {
     ['that answered since is known', [{ answeredAt: 16_100, delayMs: 40 }], { responsive: true, delay: 0.04 }],
   ])('%s', (_, activities, expected) => {
     expect(judgeMainThread(activities, { ...options, since: 16_000 })).toEqual(expected)
+  })
+})
+
+describe('a source that shows ticks instead of replies', () => {
+  const options = { now: 20_000, interval: 5_000, staleAfter: 15_000 }
+  const waiting = { answeredAt: 10_000, waitingSince: 10_000, lastSentAt: 20_000, lateAfterMs: 1_100, showsTicks: true } as const
+
+  it('shows a hung server, unless its ticks may be stopped on purpose, or its main thread answers another source', () => {
+    expect(judgeMainThread([waiting], options)).toEqual({ responsive: false, delay: 10 })
+    expect(judgeMainThread([waiting], { ...options, mayStopTicking: true })?.responsive).toBe(true)
+    expect(judgeMainThread([waiting, { answeredAt: 19_000, delayMs: 40 }], options)).toEqual({ responsive: true, delay: 0.04 })
+  })
+
+  it.each<[boolean, Parameters<typeof mayStopTicking>[0]]>([
+    [false, {}],
+    [false, { playersOnline: { value: 1, source: 'status' } }],
+    [true, { playersOnline: { value: 0, source: 'status' } }],
+    [false, { playersOnline: { value: 0, source: 'status' }, pauseWhenEmpty: { value: -1, source: 'directory' } }],
+    [true, { playersOnline: { value: 1, source: 'status' }, tickFrozen: { value: true, source: 'rcon' } }],
+  ])('ticks may be stopped on purpose: %s', (expected, fields) => {
+    expect(mayStopTicking(fields)).toBe(expected)
   })
 })
 

@@ -39,6 +39,18 @@ it('does not count a directory', () => {
   expect(reachability.hasReached(directory)).toBe(true)
 })
 
+it('is unknown if no source connects to the server', () => {
+  const reachability = create()
+  reachability.missed(directory)
+  reachability.update([directory])
+  expect(reachability.up).toBeUndefined()
+  reachability.missed(status)
+  reachability.update([status, directory])
+  expect(reachability.up).toBe(false)
+  reachability.update([directory])
+  expect(reachability.up).toBeUndefined()
+})
+
 it('drops a source that is no longer listed', () => {
   const reachability = create()
   reachability.reached(rcon)

@@ -7,6 +7,7 @@ import { systemNetwork } from '../../network.ts'
 import { bulkRequest, decodeBulkReply, type JmxReading } from '../../protocol/jolokia.ts'
 import { networkHints } from '../hints.ts'
 import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { createTickRing } from './tick-ring.ts'
 
 const maxBytes = 64 * 1024
 const statusCodes = { 401: 'auth', 403: 'auth' } as const
@@ -28,6 +29,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
   const endpoint = new URL(url.endsWith('/') ? url : `${url}/`)
   const target = endpoint.host
   const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}`
+  const ring = createTickRing()
   let hadTickBean = true
 
   async function read(signal: AbortSignalLike): Promise<Partial<Fields>> {
@@ -49,7 +51,8 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
       )
     }
     hadTickBean = reading.hasTickBean
-    return toFields(reading)
+    const areCurrent = ring.read(reading.ticks, clock.now())
+    return toFields(reading, areCurrent)
   }
 
   return {
@@ -60,22 +63,25 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
         signal.throwIfAborted()
         return { source: 'jmx', fields: await read(signal), at: clock.now() }
       } catch (error) {
+        ring.forget()
         throw toSourceError(error, target)
       }
     },
+    mainThread: ring.activity,
     close() {},
   }
 }
 
-function toFields({ ticks, memoryPools, garbageCollectors, threads }: JmxReading): Partial<Fields> {
+function toFields({ ticks, memoryPools, garbageCollectors, threads }: JmxReading, areTicksCurrent: boolean): Partial<Fields> {
   return {
-    ...(ticks && {
-      tickDurationMean: ticks.mean,
-      tickDurationP50: ticks.p50,
-      tickDurationP95: ticks.p95,
-      tickDurationP99: ticks.p99,
-      tickDurationMax: ticks.max,
-    }),
+    ...(areTicksCurrent &&
+      ticks && {
+        tickDurationMean: ticks.mean,
+        tickDurationP50: ticks.p50,
+        tickDurationP95: ticks.p95,
+        tickDurationP99: ticks.p99,
+        tickDurationMax: ticks.max,
+      }),
     ...(memoryPools.length > 0 && { jvmMemoryPools: memoryPools }),
     ...(garbageCollectors.length > 0 && { jvmGarbageCollectors: garbageCollectors }),
     ...(threads !== undefined && { jvmThreads: threads }),

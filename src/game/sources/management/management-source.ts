@@ -137,12 +137,16 @@ class ManagementSource implements Source {
 
   /** Called when the connection was closed or could not be made. Requests a poll after the backoff, so that events arrive again. */
   #disconnected(error: SourceError): void {
-    this.#connection = undefined
-    this.#players.set(undefined)
-    this.#heartbeatAt = undefined
+    this.#forgetConnection()
     if (this.#closed) return
     const at = this.#backoff?.failed(error) ?? this.#context.clock.now()
     this.#context.requestPoll?.(this.name, at)
+  }
+
+  #forgetConnection(): void {
+    this.#connection = undefined
+    this.#players.set(undefined)
+    this.#heartbeatAt = undefined
   }
 
   async #read(connection: JsonRpc, signal: AbortSignalLike): Promise<Reading> {
@@ -189,9 +193,10 @@ class ManagementSource implements Source {
         ? new SourceError('unsupported', `${this.target}: the server supports none of the methods`, { cause: error })
         : withProgress(toSourceError(error, this.target), 'accepted')
     // No message arrived, so the connection may be dead without either side having noticed.
+    // That is no failure of the connection, which was accepted: the next poll makes a new one.
     if (failure.code === 'timeout' && connection.received === before && this.#connection === connection) {
       connection.close()
-      this.#disconnected(failure)
+      this.#forgetConnection()
     }
     return failure
   }

@@ -1,7 +1,6 @@
 import type { AbortSignalLike } from '../../../abortable.ts'
 import type { Clock } from '../../../clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
-import type { FieldName } from '../../fields.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort } from '../../protocol/address.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
@@ -13,7 +12,6 @@ import type { RconConnection } from './connection.ts'
 import { CommandPlanner, logOnce } from './planner.ts'
 import type { RconReply } from './reply-collector.ts'
 import { createRconSession, type RconSession, type RconSettings } from './session.ts'
-import { createTickRateMeter } from './tick-rate.ts'
 import { createUnansweredCommands, logRest, type UnansweredCommands } from './unanswered-commands.ts'
 
 /** Used if the password was found in the server's directory. */
@@ -22,6 +20,9 @@ const discoveredPassword =
 
 /** Errors of a command that close the connection, while earlier replies stay valid. */
 const partialFailures: ReadonlySet<SourceErrorCode> = new Set(['timeout', 'closed', 'malformed', 'too_large'])
+
+/** The part of the time of a poll that a login may take without a first command being left to the next poll. */
+const maxLoginShare = 0.1
 
 /** A server with one tick per second answers a command within this many milliseconds. If it takes longer, the server is hung. */
 const maxCommandMs = 1_000
@@ -46,7 +47,6 @@ class RconSource implements Source {
   readonly #closing: ClosingServer
   readonly #duration = createCommandDuration()
   readonly #thread = createMainThreadTracker(maxCommandMs)
-  #tickRate = createTickRateMeter()
   #connection: RconConnection | undefined
 
   constructor(settings: RconSettings, context: SourceContext) {
@@ -67,19 +67,15 @@ class RconSource implements Source {
     signal.addEventListener('abort', abort)
     try {
       this.#phases?.start()
-      const connection = await this.#session.connection(signal)
       const startedAt = this.#clock.now()
-      await this.#sendCommands(connection, signal, deadlineAt)
-      const reading = this.#createReading(startedAt)
+      const connection = await this.#session.connection(signal)
+      await this.#sendCommands(connection, startedAt, signal, deadlineAt)
+      const reading = this.#createReading()
       this.#phases?.end('read')
-      this.#session.pollEnded()
       return reading
     } catch (thrown) {
       const error = toSourceError(thrown, this.target)
-      this.#session.pollEnded(error)
       this.#thread.failed(error)
-      // The server was stopped. Its tick counter continues after the restart, which must not be mistaken for a slow server.
-      if (error.code === 'refused') this.#tickRate = createTickRateMeter()
       throw error
     } finally {
       signal.removeEventListener('abort', abort)
@@ -98,19 +94,25 @@ class RconSource implements Source {
     this.#session.close()
   }
 
-  /** Sends the commands of one poll. */
-  async #sendCommands(opened: RconConnection, signal: AbortSignalLike, deadlineAt: number): Promise<void> {
+  /**
+   * Sends the commands of one poll.
+   * @param startedAt monotonic milliseconds at which the poll started
+   */
+  async #sendCommands(opened: RconConnection, startedAt: number, signal: AbortSignalLike, deadlineAt: number): Promise<void> {
     const isNew = opened !== this.#connection
     // The server may have been updated, unless it closes each connection anyway.
     if (isNew && this.#connection !== undefined && !this.#closing.closesEach()) this.#planner.reconnected()
     this.#connection = opened
-    const planned = this.#planner.plan(this.#clock.now())
+    const now = this.#clock.now()
+    const planned = this.#planner.plan(now)
+    // The next poll needs no login, and has more time. After a fast login it has not.
+    const isSlowLogin = isNew && now - startedAt > maxLoginShare * (deadlineAt - startedAt)
     let answered = 0
     let longestMs = 0
     for (const one of planned) {
       const sentAt = this.#clock.now()
-      // The first command over an existing connection is always sent, so that the duration is measured again.
-      if ((answered > 0 || isNew) && !this.#duration.fits(deadlineAt - sentAt)) break
+      // Otherwise the first command is always sent, so that the duration is measured again.
+      if ((answered > 0 || isSlowLogin) && !this.#duration.fits(deadlineAt - sentAt)) break
       try {
         const reply = await this.#send(one.command, opened, signal)
         // A reply whose end was not marked has taken all the time until the deadline.
@@ -169,26 +171,9 @@ class RconSource implements Source {
     return this.#connection
   }
 
-  /** @param startedAt monotonic milliseconds at which the poll began to send commands */
-  #createReading(startedAt: number): Reading {
-    const { fields, readAt, readEvery } = this.#planner.fields()
-    const { tickCount } = fields
-    if (tickCount !== undefined && tickCount.at >= startedAt) {
-      const { ticks, at } = tickCount
-      const now = <K extends FieldName>(name: K) => ((readAt[name] ?? 0) >= startedAt ? fields[name] : undefined)
-      const { tickRate, tickPaused } = this.#tickRate.add({
-        ticks,
-        at,
-        playersOnline: now('playersOnline'),
-        frozen: now('tickFrozen'),
-        sprinting: now('tickSprinting'),
-        target: now('tickRateTarget'),
-      })
-      if (tickRate !== undefined) fields.tickRate = tickRate
-      if (tickPaused !== undefined) fields.tickPaused = tickPaused
-      readAt.tickRate = at
-      readAt.tickPaused = at
-    }
-    return { source: 'rcon', at: this.#clock.now(), fields, readAt, readEvery }
+  #createReading(): Reading {
+    // A server that closes each connection is recognised by other means.
+    const connection = this.#closing.closesEach() ? this.#closing : this.#connection
+    return { source: 'rcon', at: this.#clock.now(), ...this.#planner.fields(), ...(connection && { connection }) }
   }
 }

@@ -21,8 +21,6 @@ export interface RconSession {
   connection(signal: AbortSignalLike): Promise<RconConnection>
   /** Closes the connection at the deadline of a poll. A request in progress fails with this error. */
   abort(error: SourceError): void
-  /** Records the outcome of a poll. */
-  pollEnded(error?: SourceError): void
   close(): void
 }
 
@@ -59,16 +57,15 @@ class ReconnectingSession implements RconSession {
     this.#throwIfClosed()
     signal.throwIfAborted()
     if (this.#current?.open) return this.#current
-    return this.#backoff === undefined ? this.#connect(signal) : this.#backoff.attempt(() => this.#connect(signal), signal)
+    if (this.#backoff === undefined) return await this.#connect(signal)
+    const connection = await this.#backoff.attempt(() => this.#connect(signal), signal)
+    // What fails after a login is no failure of the connection: the next poll logs in again, to find out whether it still fails.
+    this.#backoff.succeeded()
+    return connection
   }
 
   abort(error: SourceError): void {
     this.#current?.close(error)
-  }
-
-  pollEnded(error?: SourceError): void {
-    if (error === undefined) this.#backoff?.succeeded()
-    else this.#backoff?.failed(error)
   }
 
   close(): void {

@@ -6,6 +6,7 @@ import type { Fields } from '../../../../src/game/fields.ts'
 import { type Network, systemNetwork } from '../../../../src/game/network.ts'
 import { rconCommands } from '../../../../src/game/protocol/rcon-commands.ts'
 import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
+import type { Source } from '../../../../src/game/sources/source.ts'
 import { createConnectBackoffs } from '../../../../src/game/watcher/connect-backoff.ts'
 import { createWatcher } from '../../../../src/game/watcher/index.ts'
 import { type Log, silentLog } from '../../../../src/log.ts'
@@ -30,6 +31,15 @@ function sourceOf(address: { host: string; port: number }, password: string, clo
   const source = createRconSource({ address, password }, context(clock, log))
   cleanups.push(() => source.close())
   return source
+}
+
+/** A watcher of the source alone, which is polled by hand. */
+function watcherOf(source: Source, clock: Clock = systemClock) {
+  const settings = { interval: 20_000, timeout: 20_000, staleAfter: 60_000 }
+  const sources = () => ({ list: () => [source], close: () => source.close() })
+  const watcher = createWatcher({ server: 'a', settings, clock, log: silentLog, random: () => 0, sources })
+  cleanups.push(() => watcher.close())
+  return watcher
 }
 
 async function demo(options: DemoOptions): Promise<DemoServer & { readonly commands: string[] }> {
@@ -583,11 +593,11 @@ describe('the tick rate', () => {
   it('of a server that ticks ten times a second reads 10 within 3 %', async () => {
     const clock = manualClock()
     const server = await demo({ scenario: 'tps10', clock })
-    const source = sourceOf(server.rcon.address, server.rcon.password, clock)
+    const watcher = watcherOf(sourceOf(server.rcon.address, server.rcon.password, clock), clock)
     /** The server answers a command after its tick, so the clock must advance during the poll. */
     const pollInTime = async () => {
       let done = false
-      const polled = poll(source).finally(() => {
+      const polled = watcher.poll().finally(() => {
         done = true
       })
       while (!done) {
@@ -601,7 +611,7 @@ describe('the tick rate', () => {
       await clock.advance(wait)
     }
     const { tickRate } = (await pollInTime()).fields
-    expect(Math.abs(tickRate! / 10 - 1)).toBeLessThan(0.03)
+    expect(Math.abs(tickRate!.value / 10 - 1)).toBeLessThan(0.03)
   })
 
   it('is measured again after the server was stopped, although its counter continues', async () => {
@@ -613,18 +623,18 @@ describe('the tick rate', () => {
     let port = peer.port
     const network: Network = { ...systemNetwork, connect: (addresses) => systemNetwork.connect(addresses, port) }
     const source = createRconSource({ address: peer.address, password: 'secret' }, { ...context(clock), network })
-    cleanups.push(() => source.close())
+    const watcher = watcherOf(source, clock)
     const rateAfter = async (newTicks: number, milliseconds: number) => {
       ticks += newTicks
       await clock.advance(milliseconds)
-      return (await poll(source)).fields.tickRate
+      return (await watcher.poll()).fields.tickRate?.value
     }
     expect(await rateAfter(0, 0)).toBeUndefined()
     expect(await rateAfter(100, 5_000)).toBe(20)
     port = unused.port
     for (const socket of peer.sockets) socket.destroy()
     await until(() => peer.sockets.size === 0)
-    expect(await failure(poll(source))).toMatchObject({ code: 'refused' })
+    expect((await watcher.poll()).sources).toMatchObject([{ error: { code: 'refused' } }])
     port = peer.port
     expect(await rateAfter(20, 40_000)).toBeUndefined()
     expect(await rateAfter(100, 5_000)).toBe(20)
@@ -633,11 +643,11 @@ describe('the tick rate', () => {
   it('is absent for a paused server, which is reported as paused', async () => {
     const clock = manualClock()
     const server = await demo({ scenario: 'paused', players: 0, clock })
-    const source = sourceOf(server.rcon.address, server.rcon.password, clock)
-    await poll(source)
+    const watcher = watcherOf(sourceOf(server.rcon.address, server.rcon.password, clock), clock)
+    await watcher.poll()
     await clock.advance(5_000)
-    const { fields } = await poll(source)
-    expect(fields.tickPaused).toBe(true)
+    const { fields } = await watcher.poll()
+    expect(fields.tickPaused?.value).toBe(true)
     expect(fields.tickRate).toBeUndefined()
   })
 })
@@ -647,16 +657,13 @@ it.each([
   ['sprinting', { tickFrozen: false, tickSprinting: true, tickPaused: false }],
 ] as const)('a %s game is reported as such', async (scenario, expected) => {
   const server = await demo({ scenario })
-  const source = sourceOf(server.rcon.address, server.rcon.password)
-  await poll(source)
-  let fields: Partial<Fields> = {}
-  await until(async () => {
-    fields = (await poll(source)).fields
-    return fields.tickPaused !== undefined
-  })
-  expect(fields).toMatchObject(expected)
-  if (scenario === 'frozen') expect(fields.tickRate).toBeUndefined()
-  else expect(fields.tickRate).toBeGreaterThan(20)
+  const watcher = watcherOf(sourceOf(server.rcon.address, server.rcon.password))
+  await watcher.poll()
+  await until(async () => (await watcher.poll()).fields.tickPaused !== undefined)
+  const { tickFrozen, tickSprinting, tickPaused, tickRate } = watcher.snapshot().fields
+  expect({ tickFrozen: tickFrozen?.value, tickSprinting: tickSprinting?.value, tickPaused: tickPaused?.value }).toEqual(expected)
+  if (scenario === 'frozen') expect(tickRate).toBeUndefined()
+  else expect(tickRate?.value).toBeGreaterThan(20)
 })
 
 describe('a wrong password', () => {
@@ -840,8 +847,32 @@ it('that dies loses only its own fields, after staleAfter, and they are restored
   expect((await watcher.poll()).fields.tickCount?.source).toBe('rcon')
 })
 
+it('sends a command in each poll of a hung server, and is not hung any more once one is answered', async () => {
+  const clock = manualClock()
+  let isMuted = false
+  const answer = replying({ 'time query gametime': 'The time is 5' })
+  const peer = await peerWith((request) => {
+    if (!isMuted) answer(request)
+  })
+  const watcher = watcherOf(createRconSource({ address: peer.address, password: 'secret' }, context(clock)), clock)
+  expect((await watcher.poll()).mainThread?.responsive).toBe(true)
+  isMuted = true
+  for (let polls = 1; polls <= 6; polls++) {
+    const sent = peer.commands.length
+    const polled = watcher.poll()
+    await until(() => peer.commands.length > sent)
+    await clock.advance(20_100)
+    await polled
+  }
+  expect(watcher.snapshot().sources).toMatchObject([{ state: 'failed', error: { code: 'timeout' } }])
+  isMuted = false
+  const { up, mainThread } = await watcher.poll()
+  expect({ up, responsive: mainThread?.responsive }).toEqual({ up: true, responsive: true })
+})
+
 it('still waits for a hung main thread if the login leaves no time for a command', async () => {
-  const peer = await peerWith(() => {})
+  const slowLogin = (request: Request) => setTimeout(() => acceptLogin(request), 60)
+  const peer = await peerWith(() => {}, slowLogin)
   const { connectBackoff: _, ...withoutBackoff } = context()
   const source = createRconSource({ address: peer.address, password: 'secret' }, withoutBackoff)
   cleanups.push(() => source.close())

@@ -4,6 +4,12 @@ const windowMs = 10_000
 const slackMs = 500
 /** Milliseconds without a tick after which the server is paused: at one tick per second there may be almost 1000. */
 const pauseAfterMs = 2_000
+/** Target ticks per second of a server that does not report it. */
+const defaultTarget = 20
+/** Seconds that a server may be behind: it runs these ticks as fast as it can, and skips those before them. */
+const maxBehindSeconds = 2
+/** Tolerance in seconds for replies that arrive late. */
+const lateSeconds = 0.25
 
 /** The tick counter at one moment. */
 export interface TickReading {
@@ -27,6 +33,8 @@ export interface TickRate {
 export interface TickRateMeter {
   /** Adds a reading. Returns the rate up to it. */
   add(reading: TickReading): TickRate
+  /** The next reading is not compared with earlier ones: the counter may be that of another run of the server. */
+  interrupt(): void
 }
 
 /**
@@ -35,15 +43,22 @@ export interface TickRateMeter {
  */
 export const createTickRateMeter = (): TickRateMeter => new WindowMeter()
 
+interface Counter extends Pick<TickReading, 'ticks' | 'at'> {
+  /** The number of ticks that the server may be behind, at most. */
+  readonly behind: number
+}
+
 /** The counters before the last reading, oldest first. */
-type Counters = readonly Pick<TickReading, 'ticks' | 'at'>[]
+type Counters = readonly Counter[]
 
 const noCounters: Counters = []
 
-/** A class to save memory, as in `watcher/reachability.ts`. */
+/** A class to save memory, as in `reachability.ts`. */
 class WindowMeter implements TickRateMeter {
   #earlier = noCounters
   #last: TickReading | undefined
+  /** The number of ticks that the server may be behind at the last reading, at most. */
+  #behind = 0
   #movedAt = 0
   #paused = false
   #rate: number | undefined
@@ -70,23 +85,55 @@ class WindowMeter implements TickRateMeter {
       return this.#restart(reading, moved ? false : undefined)
     }
     if (reading.playersOnline === 0 && hasDropped(last, reading, this.#rate)) return this.#restart(reading)
-    this.#last = reading
-    const { ticks, at } = last
-    const earlier = this.#earlier.concat({ ticks, at })
+    const before = { ticks: last.ticks, at: last.at, behind: this.#behind }
+    const earlier = this.#earlier.concat(before)
     // If polls are further apart, this is -1 and only the last one remains.
     const from = earlier.findIndex((counter) => reading.at - counter.at <= windowMs + slackMs)
-    this.#earlier = from === 0 ? earlier : earlier.slice(from)
-    const [first = last] = this.#earlier
+    const window = from === 0 ? earlier : earlier.slice(from)
+    const [first = before] = window
+    if (!isPossible(first, reading)) {
+      const restarted = this.#restart(reading, false)
+      // It was not behind: otherwise the same jump would be possible again.
+      this.#behind = 0
+      return restarted
+    }
+    this.#last = reading
+    this.#earlier = window
+    this.#behind = behindAt(before, reading)
     this.#rate = ((reading.ticks - first.ticks) * 1000) / (reading.at - first.at)
     return { tickRate: this.#rate, tickPaused: false }
+  }
+
+  interrupt(): void {
+    this.#last = undefined
+    this.#paused = false
   }
 
   #restart(reading: TickReading, tickPaused?: boolean): TickRate {
     this.#last = reading
     this.#earlier = noCounters
+    this.#behind = maxBehind(reading)
     this.#rate = undefined
     return tickPaused === undefined ? {} : { tickPaused }
   }
+}
+
+const targetOf = ({ target = defaultTarget }: TickReading): number => target
+
+const maxBehind = (reading: TickReading): number => maxBehindSeconds * targetOf(reading)
+
+/** The number of ticks that the server may be behind after the ticks since an earlier reading. */
+function behindAt(before: Counter, reading: TickReading): number {
+  const due = (targetOf(reading) * (reading.at - before.at)) / 1000
+  return Math.min(maxBehind(reading), Math.max(0, before.behind + due - (reading.ticks - before.ticks)))
+}
+
+/** Whether a server can run these ticks in this time: those that are due, and those that it is behind. */
+function isPossible(first: Counter, reading: TickReading): boolean {
+  if (reading.sprinting) return true
+  const target = targetOf(reading)
+  const due = (target * (reading.at - first.at)) / 1000
+  return reading.ticks - first.ticks <= due + first.behind + target * lateSeconds + 1
 }
 
 /** A slow server's mode is not read in every poll; until then, the previous one is used. A frozen game does not tick. */

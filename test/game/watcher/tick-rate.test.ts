@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTickRateMeter, type TickReading } from '../../../../src/game/sources/rcon/tick-rate.ts'
+import { createTickRateMeter, type TickReading } from '../../../src/game/watcher/tick-rate.ts'
 
 const run = (readings: readonly TickReading[]) => {
   const meter = createTickRateMeter()
@@ -36,6 +36,51 @@ describe('the tick rate', () => {
   it('restarts when the counter decreases', () => {
     expect(every5s([500, 600, 50, 150])).toEqual([{}, running(20), {}, running(20)])
   })
+})
+
+describe('a rate that the server cannot reach', () => {
+  const at = (seconds: number, ticks: number, rest: Partial<TickReading> = {}) => ({
+    ...{ ticks, at: 1_000 * seconds, playersOnline: 3 },
+    ...rest,
+  })
+  const rates = (readings: readonly TickReading[]) => run(readings).map(({ tickRate }) => tickRate)
+
+  it('is that of another counter', () => {
+    expect(rates([at(0, 100), at(0.1, 51_742), at(5.1, 51_842)])).toEqual([undefined, undefined, 20])
+  })
+
+  it('exceeds 20 if the target is not known, and the target if it is', () => {
+    expect(rates([at(0, 0), at(5, 300)])).toEqual([undefined, undefined])
+    const target = { target: 100 }
+    expect(rates([at(0, 0, target), at(5, 500, target)])).toEqual([undefined, 100])
+    expect(rates([at(0, 0, target), at(5, 900, target)])).toEqual([undefined, undefined])
+  })
+
+  it('is not shown again and again', () => {
+    expect(rates([0, 5, 10, 15, 20].map((seconds) => at(seconds, 25 * seconds))).slice(2)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('is not that of a server that runs the ticks it was behind', () => {
+    const caughtUp = rates([at(0, 0), at(5, 100), at(10, 160), at(15, 295), at(20, 395)])
+    expect(caughtUp.map((rate) => rate !== undefined)).toEqual([false, true, true, true, true])
+  })
+
+  it('is possible in a sprint', () => {
+    const sprinting = { sprinting: true }
+    expect(rates([at(0, 0, sprinting), at(5, 5_000, sprinting)])).toEqual([undefined, 1_000])
+  })
+})
+
+it('is not measured across an interruption', () => {
+  const meter = createTickRateMeter()
+  meter.add({ ticks: 0, at: 0, playersOnline: 3 })
+  meter.interrupt()
+  expect(meter.add({ ticks: 60, at: 5_000, playersOnline: 3 })).toEqual({})
+  expect(meter.add({ ticks: 160, at: 10_000, playersOnline: 3 })).toEqual(running(20))
 })
 
 describe('the mode of the game', () => {
