@@ -10,7 +10,7 @@ export function commandLineError(text: string): string {
   const flag = /^error: unknown option '(--?[^=']*)/.exec(text)?.[1]
   if (flag === undefined) return text
   const secret = secrets.find(({ env }) => flagOf({ env }) === flag)
-  if (secret === undefined) return text.replace(/=.*'/s, "'")
+  if (secret === undefined) return text.replace(/^([^=]*)=.*'/s, "$1'")
   const file = `${secret.env}_FILE (${flagOf(secret)})`
   return `error: ${flag} is not an option, because other users of this machine can read flags; set ${secret.env}, or set ${file} to a file that contains it\n`
 }

@@ -31,5 +31,7 @@ export function parsePaperMspt(reply: string): PaperMspt | undefined {
   return match ? { '5s': toSeconds(match[1]), '10s': toSeconds(match[2]), '1m': toSeconds(match[3]) } : undefined
 }
 
+const cuberiteTps = new RegExp(`^Global TPS: ${decimal}(?:\n|$)`)
+
 /** Returns true for Cuberite's reply to `tps`, whose rates are not comparable and not used. */
-export const isCuberiteTps = (reply: string): boolean => new RegExp(`^Global TPS: ${decimal}(?:\n|$)`).test(reply)
+export const isCuberiteTps = (reply: string): boolean => cuberiteTps.test(reply)

@@ -8,11 +8,7 @@ import { required } from './dom.ts'
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
 
 const format = createFormat(navigator.languages)
-const root =
-  document
-    .querySelector<HTMLLinkElement>('#icon')
-    ?.getAttribute('href')
-    ?.replace(/page\/icon.*$/, '') ?? ''
+const root = document.querySelector<HTMLLinkElement>('#icon')?.getAttribute('href')?.split('page/icon', 1)[0] ?? ''
 const title = document.querySelector('.brand span')?.textContent ?? ''
 
 export const contextNow = (): ViewContext => ({ texts: english, format, now: Date.now(), root, title })
