@@ -670,6 +670,10 @@ describe('the config file', () => {
     ['host: a\n---\nhost: b\n', /line 2, column 1: expected one document/],
     ['servers: [a\n', /line 2, column 1: .* closed brackets/],
     ['host: "a\n', /line 2, column 1: a quote or a bracket is not closed/],
+    ['- '.repeat(1_000), /it has more than 64 nested levels/],
+    [`a: ${'['.repeat(2_000_000)}`, /it has more than 64 nested levels/],
+    [Array.from({ length: 1_000 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join(''), /it has more than 64 nested levels/],
+    ['"1": a\n1: b\n', /line 2, column 1: duplicate key/],
   ])('refuses %j', (text, expected) => {
     expect(problems({ file: file(text) })).toEqual([expect.stringMatching(expected)])
   })

@@ -21,7 +21,7 @@ export function commandLineError(text: string, args: readonly string[] = []): st
   const secret = secrets.find(({ env }) => flagOf({ env }) === flag)
   if (secret === undefined) {
     const meant = text.includes('Did you mean') ? undefined : closestName(flag, flags, 2)
-    return `${text.replace(/=.*'/s, "'").trimEnd()}${meant === undefined ? '' : `; did you mean ${meant}?`}\n`
+    return `${text.replace(/^([^=]*)=.*'/s, "$1'").trimEnd()}${meant === undefined ? '' : `; did you mean ${meant}?`}\n`
   }
   const file = `${secret.env}_FILE (${flagOf(secret)})`
   return `error: ${flag} is not an option, because other users of this machine can read flags; set ${secret.env}, or set ${file} to a file that contains it\n`

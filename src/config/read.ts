@@ -56,14 +56,16 @@ function find(setting: Setting<unknown>, { flags, env, file }: Places, problems:
 }
 
 /** Quotes a value for a message, with the user name, password and query of URLs hidden, complete or not. */
-export const quoted = (text: string): string =>
-  JSON.stringify(
-    text
-      .replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*@/is, '$1[hidden]@')
+export function quoted(text: string): string {
+  const at = Math.max(0, text.lastIndexOf('@'))
+  const withoutUser = text.slice(0, at).replace(/(\/\/|^\s*[a-z][a-z0-9+.-]*:[/\\]*).*/is, '$1[hidden]') + text.slice(at)
+  return JSON.stringify(
+    withoutUser
       .replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*/is, '$1?[hidden]')
       // Without a scheme.
       .replace(/\?[^\s?]*=.*/s, '?[hidden]'),
   )
+}
 
 function parse(setting: Setting<unknown>, given: Given | undefined, problems: string[]): unknown {
   const text = given === undefined ? setting.default : given.text

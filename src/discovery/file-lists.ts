@@ -46,15 +46,27 @@ function reasonOf(error: unknown): string {
   return code === 'ENOENT' ? missing : code === undefined ? message : `it cannot be read (${code})`
 }
 
+/** Whether a name consists of these parts, with any characters between them. */
+function hasParts(name: string, [first = '', ...others]: readonly string[]): boolean {
+  if (!name.startsWith(first)) return false
+  const last = others.pop() ?? ''
+  let end = first.length
+  for (const part of others) {
+    const start = name.indexOf(part, end)
+    if (start < 0) return false
+    end = start + part.length
+  }
+  return end + last.length <= name.length && name.endsWith(last)
+}
+
 /** The existing files of a pattern, sorted by name; a path without `*` is returned as it is. */
 async function expand(pattern: string): Promise<readonly string[]> {
   const [folder, name] = [dirname(pattern), basename(pattern)]
   if (!name.includes('*')) return [pattern]
-  const parts = name.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-  const matching = new RegExp(`^${parts.join('.*')}$`, 's')
+  const parts = name.split('*')
   const names = await readdir(folder)
   return names
-    .filter((name) => matching.test(name) && !name.startsWith('.'))
+    .filter((name) => hasParts(name, parts) && !name.startsWith('.'))
     .sort()
     .map((name) => join(folder, name))
 }

@@ -82,6 +82,7 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g
 /** Masks texts that are whole words. */
 function createWordMask(words: readonly string[]): Mask {
   if (words.length === 0) return (text) => text
+  // recheck: alternatives of literal texts
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.map(escaped).join('|')})(?![\\p{L}\\p{N}])`, 'giu')
   return (text) => text.replace(pattern, hidden)
 }
@@ -104,6 +105,7 @@ export function createMask(secrets: Iterable<string>): Mask {
   if (forms.length === 0) return maskWords
   const lengthAt = createFinder(forms)
   // Ten times as fast for the few secrets of a source; for many, it would take long to compile.
+  // recheck: alternatives of literal texts
   const starts = forms.length <= maxStarts && new RegExp(forms.map((form) => escaped(form.slice(0, minLength))).join('|'), 'iu')
 
   function maskForms(text: string): string {

@@ -15,7 +15,7 @@ const lightFallback = {
   setup({ onLoad }) {
     onLoad({ filter: /palette\.css$/ }, ({ path }) => {
       const palette = readFileSync(path, 'utf8')
-      const [colors = ''] = palette.match(/:root \{[^}]*\}/) ?? []
+      const [colors = ''] = palette.match(/:root \{[^{}]*\}/) ?? []
       const light = colors.replace('light dark', 'light').replace(/light-dark\((#\w+), #\w+\)/g, '$1')
       return { loader: 'css', contents: `${palette}@supports not (color: light-dark(red, red)) {${light}}` }
     })

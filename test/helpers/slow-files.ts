@@ -48,6 +48,7 @@ const names = [
   'game/watcher/main-thread',
   'game/watcher/recovery',
   'grafana/*',
+  'growth',
   'helpers/skip-reporter',
   'history/kill',
   'history/persistence',

@@ -22,6 +22,7 @@ function createFinder(texts: readonly string[]): (text: string, found: (match: s
   const words = new Set(given.filter(isWord).map((text) => text.toLowerCase()))
   const others = given.filter((text) => !isWord(text)).toSorted((a, b) => b.length - a.length)
   const other =
+    // recheck: alternatives of literal texts, for a recording that the user makes
     others.length > 0 && new RegExp(`(?<![\\p{L}\\p{N}_])(?:${others.map(escaped).join('|')})(?![\\p{L}\\p{N}_])`, 'giu')
   return (text, found) => {
     const rest = other ? text.replaceAll(other, found) : text
@@ -95,9 +96,9 @@ export function createAnonymiser({ players, hosts, secrets }: Identifying): (tex
   }
 }
 
-/** Replaces each string of a JSON document; all other bytes stay the same. */
+/** Replaces each string of a JSON document; all other bytes stay the same. @throws SyntaxError if it is not valid JSON */
 export const replaceInJson = (json: string, replace: (text: string) => string): string =>
-  json.replaceAll(/"(?:\\.|[^"\\])*"/g, (literal) => {
+  json.replaceAll(/"(?:\\.|[^"\\])*"?/g, (literal) => {
     const text = JSON.parse(literal) as string
     const replaced = replace(text)
     return replaced === text ? literal : JSON.stringify(replaced)

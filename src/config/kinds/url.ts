@@ -42,7 +42,7 @@ export function baseUrl(...protocols: readonly string[]): Kind<string> {
 export const basePath: Kind<string> = {
   expected: 'a path such as /mc, with letters, digits and - . _ ~ between slashes',
   parse(given) {
-    const path = given.trim().replace(/\/+$/, '')
+    const path = given.trim().replace(/(?<!\/)\/+$/, '')
     return /^(\/(?!\.{1,2}(\/|$))[A-Za-z0-9\-._~]+)*$/.test(path) ? path : undefined
   },
 }

@@ -17,11 +17,11 @@ export interface ForgeTps {
 
 const forge = new RegExp(
   `\\s*(?:Dim +(?<name>\\S+?)(?: \\([^()]*\\))?|Overall) ?: Mean tick time: (?<mean>${decimal}) ms\\. Mean TPS: (?<rate>\\d{1,12}[.,]\\d{3})`,
-  'y',
+  'gy',
 )
 const neoForge = new RegExp(
   `\\s*(?<name>[^:\\s][^:]*(?::[^: ]+)*): (?<rate>${decimal}) TPS \\((?<mean>${decimal}) ms/tick\\)`,
-  'y',
+  'gy',
 )
 
 /** Parses Forge's reply to `forge tps`, with its lines joined without a separator; undefined for any other text. */
@@ -31,7 +31,7 @@ export const parseForgeTps = (reply: string): ForgeTps | undefined => parse(repl
 export const parseNeoForgeTps = (reply: string): ForgeTps | undefined => parse(reply, neoForge)
 
 function parse(reply: string, line: RegExp): ForgeTps | undefined {
-  const lines = [...reply.matchAll(new RegExp(line, 'gy'))]
+  const lines = [...reply.matchAll(line)]
   const covered = lines.reduce((sum, [match]) => sum + match.length, 0)
   // If a line did not match, a dimension would be missing silently.
   if (lines.length === 0 || covered !== reply.length) return undefined

@@ -62,7 +62,10 @@ function beansOf(reply: unknown): Record<string, unknown> | undefined {
 }
 
 /** Returns the name in `java.lang:name=G1 Old Gen,type=MemoryPool`. */
-const nameOf = (bean: string): string => /[:,]name=("?)(.*?)\1(?:,type=|$)/.exec(bean)?.[2]?.slice(0, maxNameLength) ?? ''
+function nameOf(bean: string): string {
+  const [, quoted, bare = ''] = /[:,]name=(?:"((?:\\.|[^"\\])*)"|([^,]*))/s.exec(bean) ?? []
+  return (quoted ?? bare).slice(0, maxNameLength)
+}
 
 function each<T>(
   beans: Record<string, unknown> | undefined,

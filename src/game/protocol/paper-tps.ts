@@ -14,6 +14,7 @@ export interface PaperMspt {
 
 /** The windows, and their rates with a `*` before or after a capped one. Other lines may come before and after it. */
 const tps = new RegExp(`TPS from last ([\\dsmh, ]{2,60}):\\s*((?:\\*?${decimal}\\*?(?:, ?|(?![\\d.,*]|E\\d))){1,8})`)
+const eachDecimal = new RegExp(decimal, 'g')
 const times = `(${decimal})/${decimal}/${decimal}`
 const mspt = new RegExp(`^Server tick times \\(avg/min/max\\) from last 5s, 10s, 1m:\\s*(?:◴ ?)?${times}, ${times}, ${times}$`)
 
@@ -24,7 +25,7 @@ const mspt = new RegExp(`^Server tick times \\(avg/min/max\\) from last 5s, 10s,
 export function parsePaperTps(reply: string): PaperTps | undefined {
   const [, windows = '', list = ''] = tps.exec(reply) ?? []
   const labels = windows.split(/, ?/)
-  const rates = list.match(new RegExp(decimal, 'g')) ?? []
+  const rates = list.match(eachDecimal) ?? []
   const known = tpsWindows.filter((window) => labels.includes(window))
   if (known.length === 0 || rates.length !== labels.length) return undefined
   return Object.fromEntries(known.map((window) => [window, toNumber(rates[labels.indexOf(window)])]))
@@ -36,5 +37,7 @@ export function parsePaperMspt(reply: string): PaperMspt | undefined {
   return match ? { '5s': toSeconds(match[1]), '10s': toSeconds(match[2]), '1m': toSeconds(match[3]) } : undefined
 }
 
+const cuberiteTps = new RegExp(`^Global TPS: ${decimal}(?:\n|$)`)
+
 /** Returns true for Cuberite's reply to `tps`, whose rates are not comparable and not used. */
-export const isCuberiteTps = (reply: string): boolean => new RegExp(`^Global TPS: ${decimal}(?:\n|$)`).test(reply)
+export const isCuberiteTps = (reply: string): boolean => cuberiteTps.test(reply)

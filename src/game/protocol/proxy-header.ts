@@ -42,7 +42,7 @@ export function encodeProxyHeader(version: ProxyProtocolVersion, ends: Connectio
 }
 
 /** Removes the zone of a link-local IPv6 address, which names an interface of this machine. */
-const withoutZone = (address: string): string => address.replace(/%.*$/, '')
+const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
 const toBytes = (address: string): Buffer => Buffer.from(ipaddr.parse(withoutZone(address)).toByteArray())
 

@@ -68,7 +68,7 @@ export function decodeChallenge(datagram: Buffer): ChallengeToken {
 
 /** Servers send ISO-8859-1 before 1.21.11 and UTF-8 since then. Undefined if the version is unknown. */
 function isUtf8(version: string | undefined): boolean | undefined {
-  const parts = /(\d+)\.(\d+)(?:\.(\d+))?/
+  const parts = /(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?/
     .exec(version ?? '')
     ?.slice(1)
     .map((digits) => Number(digits ?? 0))

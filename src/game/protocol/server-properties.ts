@@ -11,19 +11,17 @@ function decodeEscapes(text: string): string {
 /** Joins continuation lines: a line that ends with an odd number of backslashes continues on the next, whose indent is ignored. */
 function logicalLines(text: string): readonly string[] {
   const lines: string[] = []
-  let begun: string | undefined
+  let begun = ''
   for (const natural of text.split(/\r\n|\r|\n/)) {
     const line = natural.replace(/^[ \t\f]+/, '')
-    if (begun === undefined && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue
-    const whole = (begun ?? '') + line
-    const isContinued = (/\\+$/.exec(line)?.[0].length ?? 0) % 2 === 1
-    if (isContinued) begun = whole.slice(0, -1)
-    else {
-      lines.push(whole)
-      begun = undefined
-    }
+    if (begun === '' && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue
+    const isContinued = (/(?<!\\)\\+$/.exec(line)?.[0].length ?? 0) % 2 === 1
+    begun += isContinued ? line.slice(0, -1) : line
+    if (isContinued) continue
+    lines.push(begun)
+    begun = ''
   }
-  if (begun !== undefined) lines.push(begun)
+  if (begun !== '') lines.push(begun)
   return lines
 }
 
@@ -49,10 +47,10 @@ export function decodeProperties(bytes: Buffer): string {
   }
 }
 
-/** Returns an integer property from `min` to `max`; undefined for anything else. */
+/** Returns a 32-bit integer property from `min` to `max`; undefined for anything else. */
 export function integerIn(properties: Properties, key: string, min: number, max: number): number | undefined {
   const text = properties.get(key)?.trim() ?? ''
-  const value = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  const value = /^[+-]?\d{1,10}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? value : undefined
 }
 

@@ -111,9 +111,6 @@ export function createTextReader(): TextReader {
 /** The text of the only component of a reply, without formatting codes; see {@link TextReader}. */
 export const plainText = (component: unknown, limit?: number): string => createTextReader()(component, limit).plain
 
-/** The text of the only component of a reply, with formatting codes; see {@link TextReader}. */
-export const formattedText = (component: unknown, limit?: number): string => createTextReader()(component, limit).formatted
-
 /** Collects the text of one component. Each method returns false once the rest is omitted. */
 class Walk {
   readonly #budget: { left: number }

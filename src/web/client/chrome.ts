@@ -9,11 +9,7 @@ import type { Connection } from './stream.ts'
 export const readData = (): PageData => JSON.parse(required('data').textContent ?? '') as PageData
 
 const format = createFormat(navigator.languages)
-const root =
-  document
-    .querySelector<HTMLLinkElement>('#icon')
-    ?.getAttribute('href')
-    ?.replace(/page\/icon.*$/, '') ?? ''
+const root = document.querySelector<HTMLLinkElement>('#icon')?.getAttribute('href')?.split('page/icon', 1)[0] ?? ''
 const title = document.querySelector('.brand span')?.textContent ?? ''
 const isPublic = document.querySelector('#main')?.hasAttribute('data-private') === false
 

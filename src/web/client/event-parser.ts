@@ -25,14 +25,15 @@ export function createEventParser(onEvent: (event: StreamEvent) => void, onId: (
       id = undefined
       return
     }
-    const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? []
+    const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? []
     if (field === 'data') data.push(value)
     else if (field === 'event') event = value
     else if (field === 'id') id = value
   }
 
   return (text) => {
-    const lines = (rest + text).split('\n')
+    const lines = text.split('\n')
+    lines[0] = rest + lines[0]
     rest = lines.pop() ?? ''
     for (const line of lines) parseLine(line.endsWith('\r') ? line.slice(0, -1) : line)
   }

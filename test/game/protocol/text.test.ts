@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createTextReader, formattedText, plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
+import { createTextReader, plainText, stripFormatting } from '../../../src/game/protocol/text.ts'
 import { nestedTranslate } from '../../helpers/hostile-replies.ts'
+
+const formattedText = (component: unknown, limit?: number) => createTextReader()(component, limit).formatted
 
 describe('plain text of a component', () => {
   it.each<[string, unknown, string]>([

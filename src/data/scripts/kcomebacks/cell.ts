@@ -58,11 +58,12 @@ function parseRow(html: string): readonly OpenCell[] {
 }
 
 /** JavaScript does not treat U+0085 and the zero-width characters as white space. */
-const edges = /^[\s\u0085\u200b-\u200f\u2060\ufeff]+|[\s\u0085\u200b-\u200f\u2060\ufeff]+$/g
+const edges =
+  /^[\s\u0085\u200b-\u200f\u2060\ufeff]+|(?<![\s\u0085\u200b-\u200f\u2060\ufeff])[\s\u0085\u200b-\u200f\u2060\ufeff]+$/g
 const trim = (text: string): string => text.replace(edges, '')
 
 /** Asterisks that the renderer left unpaired: `**IU*`. */
-const strayEmphasis = /^\*+|\*+$/g
+const strayEmphasis = /^\*+|(?<!\*)\*+$/g
 
 function toCell({ text, links }: OpenCell): Cell {
   const whole = trim(text.replace(/[\s\u0085]+/g, ' '))

@@ -22,8 +22,8 @@ export const monthKey = ({ year, month }: Month): string => `${year}-${String(mo
 const daysOf = ({ year, month }: Month): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
 
 const weekday = '(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\\.?'
-/** `1st (Fri)`, `1st, Friday`. */
-const weekdayAfter = new RegExp(`^(\\d.*?)(?:\\s*\\(${weekday}\\)|[\\s,]\\s*${weekday})$`, 'i')
+/** `1st (Fri)`, `1st, Friday`, with white space as in a cell: single spaces. */
+const weekdayAfter = new RegExp(`^(\\d.*?)(?: ?\\(${weekday}\\)|[ ,] ?${weekday})$`, 'i')
 /** `1st`, and with superscript markup: `1^st`, `1^(st)`. */
 const ordinal = /(\d)\s*(?:\^?(?:st|nd|rd|th)\b|\^\((?:st|nd|rd|th)\))/gi
 
@@ -44,7 +44,7 @@ const isCalendarDay = (day: string): boolean => /^\d+$/.test(day)
 
 /** `HH:MM`; undefined if it is not a time of day. */
 function readTime(text: string): string | undefined {
-  const match = /^(\d{1,2})(?:\s*[:.]\s*(\d{2}))?\s*(am|pm)?\.?(?:\s*(?:kst|\(kst\)))?$/i.exec(text)
+  const match = /^(\d{1,2})(?:\s*[:.]\s*(\d{2}))?(?:\s*(am|pm))?\.?(?:\s*(?:kst|\(kst\)))?$/i.exec(text)
   if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
   const half = match[3]?.toLowerCase()
   let hours = Number(match[1])

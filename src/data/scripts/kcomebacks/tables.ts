@@ -22,8 +22,8 @@ export interface Page {
   readonly stray: readonly number[]
 }
 
-const delimiterLine = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
-const isDelimiter = (line: string): boolean => line.includes('|') && delimiterLine.test(line)
+const delimiterCell = /^[ \t]*:?-+:?[ \t]*$/
+const isDelimiter = (line: string): boolean => line.includes('|') && splitRow(line).every((cell) => delimiterCell.test(cell))
 const isHeader = (line: string): boolean => line.includes('|') && /artist/i.test(line) && /day|date|title|album/i.test(line)
 const isUnderline = (line: string): boolean => /^(?:=+|-+)[ \t]*$/.test(line)
 const definition = /^ {0,3}\[[^\]]+\]:\s*\S/
@@ -39,10 +39,10 @@ const isOversized = (line: string): boolean => line.length > maxLineLength || (l
 /** Removes white space before the first `|`, including characters that JavaScript does not treat as white space. */
 const tidy = (line: string): string => line.replace(/^[\s\u0085\u200b-\u200f\u2060\ufeff]+(?=\|)/, '').trimEnd()
 
-/** The cells of a line. Every `|` ends a cell, even after a backslash. */
-const splitRow = (line: string): readonly string[] => line.replace(/^\|/, '').replace(/\|$/, '').split('|').slice(0, maxColumns)
+/** The cells of a tidy line. Every `|` ends a cell, even after a backslash. */
+const splitRow = (line: string): readonly string[] => line.replace(/^\|/, '').replace(/\|$/, '').split('|')
 
-const cutLink = /\[[^[\]]*\|[^[\]]*\]\(/
+const cutLink = /\[[^[\]|]*\|[^[\]]*\]\(/
 
 /**
  * Every row of every table of a wiki page, and every line that looks like one. Accepts more tables than Reddit does (directly
@@ -51,7 +51,7 @@ const cutLink = /\[[^[\]]*\|[^[\]]*\]\(/
 export function readTables(source: string): Page {
   const lines = source.split(/\r\n|\r|\n/).map(tidy)
   const definitions = lines.filter((line) => definition.test(line) && !isOversized(line)).slice(0, maxDefinitions)
-  const render = (line: string) => renderCells(splitRow(line), definitions)
+  const render = (line: string) => renderCells(splitRow(line).slice(0, maxColumns), definitions)
   const tables: Table[] = []
   const stray: number[] = []
   let heading = ''
@@ -72,7 +72,7 @@ export function readTables(source: string): Page {
     } else if (line.startsWith('|')) {
       if (!isDelimiter(line)) stray.push(index + 1)
     } else if (/^#{1,6}/.test(line) || (line !== '' && isUnderline(next))) {
-      heading = render(line.replace(/^#{1,6}|#*$/g, ''))
+      heading = render(line.replace(/^#{1,6}|(?<!#)#+$/g, ''))
         .map(({ text }) => text)
         .join('|')
     }

@@ -50,3 +50,20 @@ it('reads mutated rows as Reddit displays them', () => {
     { numRuns: 3000 },
   )
 })
+
+it.each([
+  ['|--|--|', true],
+  ['--|--', true],
+  [' :-: | -', true],
+  ['-|', true],
+  ['|-', true],
+  ['--', false],
+  ['|', false],
+  ['||', false],
+  ['-||-', false],
+  ['- -|-', false],
+  ['-|x', false],
+  ['-|:', false],
+])('treats %j below a row as a delimiter: %s', (line, isDelimiter) => {
+  expect(readTables(`a|b\n${line}\n1|2`).tables).toHaveLength(isDelimiter ? 1 : 0)
+})

@@ -1,0 +1,721 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { FastifyRequest } from 'fastify'
+import { createTargetFinder } from '../../exporter/probe/target.ts'
+import { systemClock } from '../../src/clock.ts'
+import { decodeListMessage, decodeServerList } from '../../src/cluster/server-list-codec.ts'
+import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
+import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
+import { quoted } from '../../src/config/read.ts'
+import { readServerFile } from '../../src/config/server-file.ts'
+import { parseTree, toPlain } from '../../src/config/yaml.ts'
+import { comebacksDatabase } from '../../src/data/databases.ts'
+import { parseDay as parseCalendarDay, parseLastUpdate } from '../../src/data/dates.ts'
+import { readSnapshot } from '../../src/data/read-snapshot.ts'
+import { readArchive } from '../../src/data/scripts/kcomebacks/archive.ts'
+import { nothingAbove, readMoment } from '../../src/data/scripts/kcomebacks/moment.ts'
+import { readMonthPage } from '../../src/data/scripts/kcomebacks/page.ts'
+import { readTables } from '../../src/data/scripts/kcomebacks/tables.ts'
+import { createUpstreamMask } from '../../src/data/scripts/mask-upstream.ts'
+import { readProjectList } from '../../src/data/scripts/projects/project-list.ts'
+import { readRateLimit } from '../../src/data/scripts/rate-limit.ts'
+import { velocity } from '../../src/discovery/providers/velocity.ts'
+import { parseServerFile, readServerValues } from '../../src/discovery/server-settings.ts'
+import { createTargetGroupReader, parseList } from '../../src/discovery/target-groups.ts'
+import { parseHosts, parseResolvConf } from '../../src/game/names/system-files.ts'
+import { parseHost, parseHostPort, parseServerAddress } from '../../src/game/protocol/address.ts'
+import { parseForgeTps, parseNeoForgeTps } from '../../src/game/protocol/forge-tps.ts'
+import { createFrameReader, encodeFrame, encodeString, readString } from '../../src/game/protocol/frames.ts'
+import { decodeBulkReply } from '../../src/game/protocol/jolokia.ts'
+import { parseJson } from '../../src/game/protocol/json.ts'
+import { parseLogLine } from '../../src/game/protocol/log-lines.ts'
+import { parsePlayers, parseSetting, parseStatus } from '../../src/game/protocol/management.ts'
+import { decodeJoinReply } from '../../src/game/protocol/nethernet.ts'
+import { parsePaperMspt, parsePaperTps } from '../../src/game/protocol/paper-tps.ts'
+import { parsePlayerList } from '../../src/game/protocol/player-list.ts'
+import { decodeChallenge, decodeFullStat } from '../../src/game/protocol/query.ts'
+import { createRconDecoder, decodeChunk, encodeRconPacket } from '../../src/game/protocol/rcon.ts'
+import { parseDifficulty, plainReply } from '../../src/game/protocol/rcon-reply.ts'
+import { decodeProperties, parseProperties } from '../../src/game/protocol/server-properties.ts'
+import { parseServerVersion } from '../../src/game/protocol/server-version.ts'
+import { decodeStatus } from '../../src/game/protocol/status.ts'
+import { parseStatusReply } from '../../src/game/protocol/status-reply.ts'
+import { createTextReader, plainText, stripFormatting } from '../../src/game/protocol/text.ts'
+import { parseTextRuns } from '../../src/game/protocol/text-runs.ts'
+import { parseTickQuery } from '../../src/game/protocol/tick-query.ts'
+import { parseDay, parseGameTime, parseTimeOfDay } from '../../src/game/protocol/time-query.ts'
+import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../src/game/protocol/unconnected-ping.ts'
+import { normaliseUuid } from '../../src/game/protocol/uuid.ts'
+import { parseVersionName } from '../../src/game/protocol/version-name.ts'
+import { createLogFollower } from '../../src/game/sources/directory/log-follower.ts'
+import { createDirectoryReader } from '../../src/game/sources/directory/reader.ts'
+import { ReplyCollector } from '../../src/game/sources/rcon/reply-collector.ts'
+import { createReplyReader } from '../../src/game/sources/status/reply-reader.ts'
+import {
+  decodeSessionChange,
+  encodeFrame as encodeHistoryFrame,
+  frameKinds,
+  header,
+  readFrames,
+} from '../../src/history/frames.ts'
+import { acceptsGzip, negotiate, prefersImages } from '../../src/http/accept.ts'
+import { createBearerCheck } from '../../src/http/bearer.ts'
+import { parseQuery } from '../../src/http/parameters.ts'
+import { normaliseTarget } from '../../src/http/request-target.ts'
+import { createProxyCheck } from '../../src/http/trusted-proxies.ts'
+import { readBody } from '../../src/read-body.ts'
+import { createMask } from '../../src/secrets/mask.ts'
+import { createEventParser } from '../../src/web/client/event-parser.ts'
+import { acceptsEncoding } from '../../src/web/encoding.ts'
+import { type Growth, type Maker, texts } from './growth.ts'
+
+/** Characters of a reply by RCON, and of a file of medium size. */
+const [replySize, fileSize] = [1_048_576, 1_048_576]
+/** Node.js refuses more bytes of headers, the query included. */
+const headerSize = 16_384
+const month = { year: 2026, month: 2 }
+
+/** A text in each place where a parser finds one. */
+const text = (run: (text: string) => unknown, maxSize: number, pieces: readonly string[], start = '', end = ''): Growth => ({
+  run,
+  maxSize,
+  makers: texts(pieces, start, end),
+})
+const made = <T>(run: (input: T) => unknown, maxSize: number, makers: Readonly<Record<string, (size: number) => T>>): Growth => ({
+  run: run as Growth['run'],
+  maxSize,
+  makers: makers as Readonly<Record<string, Maker>>,
+})
+/** JSON whose size is about the number of items times their length. */
+const listOf =
+  <T>(item: (index: number) => T, length: number) =>
+  (size: number) =>
+    Array.from({ length: Math.ceil(size / length) }, (_, index) => item(index))
+const nested = (size: number, open: string, close: string, inside = '') => open.repeat(size / 2) + inside + close.repeat(size / 2)
+/** Keys that differ. */
+const recordOf =
+  <T>(value: (index: number) => T, length: number) =>
+  (size: number) =>
+    Object.fromEntries(listOf((index) => [`key${index}`, value(index)], length)(size))
+
+/** Runs with a file of this name and content in a new folder. */
+async function inFolder(name: string, content: string | Buffer, run: (folder: string) => Promise<unknown>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tickwarden-growth-'))
+  try {
+    writeFileSync(join(folder, name), content)
+    await run(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const uuid = '069a79f4-44e9-4726-a5be-fca90e38aaf5'
+const yaml = [
+  'a',
+  '\n',
+  ' ',
+  ':',
+  ': ',
+  '- ',
+  '[',
+  '{',
+  ']',
+  ',',
+  '"',
+  "'",
+  '#',
+  '&a ',
+  '*a',
+  '|',
+  '? ',
+  '!a ',
+  '$' + '{A}',
+  '@',
+  '%',
+  '\t',
+]
+const yamlTexts = {
+  'different keys': (size: number) =>
+    Object.keys(recordOf(String, 12)(size))
+      .map((key) => `${key}: 1\n`)
+      .join(''),
+  'different anchors': (size: number) => listOf((index) => `k${index}: &a${index} x\n`, 14)(size).join(''),
+  aliases: (size: number) => `a: &a [x]\n${listOf((index) => `k${index}: *a\n`, 12)(size).join('')}`,
+  'wrong indentation': (size: number) => ' a: b\nc: d\n'.repeat(size / 11),
+  'a long line in quotes': (size: number) => `a: "${'\\q'.repeat(size / 2)}"`,
+  ...Object.fromEntries(yaml.map((piece) => [piece, (size: number) => `${piece}\n`.repeat(size / (piece.length + 1))])),
+  ...Object.fromEntries(yaml.map((piece) => [`${piece} in a line`, (size: number) => `a: ${piece.repeat(size / piece.length)}`])),
+}
+const targets = createTargetGroupReader({ readServer: readServerValues })
+const page = '# OSTs\n\n|Day|Time|Artist|Album Title|Streaming|\n|--|--|--|--|--|\n'
+const wiki = ['a', '|', '\n', ' ', '-', '[', ']', '](', '*', '#', '\\', '|1|', '`', '&amp;', '=']
+
+/** By file and name. */
+export const cases: Readonly<Record<string, Growth>> = {
+  'exporter/probe/target.ts createTargetFinder': text(createTargetFinder({ servers: () => [] } as never), headerSize, [
+    'a',
+    '.',
+    ':',
+    '[',
+    '0',
+    '-',
+  ]),
+  'src/cluster/server-list-codec.ts decodeServerList': text(decodeServerList, fileSize, ['a'.repeat(20)]),
+  'src/cluster/server-list-codec.ts decodeListMessage': text(decodeListMessage, fileSize, ['a', ' ', '\n'], 'list '),
+  'src/cluster/snapshot-codec.ts createSnapshotCodec': made(
+    (json: string) => createSnapshotCodec({ hashOf: String, get: () => undefined }).decode(json, 0),
+    fileSize,
+    Object.fromEntries(
+      Object.entries({
+        'unknown fields': recordOf(() => [1, 'status'], 20),
+        motd: (size: number) => ({ motd: ['a'.repeat(size), 'status'] }),
+        players: (size: number) => ({
+          players: [{ players: listOf((index) => ({ name: `p${index}` }), 16)(size), complete: true }, 'rcon'],
+        }),
+      }).map(([name, fields]) => [
+        name,
+        (size: number) => JSON.stringify({ version: 1, server: 'a', age: 0, sources: [], polls: {}, fields: fields(size) }),
+      ]),
+    ),
+  ),
+  'src/commands/record/anonymiser.ts createAnonymiser': text(
+    (given) =>
+      replaceInJson(JSON.stringify(given), createAnonymiser({ players: [{ name: 'ab' }], hosts: ['a.b'], secrets: ['a b'] })),
+    fileSize,
+    ['a', '.', ':', '-', '1', '"', '\\', uuid, '1.'],
+  ),
+  'src/commands/record/anonymiser.ts createLeakFinder': text(
+    (given) => createLeakFinder({ players: [{ name: 'abc' }], hosts: ['a.b'], secrets: ['a b'] })(Buffer.from(given)),
+    fileSize,
+    ['a', ' ', 'a.b', 'abc'],
+  ),
+  'src/config/read.ts quoted': text(quoted, fileSize, ['/', '@', 'a', ':', '?', '=', '#', ' ', '\n'], 'a'),
+  'src/config/yaml.ts parseTree': made((source: string) => toPlain(parseTree(source, 'file', []) ?? null), 16_384, yamlTexts),
+  'src/config/server-file.ts readServerFile': made((source: string) => readServerFile(source, 'file', []), 65_536, {
+    servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
+    'unknown keys': (size) => `servers:\n - address: a\n${listOf((index) => `   key${index}: 1\n`, 14)(size).join('')}`,
+  }),
+  'src/discovery/server-settings.ts parseServerFile': made((source: string) => parseServerFile(source, 'file'), 65_536, {
+    servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
+  }),
+  'src/discovery/server-settings.ts readServerValues': made(
+    (values: Record<string, string>) => readServerValues(new Map(Object.entries(values)), 'place'),
+    fileSize,
+    { keys: recordOf(String, 12), address: (size) => ({ address: 'a.'.repeat(size / 2) }) },
+  ),
+  'src/discovery/target-groups.ts createTargetGroupReader': made(targets, fileSize, {
+    targets: (size) => [{ targets: listOf((index) => `a${index}:1`, 9)(size) }],
+    groups: listOf((index) => ({ targets: [`a${index}:1`], labels: { name: `n${index}` } }), 40),
+    labels: (size) => [{ targets: ['a:1'], labels: recordOf(String, 12)(size) }],
+    settings: (size) => [{ targets: ['a:1'], labels: { __tickwarden_rcon_password: 'a'.repeat(size) } }],
+  }),
+  'src/http/request-target.ts normaliseTarget': text(
+    (url) => normaliseTarget({ url, method: 'GET', headers: {} } as IncomingMessage),
+    headerSize,
+    ['a', '/', ':', '@', '?', '#', '*', 'http://'],
+    'http://',
+  ),
+  'src/data/scripts/mask-upstream.ts createUpstreamMask': text(createUpstreamMask(['secret-1']), fileSize, [
+    'a',
+    'token=',
+    'Bearer ',
+    'secret',
+    '&',
+    ' ',
+  ]),
+  'src/game/protocol/text.ts createTextReader': made((component: unknown) => createTextReader()(component), fileSize, {
+    'nested translations': (size) =>
+      listOf(() => '%1$s'.repeat(20), 80)(size).reduce<unknown>((inner, translate) => ({ translate, with: [inner] }), 'x'),
+    'empty components': (size) => ({ extra: listOf(() => ({ text: '' }), 8)(size) }),
+    'a long pattern': (size) => ({ translate: '%s%%'.repeat(size / 4), with: ['a'] }),
+  }),
+  'src/discovery/target-groups.ts parseList': text(parseList, fileSize, ['[', '{"a":', ' ', '"', '\\', '1,']),
+  'src/game/protocol/json.ts parseJson': text(parseJson, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
+  'src/discovery/proxy-servers.ts readProxyFile': made(
+    (toml: string) =>
+      inFolder('velocity.toml', toml, async (folder) => {
+        const context = { clock: systemClock, changed: () => {}, readServer: readServerValues }
+        const provider = velocity.start({ discoveryVelocity: join(folder, 'velocity.toml') } as never, context as never)
+        await provider.firstRead
+        provider.close()
+      }),
+    fileSize,
+    {
+      servers: (size) => `[servers]\n${listOf((index) => `s${index} = "a${index}:1"\n`, 16)(size).join('')}`,
+      'tables with many parts': (size) => `[${'a.'.repeat(size / 2)}a]`,
+      tables: (size) => listOf((index) => `[t${index}]\n`, 8)(size).join(''),
+      'equal tables': (size) => '[[a]]\n'.repeat(size / 6),
+      ...Object.fromEntries(
+        ['[', '{a=', '"', "'", '\\', ' ', '#', '\n', '1,', '"""', '"a",\n', '0', 'a.'].map((piece) => [
+          piece,
+          (size: number) => `a = [${piece.repeat(size / piece.length)}]`,
+        ]),
+      ),
+    },
+  ),
+  'src/data/dates.ts parseDay': text(parseCalendarDay, headerSize, ['1', '-']),
+  'src/data/dates.ts parseLastUpdate': text(parseLastUpdate, fileSize, ['1', '-', ' ', ':']),
+  'src/data/read-snapshot.ts readSnapshot': text(
+    (json) => readSnapshot(json, comebacksDatabase.format, () => {}),
+    16_384,
+    ['{}', ',', ' ', '"', '\\', '[', '{"a":', '}', '{},'],
+    '[{"last_update": "2026-01-01 00:00:00 UTC"},',
+    '{}]',
+  ),
+  'src/secrets/mask.ts createMask': text(createMask(['secret-1', 'secret']), fileSize, [
+    'a',
+    'a_',
+    'token',
+    '"',
+    ' ',
+    '=',
+    'Bearer ',
+    'secret',
+    ':',
+    '&',
+  ]),
+  'src/data/scripts/kcomebacks/archive.ts readArchive': text(readArchive, fileSize, ['/', 'upcoming-releases/', '2024/', 'a']),
+  'src/data/scripts/kcomebacks/moment.ts readMoment': text((given) => readMoment(given, given, nothingAbove, month), 4_000, [
+    '1',
+    ' ',
+    'st',
+    '(',
+    'fri',
+    ',',
+    ':',
+    'am',
+    '?',
+  ]),
+  'src/data/scripts/kcomebacks/page.ts readMonthPage': made((markdown: string) => readMonthPage(markdown, month), 65_536, {
+    'rows of songs': (size) => page + '|1|12:00|A|B|[c](https://d.test)|\n'.repeat(size / 36),
+    'rows of releases': (size) => page.slice(8) + '|1st (Fri)|6 pm|A|B|C|\n'.repeat(size / 24),
+  }),
+  'src/data/scripts/kcomebacks/tables.ts readTables': {
+    run: readTables as Growth['run'],
+    maxSize: 16_384,
+    makers: {
+      'a long delimiter': (size: number) => `a|b\n${' '.repeat(size)}x|`,
+      'a long delimiter with cells': (size: number) => `a|b\n${'-|'.repeat(size / 2)}x`,
+      'a long delimiter with blanks': (size: number) => `a|b\n-${' '.repeat(size)}|x`,
+      ...texts(wiki),
+      ...texts(wiki.slice(0, 8), page),
+    },
+  },
+  'src/data/scripts/projects/project-list.ts readProjectList': made((json: string) => readProjectList(json, 'file'), 262_144, {
+    projects: (size) => JSON.stringify(listOf((index) => ({ title: `t${index}`, gh_api: 'a/b' }), 30)(size)),
+    'equal projects': (size) => JSON.stringify(listOf(() => ({ title: 't' }), 13)(size)),
+    mistakes: (size) => JSON.stringify(listOf((index) => ({ [`k${index}`]: 1 }), 12)(size)),
+  }),
+  'src/data/scripts/rate-limit.ts readRateLimit': text(
+    (value) => readRateLimit(429, { 'retry-after': value, 'x-ratelimit-remaining': value, 'x-ratelimit-reset': value }, 0),
+    headerSize,
+    ['1', '.', ' ', 'Mon', ','],
+  ),
+  'src/game/names/system-files.ts parseHosts': text(parseHosts, fileSize, ['a', ' ', '\n', '#', '\t']),
+  'src/game/names/system-files.ts parseResolvConf': text(parseResolvConf, fileSize, [
+    'a',
+    ' ',
+    '\n',
+    'search ',
+    'options ndots:1',
+    '#',
+  ]),
+  'src/game/protocol/address.ts parseHost': text(parseHost, fileSize, ['a', '.', '-', ':', '[', '0', '0x']),
+  'src/game/protocol/address.ts parseHostPort': text((given) => parseHostPort(given, 1), fileSize, [
+    'a',
+    '.',
+    ':',
+    '[',
+    ']',
+    ':1',
+  ]),
+  'src/game/protocol/address.ts parseServerAddress': text(parseServerAddress, fileSize, ['a', '.', ':', 'bedrock://']),
+  'src/game/protocol/forge-tps.ts parseForgeTps': text(parseForgeTps, replySize, [
+    'Dim ',
+    ' ',
+    '0',
+    '(',
+    ') ',
+    'Overall',
+    'Dim 0 (a) : Mean tick time: 0.1 ms. Mean TPS: 20.000',
+    ':',
+  ]),
+  'src/game/protocol/forge-tps.ts parseNeoForgeTps': text(parseNeoForgeTps, replySize, [
+    'a',
+    ':',
+    ' ',
+    ': ',
+    'a: 20.000 TPS (0.1 ms/tick)',
+    '0',
+  ]),
+  'src/game/protocol/frames.ts readString': made((bytes: Buffer) => readString(bytes, 0), fileSize, {
+    'a string': (size) => encodeString('a'.repeat(size)),
+  }),
+  'src/game/protocol/frames.ts createFrameReader': made(
+    (chunks: readonly Buffer[]) => {
+      const reader = createFrameReader()
+      for (const chunk of chunks) {
+        reader.push(chunk)
+        while (reader.next() !== undefined);
+      }
+    },
+    262_144,
+    {
+      'single bytes': (size) => Array.from(encodeFrame(0, Buffer.alloc(size)), (byte) => Buffer.from([byte])),
+      'frames in one chunk': (size) => [Buffer.concat(Array.from({ length: size / 8 }, () => encodeFrame(0, Buffer.alloc(6))))],
+    },
+  ),
+  'src/game/protocol/jolokia.ts decodeBulkReply': text(
+    (bean) => {
+      const beans = { status: 200, value: { [bean]: { Usage: { used: 1 } } } }
+      return decodeBulkReply(JSON.stringify([{ status: 404 }, beans, { status: 404 }, { status: 404 }]))
+    },
+    262_144,
+    [',name=', ',name="', '"', ',type=', 'a', '\\', ','],
+    'java.lang:',
+    '\n',
+  ),
+  'src/game/protocol/log-lines.ts parseLogLine': text(
+    parseLogLine,
+    4_096,
+    ['a', ' ', '[', ']', '(', ')', ': ', '1', 'Running 1ms', ' behind', '--fml.forgeVersion, ', '.', "Can't keep up! "],
+    '[12:00:00] [Server thread/INFO]: ',
+  ),
+  'src/game/protocol/management.ts parseSetting': made(
+    (message: unknown) => parseSetting('minecraft:serversettings/motd', { message }),
+    fileSize,
+    { text: (size) => '§a'.repeat(size / 2), patterns: (size) => ({ text: '%s'.repeat(size / 2) }) },
+  ),
+  'src/game/protocol/management.ts parsePlayers': made(parsePlayers, fileSize, {
+    players: listOf((index) => ({ name: `p${index}`, id: uuid }), 60),
+    'long names': listOf(() => ({ name: 'a'.repeat(1_000) }), 1_000),
+  }),
+  'src/game/protocol/management.ts parseStatus': made((players: unknown) => parseStatus({ players }), fileSize, {
+    players: listOf((index) => ({ name: `p${index}` }), 16),
+  }),
+  'src/game/protocol/nethernet.ts decodeJoinReply': made(decodeJoinReply, fileSize, {
+    name: (size) => JSON.stringify({ name: 'a'.repeat(size), protocol: '1'.repeat(size) }),
+  }),
+  'src/game/protocol/paper-tps.ts parsePaperTps': text(
+    parsePaperTps,
+    replySize,
+    ['1', '.', '*', ', '],
+    'TPS from last 1m, 5m, 15m: ',
+  ),
+  'src/game/protocol/paper-tps.ts parsePaperMspt': text(
+    parsePaperMspt,
+    replySize,
+    ['1', '.', '/', ' ', '◴ '],
+    'Server tick times (avg/min/max) from last 5s, 10s, 1m:',
+  ),
+  'src/game/protocol/player-list.ts parsePlayerList': text(
+    parsePlayerList,
+    replySize,
+    ['a', ', ', ' (', '0', '-', ` (${uuid}), `, `a (${uuid})`, '\n'],
+    'There are 1 of a max of 20 players online: ',
+  ),
+  'src/game/protocol/query.ts decodeChallenge': made(
+    (size: number) => decodeChallenge(Buffer.from('\t'.repeat(5) + '1'.repeat(size))),
+    65_536,
+    { digits: Number },
+  ),
+  'src/game/protocol/query.ts decodeFullStat': text(
+    (values) => decodeFullStat(Buffer.from(`\0\0\0\0\0splitnum\0\x80\0${values}`, 'latin1')),
+    65_536,
+    ['\0', 'a', 'hostname\0', '\0gametype\0', 'version\x001.', '1', '\0\0\x01player_\0\0', 'plugins\0a: ', '; ', 'é'],
+    'hostname\0a\0gametype\0SMP\0version\x001.21.11\0',
+    '\0\0\x01player_\0\0a\0b\0\0',
+  ),
+  'src/game/protocol/rcon-reply.ts plainReply': text(plainReply, replySize, ['§', 'a', '\r', '\n', ' ']),
+  'src/game/protocol/rcon-reply.ts parseDifficulty': text(parseDifficulty, replySize, ['a', ' '], 'The difficulty is '),
+  'src/game/protocol/rcon.ts decodeChunk': made(
+    (chunks: readonly Buffer[]) => {
+      const decoder = createRconDecoder()
+      for (const chunk of chunks) for (const _ of decodeChunk(decoder, chunk));
+    },
+    262_144,
+    {
+      'single bytes': (size) =>
+        Array.from(Buffer.alloc(size, encodeRconPacket({ id: 1, type: 0, body: 'abc' })), (byte) => Buffer.from([byte])),
+      'one chunk': (size) => [Buffer.alloc(size, encodeRconPacket({ id: 1, type: 0, body: 'abc' }))],
+    },
+  ),
+  'src/game/protocol/server-properties.ts parseProperties': text(
+    parseProperties,
+    fileSize,
+    ['\\', '\\\n', '\n', 'a', '=', ' ', '\\u00e9', '#', '\r', 'a=1\n'],
+    'a',
+  ),
+  'src/game/protocol/server-properties.ts decodeProperties': text(
+    (given) => decodeProperties(Buffer.from(given, 'latin1')),
+    fileSize,
+    ['a', 'é'],
+  ),
+  'src/game/protocol/server-version.ts parseServerVersion': {
+    run: parseServerVersion as Growth['run'],
+    maxSize: 960,
+    makers: {
+      'labels in order': (size: number) => {
+        const fill = (label: string) => label.repeat(size / 3 / label.length)
+        return `Server version info:id = ${fill('name = ')}${fill('data = 1series = ')}${fill(' ')}`
+      },
+      ...texts(['id = ', ' name = ', ' data = 1', ' series = ', ' protocol = ', '1', ' ', ' version '], 'Server version info:'),
+    },
+  },
+  'src/game/protocol/status.ts decodeStatus': made((body: Buffer) => decodeStatus({ id: 0, body }), fileSize, {
+    text: (size) => encodeString('é'.repeat(size / 2)),
+  }),
+  'src/game/protocol/status-reply.ts parseStatusReply': made(parseStatusReply, fileSize, {
+    players: (size) =>
+      JSON.stringify({ players: { online: 1, sample: listOf((index) => ({ name: `p${index}`, id: uuid }), 60)(size) } }),
+    mods: (size) => JSON.stringify({ forgeData: { mods: listOf((index) => ({ modId: `m${index}` }), 16)(size) } }),
+    favicon: (size) => JSON.stringify({ favicon: `data:image/png;base64,${'aaa\n'.repeat(size / 4)}` }),
+    version: (size) => JSON.stringify({ version: { name: '1.21 '.repeat(size / 5) } }),
+    siblings: (size) => JSON.stringify({ description: { extra: listOf(() => ({ text: 'a', color: 'red' }), 28)(size) } }),
+    nesting: (size) => `{"description":${nested(size, '[', ']')}}`,
+    'codes in the text': (size) => JSON.stringify({ description: '§a'.repeat(size / 2) }),
+    'a translation': (size) =>
+      JSON.stringify({ description: { translate: '%1$s'.repeat(size / 8), with: ['%1$s'.repeat(size / 8)] } }),
+  }),
+  'src/game/protocol/text.ts stripFormatting': text(stripFormatting, fileSize, ['§', 'a', '\r', '\n', '\t', '\0']),
+  'src/game/protocol/text.ts plainText': text((given) => plainText({ translate: given, with: [given] }), fileSize, [
+    '%',
+    '%s',
+    '%1$s',
+    '1',
+    '$',
+    'a',
+  ]),
+  'src/game/protocol/text-runs.ts parseTextRuns': text(parseTextRuns, 65_536, [
+    '§',
+    'a',
+    '§a',
+    '§x',
+    '#',
+    '§l',
+    '\n',
+    '§#12ab34',
+  ]),
+  'src/game/protocol/tick-query.ts parseTickQuery': text(
+    parseTickQuery,
+    replySize,
+    ['Target tick rate: ', '1', '.', ' per second.', ' ', '\n', 'Average time per tick: 1ms', 'Percentiles: '],
+    'The game is running normally',
+  ),
+  'src/game/protocol/time-query.ts parseGameTime': text(parseGameTime, replySize, ['1', ' tick(s)'], 'The game time is '),
+  'src/game/protocol/time-query.ts parseTimeOfDay': text(
+    parseTimeOfDay,
+    replySize,
+    ['1', ' '],
+    'Clock minecraft:overworld is at ',
+  ),
+  'src/game/protocol/time-query.ts parseDay': text(parseDay, replySize, ['1', ' '], 'Timeline minecraft:day has passed '),
+  'src/game/protocol/unconnected-ping.ts decodeUnconnectedPong': text(
+    (fields) => {
+      const ping = encodeUnconnectedPing(0n)
+      const head = Buffer.concat([
+        Buffer.from([0x1c]),
+        ping.subarray(1, 9),
+        Buffer.alloc(8),
+        ping.subarray(9, 25),
+        Buffer.alloc(2),
+      ])
+      head.writeUInt16BE(Buffer.byteLength(fields), head.length - 2)
+      return decodeUnconnectedPong(Buffer.concat([head, Buffer.from(fields)]))
+    },
+    8_100,
+    [';', '\\;', '\\', 'a', '§a'],
+    'MCPE;a;1;1;1;1;',
+  ),
+  'src/game/protocol/uuid.ts normaliseUuid': text(normaliseUuid, fileSize, ['a', '-']),
+  'src/game/protocol/version-name.ts parseVersionName': text(
+    parseVersionName,
+    fileSize,
+    ['1', '.', ' ', '1.21', '-', ', ', 'a', ' - '],
+    'Velocity ',
+  ),
+  'src/game/sources/directory/log-follower.ts createLogFollower': made(
+    (log: string) =>
+      inFolder('latest.log', '', async (folder) => {
+        const { mkdirSync } = await import('node:fs')
+        mkdirSync(join(folder, 'logs'))
+        writeFileSync(join(folder, 'logs/latest.log'), '')
+        const follower = createLogFollower(folder)
+        await follower.read()
+        writeFileSync(join(folder, 'logs/latest.log'), log)
+        await follower.read()
+        await follower.close()
+      }),
+    4 * 1_048_576,
+    {
+      'one line': (size) => 'a'.repeat(size),
+      'short lines': (size) => '\n'.repeat(size),
+      joins: (size) => '[12:00:00] [Server thread/INFO]: a joined the game\n'.repeat(size / 51),
+    },
+  ),
+  'src/game/sources/directory/reader.ts createDirectoryReader': made(
+    (properties: string) =>
+      inFolder('server.properties', properties, async (folder) => {
+        const reader = createDirectoryReader(folder)
+        await reader.read()
+        reader.close()
+      }),
+    fileSize,
+    {
+      'continued lines': (size) => 'a\\\n'.repeat(size / 3),
+      backslashes: (size) => `a=${'\\'.repeat(size)}x`,
+      motd: (size) => `motd=${'§a'.repeat(size / 2)}`,
+    },
+  ),
+  'src/game/sources/rcon/reply-collector.ts ReplyCollector': made(
+    (bodies: readonly string[]) => {
+      const collector = new ReplyCollector(1, {
+        clock: systemClock,
+        replyEnd: { bySilence: false },
+        sendEndMark: () => 2,
+        done: ({ text: all }) => all.trim(),
+      })
+      for (const body of bodies) collector.receive({ id: 1, type: 0, body }, 0)
+      collector.receive({ id: 2, type: 0, body: '' }, 0)
+    },
+    replySize,
+    { pieces: (size) => Array.from({ length: Math.max(1, size / 4_096) }, () => 'a'.repeat(4_096)) },
+  ),
+  'src/game/sources/status/reply-reader.ts createReplyReader': made(
+    (json: string) => createReplyReader().read({ id: 0, body: encodeString(json) }),
+    fileSize,
+    { text: (size) => JSON.stringify({ description: 'a'.repeat(size) }) },
+  ),
+  'src/history/frames.ts readFrames': made((file: Buffer) => [...readFrames(file)], fileSize, {
+    'small frames': (size) =>
+      Buffer.concat([header, ...listOf(() => encodeHistoryFrame(frameKinds.slice, Buffer.alloc(1)), 10)(size)]),
+    'one frame': (size) => Buffer.concat([header, encodeHistoryFrame(frameKinds.image, Buffer.alloc(size))]),
+  }),
+  'src/history/frames.ts decodeSessionChange': made(decodeSessionChange, fileSize, { zeros: (size) => Buffer.alloc(size) }),
+  'src/http/accept.ts acceptsGzip': text(acceptsGzip, headerSize, ['gzip', ',', ';', 'q=0.5', '=', ' ', 'a']),
+  'src/http/accept.ts negotiate': text((accept) => negotiate(accept, ['text/html', 'image/png']), headerSize, [
+    'text/html',
+    ',',
+    ';',
+    'q=0.5',
+    '=',
+    ' ',
+    '"',
+    'a',
+    '; a=',
+    '*/*',
+  ]),
+  'src/http/accept.ts prefersImages': text(prefersImages, headerSize, [
+    'image/png',
+    ',',
+    ';',
+    'q=0.5',
+    '=',
+    ' ',
+    '"',
+    'a',
+    '*/*',
+  ]),
+  'src/http/bearer.ts createBearerCheck': text(
+    (authorization) =>
+      createBearerCheck({ token: () => 'a', env: 'A', realm: 'a' })({ headers: { authorization } } as FastifyRequest),
+    headerSize,
+    [' ', 'a', '\t'],
+    'Bearer ',
+  ),
+  'src/http/parameters.ts parseQuery': text(parseQuery, headerSize, ['a', '=', '&', 'a=1&', '%41', '+', '%']),
+  'src/http/trusted-proxies.ts createProxyCheck': text(createProxyCheck(['10.0.0.0/8']), headerSize, ['1', '.', ':', 'a']),
+  'src/web/encoding.ts acceptsEncoding': text(acceptsEncoding, headerSize, ['br', ',', ';', 'q=0', '.', ' ']),
+  'src/read-body.ts readBody': made(
+    async (chunks: readonly Buffer[]) =>
+      readBody(
+        (async function* () {
+          yield* chunks
+        })(),
+        fileSize,
+      ),
+    65_536,
+    { 'single bytes': (size) => Array.from({ length: size }, () => Buffer.alloc(1)) },
+  ),
+  'src/web/client/event-parser.ts createEventParser': made(
+    (chunks: readonly string[]) => {
+      const parse = createEventParser(
+        () => {},
+        () => {},
+      )
+      for (const chunk of chunks) parse(chunk)
+    },
+    262_144,
+    {
+      'a line in pieces': (size) => Array.from({ length: size }, () => 'a'),
+      'data lines': (size) => ['data: a\n'.repeat(size / 8), '\n'],
+    },
+  ),
+}
+
+const fixedLength = 'reads values of fixed length'
+const calls = 'calls a reader that is listed'
+const ownSettings = 'reads settings of the user'
+const ownFile = 'JSON.parse or line by line, of a file that only this service writes'
+
+/** Readers without inputs that can grow, with the reason. */
+export const exempt: Readonly<Record<string, string>> = {
+  'src/cluster/address.ts parseStateAddress': ownSettings,
+  'src/commands/config-reader.ts createConfigReader': calls,
+  'src/commands/record/rcon.ts readRconRecording': 'a recording that the user makes',
+  'src/commands/record/status.ts readStatusRecording': 'a recording that the user makes',
+  'src/config/file-tree.ts readTree': calls,
+  'src/config/file.ts readConfigFile': calls,
+  'src/config/kinds/number.ts parseDuration': ownSettings,
+  'src/config/read-text.ts readText': 'decodes UTF-8',
+  'src/config/read.ts readSettings': ownSettings,
+  'src/config/server-entry.ts readEntry': calls,
+  'src/config/server-file.ts readServers': calls,
+  'src/config/server.ts readServer': ownSettings,
+  'src/data/runs/history.ts readHistory': ownFile,
+  'src/data/scripts/kcomebacks/entry.ts readRow': calls,
+  'src/data/scripts/kcomebacks/month.ts readMonth': calls,
+  'src/data/scripts/kcomebacks/stored.ts readStored': calls,
+  'src/data/scripts/kcomebacks/stored.ts readStates': ownFile,
+  'src/data/scripts/liked-songs/authorisation.ts readAuthorisation': ownFile,
+  'src/data/scripts/liked-songs/journal.ts readSetAside': ownFile,
+  'src/data/scripts/liked-songs/stored-limit.ts readRetryAt': ownFile,
+  'src/data/scripts/published.ts parseSnapshot': calls,
+  'src/data/scripts/published.ts readPublished': calls,
+  'src/files.ts readUpTo': 'copies bytes up to a limit',
+  'src/files.ts readFileUpTo': 'copies bytes up to a limit',
+  'src/files.ts readFileUpToSync': 'copies bytes up to a limit',
+  'src/files.ts readTextIfExists': 'decodes UTF-8',
+  'src/cluster/snapshot-checks.ts readPolls': calls,
+  'src/config/kinds/url.ts parseUrl': 'calls the parser of Node.js',
+  'src/game/protocol/frames.ts readVarInt': fixedLength,
+  'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
+  'src/game/protocol/management.ts parsePlayer': calls,
+  'src/game/protocol/management.ts parseWorldUpgrade': fixedLength,
+  'src/game/protocol/rcon.ts createRconDecoder': calls,
+  'src/game/protocol/status.ts decodePing': fixedLength,
+  'src/game/sources/directory/changes.ts readOnChange': calls,
+  'src/game/sources/directory/changes.ts parseOnChange': calls,
+  'src/game/sources/directory/folder.ts readInside': 'returns the bytes',
+  'src/game/sources/directory/loader.ts createLoaderReader': 'names of a folder that only the user writes',
+  'src/game/sources/status/bedrock-status.ts createBedrockReader': calls,
+  'src/game/sources/status/java-status.ts createJavaReader': calls,
+  'src/game/sources/status/legacy-status.ts readLegacyStatus': calls,
+  'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
+  'src/game/sources/status/raknet.ts createRakNetReader': calls,
+  'src/history/bucket-words.ts readMin': fixedLength,
+  'src/history/bucket-words.ts readMean': fixedLength,
+  'src/history/bucket-words.ts readMax': fixedLength,
+  'src/history/bytes.ts createByteReader': calls,
+  'src/history/frames.ts decodeSlice': fixedLength,
+  'src/history/range.ts readRange': 'reads the history in memory',
+  'src/history/uptime.ts readUptime': 'reads the history in memory',
+  'src/history/uptime.ts readRecentUptime': 'reads the history in memory',
+  'src/http/parameters.ts parseParameters': calls,
+  'src/library/options.ts parseWatchOptions': 'options of the caller',
+  'src/library/read-status.ts readStatus': calls,
+  'src/web/assets.ts readStyles': 'a file of the package',
+  'src/web/client/chrome.ts readData': 'data of the service',
+}

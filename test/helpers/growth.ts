@@ -1,0 +1,81 @@
+// Finds code whose time grows faster than its input. Nothing is compared with a clock: only the CPU time of an input with that of one
+// four times as long.
+
+/** Creates an input of about `size` characters, bytes or elements. */
+export type Maker = (size: number) => unknown
+
+export interface Growth {
+  /** The limit for the size of the input, or more characters than any real one has. */
+  readonly maxSize: number
+  readonly makers: Readonly<Record<string, Maker>>
+  /** An error that it throws is ignored. */
+  readonly run: (input: never) => unknown
+}
+
+/** How much longer the second input is. */
+const factor = 4
+/** Linear time grows by the factor, quadratic time by its square. Between them, because a garbage collection adds to it. */
+const maxRatio = 2 * factor
+/** CPU milliseconds below which an input is not measured but enlarged, because noise would be larger. */
+const measurableMs = 20
+/** Enough to measure quadratic time. */
+const enoughSize = 32_768
+const attempts = 6
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e3
+}
+
+async function timeOf(run: (input: never) => unknown, input: unknown): Promise<number> {
+  const start = cpuMs()
+  try {
+    await run(input as never)
+  } catch {}
+  return cpuMs() - start
+}
+
+/** Returns the ratio of the times of an input and one a quarter as long; undefined if the largest takes next to nothing. */
+export async function growthOf({ run, maxSize }: Growth, make: Maker): Promise<number | undefined> {
+  const largest = Math.min(maxSize, enoughSize)
+  let size = Math.min(1_024, largest)
+  let input = make(size)
+  while ((await timeOf(run, input)) < measurableMs) {
+    if (size === largest) return undefined
+    size = Math.min(factor * size, largest)
+    input = make(size)
+  }
+  const smaller = make(Math.floor(size / factor))
+  let [shortest, longest] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    shortest = Math.min(shortest, await timeOf(run, smaller))
+    longest = Math.min(longest, await timeOf(run, input))
+    // The first run may have been slow only because the code was not compiled yet.
+    if (longest < measurableMs) return undefined
+    if (longest < maxRatio * shortest) break
+  }
+  return longest / shortest
+}
+
+export const isLinear = (ratio: number | undefined): boolean => ratio === undefined || ratio < maxRatio
+
+const fill = (text: string, size: number): string => text.repeat(Math.ceil(size / text.length))
+
+/**
+ * Texts of a grammar: each of its pieces repeated, also after another one, between a start and an end.
+ * @param pieces tokens, with at least one character
+ */
+export function texts(pieces: readonly string[], start = '', end = ''): Record<string, Maker> {
+  const makers: Record<string, Maker> = {}
+  for (const piece of pieces) {
+    makers[`${JSON.stringify(piece)} repeated`] = (size) => start + fill(piece, size) + end
+    makers[`${JSON.stringify(piece)} repeated, without an end`] = (size) => `${start + fill(piece, size)}\u0001`
+    for (const other of pieces) {
+      if (other === piece) continue
+      makers[`${JSON.stringify(piece + other)} repeated`] = (size) => start + fill(piece + other, size) + end
+      makers[`${JSON.stringify(piece)} and ${JSON.stringify(other)} repeated`] = (size) =>
+        start + fill(piece, size / 2) + fill(other, size / 2) + end
+    }
+  }
+  return makers
+}
