@@ -1,4 +1,4 @@
-import { haveSameItems } from '../src/same-items.ts'
+import { haveSameItems } from '../src/util/same-items.ts'
 import type { AddSample } from './families/family.ts'
 import { maxNumberLength, writeNumber } from './number-text.ts'
 import { knownValue, labelText } from './text.ts'

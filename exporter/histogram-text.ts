@@ -1,4 +1,4 @@
-import type { Histogram } from '../src/histogram.ts'
+import type { Histogram } from '../src/util/histogram.ts'
 import { type Format, familyHeader, formatBound } from './text.ts'
 
 /** The sample lines of one series of a histogram. @param labels escaped: `method="GET"`, or empty */

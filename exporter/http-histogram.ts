@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { createHistogram, type Histogram } from '../src/histogram.ts'
 import { eventStreamType } from '../src/http/reply.ts'
+import { createHistogram, type Histogram } from '../src/util/histogram.ts'
 import { histogramLines } from './histogram-text.ts'
 import { escapeLabel, type Format, familyHeader } from './text.ts'
 

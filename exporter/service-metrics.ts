@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { revision, version } from '../src/package.ts'
+import { revision, version } from '../src/util/package.ts'
 import { escapeLabel, type Format, familyHeader, formatBound, formatValue } from './text.ts'
 
 /** Gauges of open resources whose names end in `_total` like counters; the metrics without `_total` have the same values. */

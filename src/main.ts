@@ -6,13 +6,13 @@ import { commandLineError } from './commands/command-line-error.ts'
 import { demoFlags, toDemoOptions } from './commands/demo-options.ts'
 import { ListenError } from './commands/listen.ts'
 import { settingsHelp } from './commands/settings-help.ts'
-import { flagOf } from './config/setting.ts'
+import { type Config, ConfigError, type ConfigInput, loadConfig } from './config/config.ts'
 import { allSettings } from './config/settings.ts'
-import { type Config, ConfigError, type ConfigInput, loadConfig } from './config.ts'
 import { scripts } from './data/scripts/index.ts'
 import { musicServices } from './data/scripts/liked-songs/services.ts'
-import { version } from './package.ts'
-import { UsageError } from './usage-error.ts'
+import { flagOf } from './settings/setting.ts'
+import { version } from './util/package.ts'
+import { UsageError } from './util/usage-error.ts'
 
 /** Exit codes: 0 success, 1 failure, 2 wrong settings or arguments; `update` adds 3 partly done and 4 not configured. */
 const wrongUsage = 2

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { environmentOf } from '../src/config/setting.ts'
 import { allSettings } from '../src/config/settings.ts'
+import { environmentOf } from '../src/settings/setting.ts'
 import { ensure } from './tools/ensure.mjs'
 
 const root = join(import.meta.dirname, '..')

@@ -76,8 +76,13 @@ describe('the import rules', () => {
   })
 
   it('game imports only the definition of a setting from the configuration', () => {
-    const taken = imports.filter(({ file, target }) => within('src/game')(file) && within('src/config', 'src/config.ts')(target))
-    expect([...new Set(taken.map(({ target }) => target))].sort()).toEqual(['src/config/kinds.ts', 'src/config/setting.ts'])
+    const taken = imports.filter(
+      ({ file, target }) => within('src/game')(file) && within('src/config', 'src/config/config.ts')(target),
+    )
+    expect([...new Set(taken.map(({ target }) => target))].sort()).toEqual([
+      'src/settings/kinds/index.ts',
+      'src/settings/setting.ts',
+    ])
   })
 
   it('the served parts never import each other, except that web imports history and live', () => {
@@ -99,19 +104,24 @@ describe('the import rules', () => {
     const readers = files.filter((file) =>
       /process\s*\.\s*env\b|from 'node:process'/.test(readFileSync(join(root, file), 'utf8')),
     )
-    expect(readers).toEqual(['src/config.ts'])
+    expect(readers).toEqual(['src/config/config.ts'])
   })
 
   const filesWith = (pattern: RegExp) =>
     files.filter((file) => !within('src/web/client')(file) && pattern.test(readFileSync(join(root, file), 'utf8')))
 
   it('only parseJson() parses JSON, except for files of the package and single strings', () => {
-    const expected = ['src/commands/record/anonymiser.ts', 'src/game/protocol/json.ts', 'src/package.ts', 'src/web/assets.ts']
+    const expected = [
+      'src/commands/record/anonymiser.ts',
+      'src/game/protocol/json.ts',
+      'src/util/package.ts',
+      'src/web/assets.ts',
+    ]
     expect(filesWith(/\bJSON\.parse\(|\.json\(\)/).sort()).toEqual(expected)
   })
 
   it('only files.ts reads whole files, except for those of the package and the kernel', () => {
-    const expected = ['src/data/runs/process-identity.ts', 'src/package.ts', 'src/web/assets.ts', 'src/web/pictures/font.ts']
+    const expected = ['src/data/runs/process-identity.ts', 'src/util/package.ts', 'src/web/assets.ts', 'src/web/pictures/font.ts']
     expect(filesWith(/\breadFile(?:Sync)?\(|\bcreateReadStream\(|\breadFile(?:Sync)?\b.*from 'node:fs/).sort()).toEqual(expected)
   })
 

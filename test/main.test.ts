@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { allSettings } from '../src/config/settings.ts'
-import { version } from '../src/package.ts'
+import { version } from '../src/util/package.ts'
 
 const root = join(import.meta.dirname, '..')
 const main = join(root, 'dist', 'src', 'main.js')

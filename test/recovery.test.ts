@@ -1,11 +1,11 @@
 import pino from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { buildApp } from '../src/app.ts'
-import { loadConfig } from '../src/config.ts'
+import { loadConfig } from '../src/config/config.ts'
 import { SourceError } from '../src/game/errors.ts'
 import { createFleet } from '../src/game/fleet.ts'
 import type { SourceContext } from '../src/game/sources/source.ts'
-import { silentLog } from '../src/log.ts'
+import { silentLog } from '../src/util/log.ts'
 import { manualClock } from './helpers/manual-clock.ts'
 import { scriptedSource } from './helpers/scripted-source.ts'
 

@@ -1,7 +1,7 @@
-import { sharedClock as clock } from '../../src/clock.ts'
 import { formatHostPort } from '../../src/game/protocol/address.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import type { KnownField, ServerSnapshot } from '../../src/game/snapshot.ts'
+import { sharedClock as clock } from '../../src/util/clock.ts'
 import { iconOf } from '../fleet/icons.ts'
 
 /** The player count changes once per this many polls, like that of the simulated servers. */

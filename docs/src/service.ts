@@ -1,11 +1,11 @@
 import pino from 'pino'
 import { buildApp } from '../../src/app.ts'
-import { systemClock } from '../../src/clock.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
-import { createHistogram } from '../../src/histogram.ts'
-import { silentLog } from '../../src/log.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { createHistogram } from '../../src/util/histogram.ts'
+import { silentLog } from '../../src/util/log.ts'
 
 /** The part of the service's OpenAPI document that the tables use. */
 export interface OpenApi {

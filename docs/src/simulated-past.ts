@@ -1,7 +1,7 @@
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { createHistoryFile } from '../../src/history/file.ts'
 import { createRecordedServer } from '../../src/history/recorded-server.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/util/log.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -1,6 +1,6 @@
-import { escapeControls, escapeControlsInLines } from '../../src/escape-controls.ts'
 import { fieldNames } from '../../src/game/fields.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
+import { escapeControls, escapeControlsInLines } from '../../src/util/escape-controls.ts'
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(3)} s`
 

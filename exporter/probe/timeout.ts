@@ -1,5 +1,5 @@
-import { invalidParameter } from '../../src/errors.ts'
 import { shown } from '../../src/http/parameters.ts'
+import { invalidParameter } from '../../src/util/errors.ts'
 
 /** The reply must arrive before the timeout of Prometheus. */
 const marginMs = 500

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
-import { joinFirst } from '../join-first.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../util/clock.ts'
+import { joinFirst } from '../util/join-first.ts'
+import type { Log } from '../util/log.ts'
 import type { ListDifference } from './server-lists.ts'
 
 /** Logs servers that replicas list differently: each once, if the difference stays. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
-import { haveSameItems } from '../same-items.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Log } from '../util/log.ts'
+import { haveSameItems } from '../util/same-items.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Log } from '../util/log.ts'
 import type { StateProblem } from './problem.ts'
 
 /**

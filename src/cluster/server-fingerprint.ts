@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { SettingTable } from '../config/setting.ts'
 import { type ServerSettings, serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
+import type { SettingTable } from '../settings/setting.ts'
 
 /** Identifies a server and its settings in the list that a replica publishes. */
 export interface ServerFingerprint {

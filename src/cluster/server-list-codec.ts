@@ -1,5 +1,5 @@
 import type { ServerSettings } from '../game/server.ts'
-import { createPauses } from '../pauses.ts'
+import { createPauses } from '../util/pauses.ts'
 import { fingerprintOf, nameLength, settingsLength } from './server-fingerprint.ts'
 
 /** The servers that a replica lists: the hash of the settings of each by the hash of its name. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
 import type { ServerSettings } from '../game/server.ts'
-import { createPauses } from '../pauses.ts'
+import type { Clock } from '../util/clock.ts'
+import { createPauses } from '../util/pauses.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { StateKeys } from './keys.ts'
 import { toStateProblem } from './problem.ts'

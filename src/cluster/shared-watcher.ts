@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts'
 import type { PollSettings, ServerSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Watcher } from '../game/watcher/index.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Log } from '../util/log.ts'
 
 /**
  * The watcher of a server that one of several processes polls. If this process owns the server, it polls it; else it publishes the

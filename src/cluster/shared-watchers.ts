@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts'
 import type { FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Log } from '../util/log.ts'
 import { createSharedWatcher, type SharedWatcher, type SharedWatcherOptions } from './shared-watcher.ts'
 
 /** The watchers of a fleet whose servers are polled by one of several processes. */

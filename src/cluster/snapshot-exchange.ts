@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Log } from '../util/log.ts'
 import { createBatchQueue } from './batch-queue.ts'
 import { requireReplies, type StateConnection } from './connection.ts'
 import type { IconStore } from './icon-store.ts'

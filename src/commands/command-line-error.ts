@@ -1,6 +1,6 @@
-import { closestName } from '../config/closest-name.ts'
-import { flagOf } from '../config/setting.ts'
 import { allSettings } from '../config/settings.ts'
+import { closestName } from '../settings/closest-name.ts'
+import { flagOf } from '../settings/setting.ts'
 
 const commands = ['serve', 'demo', 'update', 'record', 'authorise']
 const flags = ['--config', ...allSettings.map(flagOf)]

@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
 import { changedSettings } from '../config/changed-settings.ts'
+import { type Config, ConfigError } from '../config/config.ts'
 import type { CurrentTokens } from '../config/tokens.ts'
-import { type Config, ConfigError } from '../config.ts'
 import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../util/log.ts'
 
 /** Reduces paths to file names, because the message is sent to clients. URLs are not changed. */
 const withoutFolders = (text: string): string => text.replaceAll(/(?<![\w:/.])\/(?:[\w.@~-]+\/)*(?=[\w.@~-])/g, '')

@@ -1,8 +1,8 @@
-import { eraNames } from '../game/demo/eras.ts'
-import { type Software, softwareNames } from '../game/demo/identity.ts'
-import { type ScenarioName, scenarioNames } from '../game/demo/scenarios.ts'
-import type { DemoOptions, DemoProtocol } from '../game/demo/server.ts'
-import { UsageError } from '../usage-error.ts'
+import { eraNames } from '../demo/eras.ts'
+import { type Software, softwareNames } from '../demo/identity.ts'
+import { type ScenarioName, scenarioNames } from '../demo/scenarios.ts'
+import type { DemoOptions, DemoProtocol } from '../demo/server.ts'
+import { UsageError } from '../util/usage-error.ts'
 
 /** The flags of `tickwarden demo`, in the notation of commander; all are optional. */
 export const demoFlags = [

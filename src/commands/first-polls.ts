@@ -1,7 +1,7 @@
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { descriptorOf } from '../game/sources/descriptor-of.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../util/log.ts'
 
 /** Maximum number of servers with a line each; others are counted. */
 const maxNamed = 10

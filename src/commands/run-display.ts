@@ -1,9 +1,9 @@
 import cliProgress from 'cli-progress'
-import type { Clock } from '../clock.ts'
 import type { RunRecord } from '../data/runs/run-record.ts'
 import type { Progress, Script } from '../data/scripts/script.ts'
-import { escapeControls } from '../escape-controls.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../util/clock.ts'
+import { escapeControls } from '../util/escape-controls.ts'
+import type { Log } from '../util/log.ts'
 
 /** An output stream, which may be a terminal. */
 export type Terminal = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean }

@@ -1,5 +1,5 @@
-import { flagOf, type Setting } from '../config/setting.ts'
 import { allSettings, settings } from '../config/settings.ts'
+import { flagOf, type Setting } from '../settings/setting.ts'
 
 const fallback = ({ default: given, otherwise }: Setting<unknown>): string =>
   given ? ` [${given}]` : otherwise ? ` [${otherwise}]` : ''

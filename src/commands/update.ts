@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { type Clock, systemClock } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { missingSettings, startRun } from '../data/runs/execute.ts'
 import type { RunRecord } from '../data/runs/run-record.ts'
 import { scripts as allScripts } from '../data/scripts/index.ts'
 import { type Script, scriptSettings } from '../data/scripts/script.ts'
-import type { Log } from '../log.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
+import type { Log } from '../util/log.ts'
+import { UsageError } from '../util/usage-error.ts'
 import { createRunDisplay, type Terminal } from './run-display.ts'
 
 export interface UpdateOptions {

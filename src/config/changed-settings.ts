@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from '../config.ts'
+import type { Config } from './config.ts'
 import { type SettingName, settings, slices } from './settings.ts'
 
 /** The settings that differ, except those of servers: their keys in the config file or names in the environment. */

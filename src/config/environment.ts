@@ -1,8 +1,8 @@
 import { parseEnv } from 'node:util'
-import { closestName } from './closest-name.ts'
-import type { Texts } from './read.ts'
-import { readText, type UnreadableFileError } from './read-text.ts'
-import { environmentOf } from './setting.ts'
+import { closestName } from '../settings/closest-name.ts'
+import type { Texts } from '../settings/read.ts'
+import { readText, type UnreadableFileError } from '../settings/read-text.ts'
+import { environmentOf } from '../settings/setting.ts'
 import { allSettings } from './settings.ts'
 
 /** The variable with the path of the config file. Not a setting, so it cannot be set in the file. */

@@ -1,4 +1,4 @@
-import type { Setting } from './setting.ts'
+import type { Setting } from '../settings/setting.ts'
 import { settings, settingsOfServer } from './settings.ts'
 
 /** A key of the file or of an entry of `servers`. */

@@ -1,6 +1,6 @@
-import { closestName } from './closest-name.ts'
+import { closestName } from '../settings/closest-name.ts'
+import type { Given } from '../settings/read.ts'
 import { entryKeys, exampleOf, type KeyInfo, type Keys, within } from './file-keys.ts'
-import type { Given } from './read.ts'
 import { lineOf, type Tree } from './yaml.ts'
 
 export const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
 import { type ServerSettings, serverSettings } from '../game/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
+import type { Config } from './config.ts'
 import { slices } from './settings.ts'
 
 const descriptors: readonly SourceDescriptor[] = sources

@@ -1,7 +1,7 @@
 import { bedrockScheme } from '../game/protocol/address.ts'
+import type { Given } from '../settings/read.ts'
 import { entryKeys } from './file-keys.ts'
 import { isList, isMap, readTree } from './file-tree.ts'
-import type { Given } from './read.ts'
 import { parseTree, type Tree } from './yaml.ts'
 
 export interface ServerEntry {

@@ -1,8 +1,8 @@
 import { formatServerAddress } from '../game/protocol/address.ts'
 import { addressOf, serverSettings } from '../game/server.ts'
-import type { Given } from './read.ts'
+import type { Given } from '../settings/read.ts'
+import type { Setting } from '../settings/setting.ts'
 import { type AnySetting, givenMain, mainOf, type ReadServer, type ReadSource, toServer } from './server.ts'
-import type { Setting } from './setting.ts'
 
 const titles = { java: 'Java', bedrock: 'Bedrock' } as const
 

@@ -2,8 +2,8 @@ import { type GivenSources, type ServerSettings, serverSettings } from '../game/
 import type { SettingNames } from '../game/setting-names.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, type SourceSetting, settingsOf } from '../game/sources/source.ts'
-import { type Given, type Places, type ReadSettings, readSettings } from './read.ts'
-import type { GivenValues, Setting, SettingTable } from './setting.ts'
+import { type Given, type Places, type ReadSettings, readSettings } from '../settings/read.ts'
+import type { GivenValues, Setting, SettingTable } from '../settings/setting.ts'
 
 /** The settings of one source. */
 export interface ReadSource extends ReadSettings<SettingTable> {

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from './config.ts'
 
 /** The tokens that may be replaced while the service runs; undefined if the routes are open. */
 export interface Tokens {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { problems } from '../http/problem.ts'
 import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from '../http/reply.ts'
 import { json, preparedReplies, type ReplyDocs, text } from '../http/responses.ts'
-import { version } from '../package.ts'
+import { version } from '../util/package.ts'
 
 const help = `Tickwarden data service: projects and comebacks as JSON. All requests use GET.
 Routes and parameters: /docs

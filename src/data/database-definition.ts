@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../clock.ts'
 import type { SettingName } from '../config/settings.ts'
+import type { Clock } from '../util/clock.ts'
 import type { Builder, Database } from './database.ts'
 import type { SnapshotFormat } from './snapshot-format.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packageRoot } from '../package.ts'
+import { packageRoot } from '../util/package.ts'
 import { type Comeback, comebackFormat } from './comeback-format.ts'
 import { registerComebackRoutes } from './comeback-routes.ts'
 import { type ComebacksDatabase, comebacksBuilder } from './comebacks-database.ts'

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { FileSizeError, fileVersion, readUpTo, watchFolder } from '../files.ts'
+import { FileSizeError, fileVersion, readUpTo, watchFolder } from '../util/files.ts'
 import type { Origin } from './origin.ts'
 import { maxSnapshotBytes, SnapshotError } from './read-snapshot.ts'
 

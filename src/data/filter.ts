@@ -1,5 +1,5 @@
-import { invalidParameter } from '../errors.ts'
 import { type Parameter, type Parameters, type ParameterValues, textParameter } from '../http/parameters.ts'
+import { invalidParameter } from '../util/errors.ts'
 import type { Database } from './database.ts'
 import { dateParameter } from './dates.ts'
 import { range, type Selection } from './selection.ts'

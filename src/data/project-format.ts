@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { isRecord } from '../game/protocol/is-record.ts'
+import { isRecord } from '../util/is-record.ts'
 import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 
 const recordOf = <T>(values: object, description: string) =>

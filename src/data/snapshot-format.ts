@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
-import { isRecord } from '../game/protocol/is-record.ts'
+import { isRecord } from '../util/is-record.ts'
 
 /** Format of the entries of a database, in a snapshot and as served. */
 export interface SnapshotFormat<Entry> {

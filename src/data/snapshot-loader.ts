@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Log } from '../util/log.ts'
 import type { Database } from './database.ts'
 import type { DatabaseDefinition } from './database-definition.ts'
 import { dayAt } from './dates.ts'

@@ -1,6 +1,6 @@
 import type { Response } from 'undici'
-import { version } from '../package.ts'
-import { readBody } from '../read-body.ts'
+import { version } from '../util/package.ts'
+import { readBody } from '../util/read-body.ts'
 import { DiscoveryError } from './provider.ts'
 
 const maxBytes = 32 * 1024 * 1024

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../util/clock.ts'
 
 /** Detects files that are being written, so that they are not read half-written. */
 export interface FileStability {

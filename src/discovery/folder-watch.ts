@@ -1,6 +1,6 @@
 import type { FSWatcher } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { watchFolder } from '../files.ts'
+import { watchFolder } from '../util/files.ts'
 
 /** Watches folders, also if they are created later or replaced. */
 export interface FolderWatch {

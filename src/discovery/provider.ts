@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
-import type { SettingTable, SliceOf } from '../config/setting.ts'
 import type { ServerSettings } from '../game/server.ts'
+import type { SettingTable, SliceOf } from '../settings/setting.ts'
+import type { Clock } from '../util/clock.ts'
 
 /** A list of servers, or an entry of it, is not valid. The message has the reason, without secrets and paths. */
 export class DiscoveryError extends Error {

@@ -1,4 +1,4 @@
-import { text } from '../config/kinds.ts'
+import { text } from '../settings/kinds/index.ts'
 import { createFileLists } from './file-lists.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext } from './provider.ts'
 

@@ -1,8 +1,8 @@
-import type { Given } from '../config/read.ts'
 import { readEntry } from '../config/server-entry.ts'
 import { readServerFile } from '../config/server-file.ts'
 import { settingsOfServer } from '../config/settings.ts'
 import type { ServerSettings } from '../game/server.ts'
+import type { Given } from '../settings/read.ts'
 import { DiscoveryError } from './provider.ts'
 
 const keys = new Map(settingsOfServer.flatMap(({ file, kind }) => (file === undefined ? [] : [[file, kind] as const])))

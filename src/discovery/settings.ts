@@ -1,4 +1,4 @@
-import type { SettingTable } from '../config/setting.ts'
+import type { SettingTable } from '../settings/setting.ts'
 import { providers } from './index.ts'
 import type { ProviderDescriptor } from './provider.ts'
 

@@ -1,10 +1,10 @@
-import { serverName } from '../config/kinds.ts'
-import { quoted } from '../config/read.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
-import { isRecord } from '../game/protocol/is-record.ts'
 import { parseJson } from '../game/protocol/json.ts'
 import type { ServerSettings } from '../game/server.ts'
-import { createPauses } from '../pauses.ts'
+import { serverName } from '../settings/kinds/index.ts'
+import { quoted } from '../settings/read.ts'
+import { isRecord } from '../util/is-record.ts'
+import { createPauses } from '../util/pauses.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
 
 /** A target group of Prometheus' file_sd and http_sd: https://prometheus.io/docs/prometheus/latest/http_sd/ */

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { isIP } from 'node:net'
 import tls from 'node:tls'
-import { type AbortSignalLike, toAbortSignal } from '../abortable.ts'
-import { toSeconds } from '../clock.ts'
+import { type AbortSignalLike, toAbortSignal } from '../util/abortable.ts'
+import { toSeconds } from '../util/clock.ts'
 import { SourceError, toSourceError, toTlsError, withProgress } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../util/clock.ts'
 import type { SourceName } from './sources/source.ts'
 
 /** The phases of a poll, in order. Not every protocol has all of them. */

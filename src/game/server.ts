@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { proxyAddress, proxyCredentials, serverName, text } from '../config/kinds.ts'
-import type { GivenValues, SettingTable } from '../config/setting.ts'
+import { proxyAddress, proxyCredentials, serverName, text } from '../settings/kinds/index.ts'
+import type { GivenValues, SettingTable } from '../settings/setting.ts'
 import type { ServerAddress } from './protocol/address.ts'
 import type { SettingNames } from './setting-names.ts'
 import type { sources } from './sources/index.ts'

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { open, rename, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { FileSizeError, readFileUpTo } from '../files.ts'
-import { createPauses } from '../pauses.ts'
+import { FileSizeError, readFileUpTo } from '../util/files.ts'
+import { createPauses } from '../util/pauses.ts'
 import { encodeFrame, frameKinds, header, readFrames } from './frames.ts'
 
 /** Appended bytes after which the file is rewritten: some 8 hours. */

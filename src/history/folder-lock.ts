@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { lock } from 'proper-lockfile'
-import type { Log } from '../log.ts'
+import type { Log } from '../util/log.ts'
 
 /** A lock that has not been renewed for this long belongs to a process that was killed. Milliseconds. */
 const staleMs = 3_000

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
-import { checkWritable, createFolder } from '../create-folder.ts'
-import type { Log } from '../log.ts'
+import { checkWritable, createFolder } from '../util/create-folder.ts'
+import type { Log } from '../util/log.ts'
 
 export interface FolderSettings {
   readonly historyDir: string | undefined

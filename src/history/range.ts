@@ -1,4 +1,4 @@
-import { type Kind, parseDuration } from '../config/kinds.ts'
+import { type Kind, parseDuration } from '../settings/kinds/index.ts'
 import { dayMs } from './days.ts'
 import { levels } from './levels.ts'
 import type { SeriesName } from './series.ts'

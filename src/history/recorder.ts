@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts'
 import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
+import type { Clock } from '../util/clock.ts'
 import { series, seriesNames } from './series.ts'
 import type { ServerHistory } from './server-history.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { basePath as basePathKind } from '../config/kinds.ts'
+import { basePath as basePathKind } from '../settings/kinds/index.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { RequestError } from '../errors.ts'
+import { RequestError } from '../util/errors.ts'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 

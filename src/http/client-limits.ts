@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../clock.ts'
-import type { SliceOf } from '../config/setting.ts'
-import { clients as settings } from '../config/settings/clients.ts'
-import { tooManyRequests } from '../errors.ts'
+import type { SliceOf } from '../settings/setting.ts'
+import type { Clock } from '../util/clock.ts'
+import { tooManyRequests } from '../util/errors.ts'
+import { clients as settings } from './client-settings.ts'
 
 export type ClientSettings = SliceOf<typeof settings>
 type RateName = Exclude<keyof ClientSettings, 'clientStreams' | 'clientConnections'>

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
-import { clients } from '../config/settings/clients.ts'
-import { tooManyRequests } from '../errors.ts'
+import { tooManyRequests } from '../util/errors.ts'
 import { clientOf } from './client.ts'
+import { clients } from './client-settings.ts'
 import { problemMessage } from './problem.ts'
 
 export interface ConnectionLimitOptions {

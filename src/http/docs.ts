@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { version } from '../package.ts'
+import { version } from '../util/package.ts'
 import { perBasePath } from './base-path.ts'
 import { htmlHeaders } from './html-headers.ts'
 import { nameSchemas, operationId } from './openapi.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { unavailable } from '../errors.ts'
+import { unavailable } from '../util/errors.ts'
 import { problem } from './problem.ts'
 import { prepareJson, sendPrepared } from './reply.ts'
 import { json, preparedReplies } from './responses.ts'

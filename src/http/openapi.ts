@@ -1,4 +1,4 @@
-import { isRecord } from '../game/protocol/is-record.ts'
+import { isRecord } from '../util/is-record.ts'
 
 /** A part of an OpenAPI document. */
 type Part = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { RequestError } from '../errors.ts'
+import { RequestError } from '../util/errors.ts'
 import { isCrossOrigin, preflightHeaders } from './cors.ts'
 import { pathOf } from './problem.ts'
 

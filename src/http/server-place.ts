@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { notFound, unavailable } from '../errors.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { Watcher } from '../game/watcher/index.ts'
+import { notFound, unavailable } from '../util/errors.ts'
 import { shown } from './parameters.ts'
 
 export const apiRoot = '/api/v1'

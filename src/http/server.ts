@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, maxHeaderSize, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionError, FastifyReply, FastifyRequest } from 'fastify'
-import { RequestError } from '../errors.ts'
+import { RequestError } from '../util/errors.ts'
 import { type BasePathOptions, basePathOf, redirectToBase, removeBasePath } from './base-path.ts'
 import { type ConnectionLimitOptions, createConnectionLimit } from './connection-limit.ts'
 import { routeOtherMethod } from './other-methods.ts'

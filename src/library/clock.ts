@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../util/clock.ts'
 
 /** The system clock with timers that keep the process alive: a program may have nothing else to wait for. */
 export const libraryClock: Clock = {

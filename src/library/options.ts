@@ -1,9 +1,9 @@
-import { type Given, readSettings } from '../config/read.ts'
 import { readServer, toServer } from '../config/server.ts'
 import { findConflicts } from '../config/server-problems.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'
-import { isRecord } from '../game/protocol/is-record.ts'
 import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server.ts'
+import { type Given, readSettings } from '../settings/read.ts'
+import { isRecord } from '../util/is-record.ts'
 
 /** Which server to read, and how: the same keys and values as in an entry of `servers` in the configuration file. */
 export interface ServerOptions {

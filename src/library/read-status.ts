@@ -1,9 +1,9 @@
-import { parseDuration, serverAddress } from '../config/kinds.ts'
 import { settings } from '../config/settings.ts'
 import { SourceError, toSourceError } from '../game/errors.ts'
 import type { Fields } from '../game/fields.ts'
 import { status } from '../game/sources/status/index.ts'
-import { silentLog } from '../log.ts'
+import { parseDuration, serverAddress } from '../settings/kinds/index.ts'
+import { silentLog } from '../util/log.ts'
 import { libraryClock as clock } from './clock.ts'
 
 export interface ReadStatusOptions {

@@ -2,7 +2,7 @@ import { createFleet } from '../game/fleet.ts'
 import { createNetwork } from '../game/network.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { createSources } from '../game/sources/create-sources.ts'
-import { silentLog } from '../log.ts'
+import { silentLog } from '../util/log.ts'
 import { libraryClock as clock } from './clock.ts'
 import { parseWatchOptions, type ServerOptions } from './options.ts'
 

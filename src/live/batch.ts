@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../util/clock.ts'
 import type { LiveEvent } from './event.ts'
 
 /** Events within a window of time that are sent one by one. Further ones are collected and sent to each client in one write. */

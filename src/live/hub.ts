@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
 import { type Fleet, perServers } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Clock } from '../util/clock.ts'
 import { missedBacklog, snapshotBacklog } from './backlog.ts'
 import { createEventBatch, type SendEvents } from './batch.ts'
 import { createEventClient, type EventClient, type EventSink } from './client.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
+import type { Clock } from '../util/clock.ts'
 import { type LiveState, type ToState, wallOf } from './state.ts'
 
 export interface PublishedState {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { invalidParameter, unavailable } from '../errors.ts'
 import type { Fleet } from '../game/fleet.ts'
 import { optional, query, textParameter } from '../http/parameters.ts'
 import { problem, problems } from '../http/problem.ts'
 import { eventStreamType } from '../http/reply.ts'
 import { apiRoot, requireServer } from '../http/server-place.ts'
+import { invalidParameter, unavailable } from '../util/errors.ts'
 import type { EventHub } from './hub.ts'
 
 export interface LiveOptions {

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
 import type { SourceErrorCode } from '../game/errors.ts'
 import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
 import { toPlayers } from '../http/players.ts'
+import type { Clock } from '../util/clock.ts'
 
 /** Milliseconds with at most 7 significant digits. */
 const milliseconds = (seconds: number | undefined): number | null =>

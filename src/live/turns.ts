@@ -1,4 +1,4 @@
-import { createPauses, type Pauses } from '../pauses.ts'
+import { createPauses, type Pauses } from '../util/pauses.ts'
 
 /** Writes a part, a fraction of a millisecond of work. Returns whether it has more to write. */
 export type Step = () => boolean

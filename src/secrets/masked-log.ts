@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { escapeControls, escapeControlsInLines } from '../escape-controls.ts'
-import type { Log } from '../log.ts'
+import { escapeControls, escapeControlsInLines } from '../util/escape-controls.ts'
+import type { Log } from '../util/log.ts'
 import { createMask, type Mask } from './mask.ts'
 import { maskValue } from './mask-value.ts'
 

@@ -1,4 +1,4 @@
-import type { SettingTable } from '../config/setting.ts'
+import type { SettingTable } from '../settings/setting.ts'
 
 /** Names of the parameters of a URL whose values are secret. */
 const secretParameter = /key|token|secret|sig|pass|auth/i

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts'
-import { unavailable } from '../errors.ts'
 import type { FieldName } from '../game/fields.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { Watcher } from '../game/watcher/index.ts'
+import type { Clock } from '../util/clock.ts'
+import { unavailable } from '../util/errors.ts'
 import { describeState } from './server-state.ts'
 
 /** Milliseconds since the server was last reached; undefined if it never was. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { notFound } from '../errors.ts'
-import { packageRoot } from '../package.ts'
+import { notFound } from '../util/errors.ts'
+import { packageRoot } from '../util/package.ts'
 import { acceptsEncoding } from './encoding.ts'
 
 /** The output folder of `npm run build`. */

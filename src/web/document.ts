@@ -1,5 +1,5 @@
 import { htmlHeaders } from '../http/html-headers.ts'
-import { createPauses } from '../pauses.ts'
+import { createPauses } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import type { ViewContext } from './view/context.ts'
 import { h, htmlParts, toHtml, type ViewElement } from './view/node.ts'

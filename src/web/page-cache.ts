@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../util/clock.ts'
 import { type Coding, compress } from './encoding.ts'
 
 /** Milliseconds for which a page is reused, counted from the start of its rendering. */

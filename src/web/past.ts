@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
 import type { Fleet } from '../game/fleet.ts'
 import type { History } from '../history/history.ts'
-import { createPauses } from '../pauses.ts'
+import type { Clock } from '../util/clock.ts'
+import { createPauses } from '../util/pauses.ts'
 import type { CardHistory, FleetPage, ServerDetails, Session } from './view/types.ts'
 
 /** The history that the page shows. */

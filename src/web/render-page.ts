@@ -1,4 +1,4 @@
-import { mapInSlices } from '../pauses.ts'
+import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, renderDocument } from './document.ts'
 import type { PagePast } from './past.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createSharedWatcher } from '../../src/cluster/shared-watcher.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/util/log.ts'
 import { fakeFleet, type Script, testPoll } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 

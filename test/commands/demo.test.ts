@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runDemo } from '../../src/commands/demo.ts'
 import type { DemoCommandOptions } from '../../src/commands/demo-options.ts'
 import { toDemoOptions } from '../../src/commands/demo-options.ts'
-import { UsageError } from '../../src/usage-error.ts'
+import { UsageError } from '../../src/util/usage-error.ts'
 
 /** Runs the command, passes its output to the check while the server runs, and stops it. */
 async function during(options: DemoCommandOptions, check: (text: string) => Promise<void> | void): Promise<void> {

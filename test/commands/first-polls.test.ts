@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createFirstPolls } from '../../src/commands/first-polls.ts'
 import { SourceError } from '../../src/game/errors.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/util/log.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { addressOf, type Script, scriptedFleet } from '../helpers/scripted-fleet.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findSameNames } from '../../src/config.ts'
+import { findSameNames } from '../../src/config/config.ts'
 
 function problemsOf(names: readonly (string | undefined)[]): readonly string[] {
   const problems: string[] = []

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { version } from '../../src/package.ts'
+import { version } from '../../src/util/package.ts'
 import { type DataService, startDataService } from '../helpers/data-service.ts'
 
 let service: DataService

@@ -1,10 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
 import { createDiscovery } from '../../src/discovery/discovery.ts'
 import { createFleet } from '../../src/game/fleet.ts'
-import { silentLog } from '../../src/log.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { silentLog } from '../../src/util/log.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { until } from '../helpers/until.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { providerTable } from '../../docs/src/tables.ts'
 import { settingsHelp } from '../../src/commands/settings-help.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { startDiscovering, temporaryFolder } from '../helpers/discovering-service.ts'
 
 // The toy is only added to the list, like any provider.

@@ -5,13 +5,13 @@ import { metricsTable } from '../../docs/src/metrics-table.ts'
 import type { ServerFamily } from '../../exporter/families/family.ts'
 import { demoFlags } from '../../src/commands/demo-options.ts'
 import { settingsHelp } from '../../src/commands/settings-help.ts'
-import { environmentOf } from '../../src/config/setting.ts'
 import { allSettings } from '../../src/config/settings.ts'
 import { databases } from '../../src/data/databases.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
+import { eraNames } from '../../src/demo/eras.ts'
 import { providers } from '../../src/discovery/index.ts'
-import { eraNames } from '../../src/game/demo/eras.ts'
 import { sources } from '../../src/game/sources/index.ts'
+import { environmentOf } from '../../src/settings/setting.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { fixedFleet } from '../helpers/metrics-fleet.ts'
 import { startMetricsService } from '../helpers/metrics-service.ts'
@@ -130,7 +130,7 @@ it.each(allSettings)('the setting $env is in --help and in the page of settings,
 })
 
 it.each(eraNames)('the era %s is in the demo server, as described in the guide to game versions', (era) => {
-  expect(readPage('docs/contributing/game-version.md').codes).toContain('src/game/demo/eras.ts')
+  expect(readPage('docs/contributing/game-version.md').codes).toContain('src/demo/eras.ts')
   expect(demoFlags.find(({ flag }) => flag.startsWith('--era'))?.meaning).toContain(era)
 })
 

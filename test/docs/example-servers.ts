@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../../src/clock.ts'
-import { startBedrockDemoServer } from '../../src/game/demo/bedrock.ts'
-import { startDemoServer } from '../../src/game/demo/server.ts'
+import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
+import { startDemoServer } from '../../src/demo/server.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { freePort } from '../helpers/run-tool.ts'
 
 /** The servers and folders for the addresses and paths of the pages while their commands run. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { environmentOf } from '../../src/config/setting.ts'
 import { allSettings } from '../../src/config/settings.ts'
+import { environmentOf } from '../../src/settings/setting.ts'
 import { pagePaths, readPage } from './markdown.ts'
 
 const guides = pagePaths.filter((path) => path !== 'CHANGELOG.md')

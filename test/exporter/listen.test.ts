@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Service, serve } from '../../src/commands/serve.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 
 const silent = pino({ level: 'silent' })
 let service: Service | undefined

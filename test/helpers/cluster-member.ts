@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
 import { parseStateAddress } from '../../src/cluster/address.ts'
 import { createStateConnection } from '../../src/cluster/connection.ts'
 import { createStateKeys } from '../../src/cluster/keys.ts'
 import { startMembership } from '../../src/cluster/membership.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { collectLog } from './log-lines.ts'
 
 /** Heartbeat interval: no servers are taken over from a process that is late by less than half of it. */

@@ -1,4 +1,4 @@
-import { ConfigError, type ConfigInput, loadConfig } from '../../src/config.ts'
+import { ConfigError, type ConfigInput, loadConfig } from '../../src/config/config.ts'
 
 /** The mistakes that are found in the configuration; none if it is valid. */
 export function configProblems(input: ConfigInput): readonly string[] {

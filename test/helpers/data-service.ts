@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
-import { type Clock, systemClock } from '../../src/clock.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { createFleet } from '../../src/game/fleet.ts'
-import { silentLog } from '../../src/log.ts'
+import { type Clock, systemClock } from '../../src/util/clock.ts'
+import { silentLog } from '../../src/util/log.ts'
 
 export const lastUpdate = '2024-02-03 04:05:06 UTC'
 

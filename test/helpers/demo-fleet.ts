@@ -1,11 +1,11 @@
 import pino from 'pino'
 import { type App, buildApp } from '../../src/app.ts'
-import { systemClock } from '../../src/clock.ts'
-import { loadConfig } from '../../src/config.ts'
-import { type DemoServer, demoSettings, startDemoServer } from '../../src/game/demo/server.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/server.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
-import { silentLog } from '../../src/log.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { silentLog } from '../../src/util/log.ts'
 
 /** One demo server of each state that the page shows. */
 const specs = [

@@ -1,10 +1,10 @@
-import type { Clock } from '../../src/clock.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
 import type { PollSettings } from '../../src/game/server.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
-import { silentLog } from '../../src/log.ts'
+import type { Clock } from '../../src/util/clock.ts'
+import { silentLog } from '../../src/util/log.ts'
 
 /** The result of the next polls of each source: fields, or the error it fails with. */
 export type Script = Partial<Record<SourceName, Partial<Fields> | SourceError>>

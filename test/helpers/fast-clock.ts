@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/util/clock.ts'
 
 export interface FastClock extends Clock {
   /** Ends the running requests, so that their deadlines do not depend on the load of the machine. */

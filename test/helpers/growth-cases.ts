@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { createTargetFinder } from '../../exporter/probe/target.ts'
-import { systemClock } from '../../src/clock.ts'
 import { decodeListMessage, decodeServerList } from '../../src/cluster/server-list-codec.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
-import { quoted } from '../../src/config/read.ts'
 import { readServerFile } from '../../src/config/server-file.ts'
 import { parseTree, toPlain } from '../../src/config/yaml.ts'
 import { comebacksDatabase } from '../../src/data/databases.ts'
@@ -65,8 +63,10 @@ import { createBearerCheck } from '../../src/http/bearer.ts'
 import { parseQuery } from '../../src/http/parameters.ts'
 import { normaliseTarget } from '../../src/http/request-target.ts'
 import { createProxyCheck } from '../../src/http/trusted-proxies.ts'
-import { readBody } from '../../src/read-body.ts'
 import { createMask } from '../../src/secrets/mask.ts'
+import { quoted } from '../../src/settings/read.ts'
+import { systemClock } from '../../src/util/clock.ts'
+import { readBody } from '../../src/util/read-body.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { acceptsEncoding } from '../../src/web/encoding.ts'
 import { type Growth, type Maker, texts } from './growth.ts'
@@ -191,7 +191,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     fileSize,
     ['a', ' ', 'a.b', 'abc'],
   ),
-  'src/config/read.ts quoted': text(quoted, fileSize, ['/', '@', 'a', ':', '?', '=', '#', ' ', '\n'], 'a'),
+  'src/settings/read.ts quoted': text(quoted, fileSize, ['/', '@', 'a', ':', '?', '=', '#', ' ', '\n'], 'a'),
   'src/config/yaml.ts parseTree': made((source: string) => toPlain(parseTree(source, 'file', []) ?? null), 16_384, yamlTexts),
   'src/config/server-file.ts readServerFile': made((source: string) => readServerFile(source, 'file', []), 65_536, {
     servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
@@ -628,7 +628,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/http/parameters.ts parseQuery': text(parseQuery, headerSize, ['a', '=', '&', 'a=1&', '%41', '+', '%']),
   'src/http/trusted-proxies.ts createProxyCheck': text(createProxyCheck(['10.0.0.0/8']), headerSize, ['1', '.', ':', 'a']),
   'src/web/encoding.ts acceptsEncoding': text(acceptsEncoding, headerSize, ['br', ',', ';', 'q=0', '.', ' ']),
-  'src/read-body.ts readBody': made(
+  'src/util/read-body.ts readBody': made(
     async (chunks: readonly Buffer[]) =>
       readBody(
         (async function* () {
@@ -668,9 +668,9 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/commands/record/status.ts readStatusRecording': 'a recording that the user makes',
   'src/config/file-tree.ts readTree': calls,
   'src/config/file.ts readConfigFile': calls,
-  'src/config/kinds/number.ts parseDuration': ownSettings,
-  'src/config/read-text.ts readText': 'decodes UTF-8',
-  'src/config/read.ts readSettings': ownSettings,
+  'src/settings/kinds/number.ts parseDuration': ownSettings,
+  'src/settings/read-text.ts readText': 'decodes UTF-8',
+  'src/settings/read.ts readSettings': ownSettings,
   'src/config/server-entry.ts readEntry': calls,
   'src/config/server-file.ts readServers': calls,
   'src/config/server.ts readServer': ownSettings,
@@ -684,12 +684,12 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/data/scripts/liked-songs/stored-limit.ts readRetryAt': ownFile,
   'src/data/scripts/published.ts parseSnapshot': calls,
   'src/data/scripts/published.ts readPublished': calls,
-  'src/files.ts readUpTo': 'copies bytes up to a limit',
-  'src/files.ts readFileUpTo': 'copies bytes up to a limit',
-  'src/files.ts readFileUpToSync': 'copies bytes up to a limit',
-  'src/files.ts readTextIfExists': 'decodes UTF-8',
+  'src/util/files.ts readUpTo': 'copies bytes up to a limit',
+  'src/util/files.ts readFileUpTo': 'copies bytes up to a limit',
+  'src/util/files.ts readFileUpToSync': 'copies bytes up to a limit',
+  'src/util/files.ts readTextIfExists': 'decodes UTF-8',
   'src/cluster/snapshot-checks.ts readPolls': calls,
-  'src/config/kinds/url.ts parseUrl': 'calls the parser of Node.js',
+  'src/settings/kinds/url.ts parseUrl': 'calls the parser of Node.js',
   'src/game/protocol/frames.ts readVarInt': fixedLength,
   'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
   'src/game/protocol/management.ts parsePlayer': calls,

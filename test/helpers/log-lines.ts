@@ -1,4 +1,4 @@
-import type { Log } from '../../src/log.ts'
+import type { Log } from '../../src/util/log.ts'
 
 /** A log that collects its lines as `level: message`. */
 export function collectLog(): Log & { readonly lines: readonly string[] } {

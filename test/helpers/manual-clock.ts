@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts'
+import type { Clock } from '../../src/util/clock.ts'
 
 export interface ManualClock extends Clock {
   /** Advances time, runs each timer at its time and then the promises that it resolved. */

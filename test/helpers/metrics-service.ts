@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type ExporterOptions, registerExporter } from '../../exporter/register.ts'
-import { systemClock } from '../../src/clock.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { Fleet } from '../../src/game/fleet.ts'
 import { createHttpApp } from '../../src/http/app.ts'
+import { systemClock } from '../../src/util/clock.ts'
 import { silentLogger } from './scripted-fleet.ts'
 
 export interface MetricsService {

@@ -1,13 +1,13 @@
 import { pino } from 'pino'
-import type { Clock } from '../../src/clock.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
 import { formatHostPort } from '../../src/game/protocol/address.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
-import { silentLog } from '../../src/log.ts'
+import type { Clock } from '../../src/util/clock.ts'
+import { silentLog } from '../../src/util/log.ts'
 
 /** The result of a poll of a source: fields, an error, or a poll that never ends. */
 export type Answer = Partial<Fields> | SourceError | 'never'

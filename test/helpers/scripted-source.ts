@@ -1,7 +1,7 @@
-import { toAbortSignal } from '../../src/abortable.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import type { Source, SourceName } from '../../src/game/sources/source.ts'
+import { toAbortSignal } from '../../src/util/abortable.ts'
 import type { ManualClock } from './manual-clock.ts'
 
 type Answer = Partial<Fields> | Error | 'silent' | ((signal: AbortSignal) => Promise<Partial<Fields>>)

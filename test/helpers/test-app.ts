@@ -1,7 +1,7 @@
 import pino from 'pino'
 import { onTestFinished } from 'vitest'
 import { type App, buildApp } from '../../src/app.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { type FakeFleet, fakeFleet, type Script } from './fake-fleet.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 

@@ -1,5 +1,5 @@
-import { list, serverName, text } from '../../src/config/kinds.ts'
 import { DiscoveryError, defineProvider } from '../../src/discovery/provider.ts'
+import { list, serverName, text } from '../../src/settings/kinds/index.ts'
 
 /** A provider that is only registered in the list. Without the correct token it fails. */
 export const toyProvider = defineProvider({

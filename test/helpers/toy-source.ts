@@ -1,7 +1,7 @@
-import { hostPort, text } from '../../src/config/kinds.ts'
 import { SourceError } from '../../src/game/errors.ts'
 import type { HostPort } from '../../src/game/protocol/address.ts'
 import type { SourceDescriptor, SourceName } from '../../src/game/sources/source.ts'
+import { hostPort, text } from '../../src/settings/kinds/index.ts'
 
 interface ToySettings {
   readonly address: HostPort

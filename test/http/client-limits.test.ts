@@ -1,7 +1,7 @@
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { registerBasic } from '../../src/data/basic.ts'
 import { createHttpApp } from '../../src/http/app.ts'
 import { clientOf } from '../../src/http/client.ts'

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { unavailable } from '../../src/errors.ts'
 import { createHttpApp } from '../../src/http/app.ts'
 import { prepareJson, sendPrepared } from '../../src/http/reply.ts'
+import { unavailable } from '../../src/util/errors.ts'
 
 const log: string[] = []
 const logger = pino({ level: 'error' }, { write: (line: string) => void log.push(JSON.parse(line).msg) })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { RequestError } from '../../src/errors.ts'
 import {
   booleanParameter,
   integerParameter,
@@ -11,6 +10,7 @@ import {
   textParameter,
   withDefault,
 } from '../../src/http/parameters.ts'
+import { RequestError } from '../../src/util/errors.ts'
 
 const limit = integerParameter({ minimum: 0, maximum: 50, description: 'Limit', example: 10 })
 const title = textParameter({ description: 'Title', example: 'a' })

@@ -10,7 +10,7 @@ import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 
 // Each part of an output is written in a separate turn, so that everything else can happen in between.
-vi.mock(import('../../src/pauses.ts'), async (original) => ({
+vi.mock(import('../../src/util/pauses.ts'), async (original) => ({
   ...(await original()),
   createPauses: () => ({ isDue: () => true, take: () => setImmediate() }),
 }))

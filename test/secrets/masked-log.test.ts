@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../src/commands/serve.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { allSettings } from '../../src/config/settings.ts'
-import { loadConfig } from '../../src/config.ts'
 import { maskLines } from '../../src/secrets/masked-log.ts'
 
 function createLog() {

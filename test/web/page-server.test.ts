@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { ServerSnapshot } from '../../src/game/snapshot.ts'
 import { toPageServer } from '../../src/web/page-server.ts'
 import { badgeContent } from '../../src/web/pictures/badge.ts'

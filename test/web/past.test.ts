@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openHistory } from '../../src/history/history.ts'
-import { silentLog } from '../../src/log.ts'
+import { silentLog } from '../../src/util/log.ts'
 import { createPagePast } from '../../src/web/past.ts'
 import { fakeFleet } from '../helpers/fake-fleet.ts'
 import { manualClock } from '../helpers/manual-clock.ts'

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto'
-import { systemClock } from '../../clock.ts'
 import { addressesOf, type Network } from '../../game/network.ts'
 import type { HostPort } from '../../game/protocol/address.ts'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../game/protocol/query.ts'
 import { encodeUnconnectedPing } from '../../game/protocol/unconnected-ping.ts'
 import { exchange, withUdpSocket } from '../../game/sources/udp.ts'
+import { systemClock } from '../../util/clock.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 
 /** Length of type and session. */

@@ -1,5 +1,5 @@
 import { settings } from '../../config/settings.ts'
-import { checkWritable, createFolder, exists } from '../../create-folder.ts'
+import { checkWritable, createFolder, exists } from '../../util/create-folder.ts'
 
 /** DATA_DIR cannot be used. The message contains the path: it is for the log and the terminal. */
 export class DataDirError extends Error {

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
 import { settings } from '../../config/settings.ts'
-import { RequestError } from '../../errors.ts'
 import { parseHostPort } from '../../game/protocol/address.ts'
 import { createBearerCheck } from '../../http/bearer.ts'
+import { RequestError } from '../../util/errors.ts'
 
 /** Whether a host name or address is reachable from this machine only. */
 const isLoopback = (host: string): boolean =>

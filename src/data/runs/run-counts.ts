@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../util/log.ts'
 import { type Outcome, outcomes, type Script } from '../scripts/script.ts'
 import { claimInterrupted } from './history.ts'
 import type { ScriptStates } from './script-states.ts'

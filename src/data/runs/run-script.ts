@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../util/log.ts'
 import { type Counts, noCounts, type RunContext, type RunResult, type Script } from '../scripts/script.ts'
 import { UpstreamError } from '../scripts/upstream-error.ts'
 

@@ -1,5 +1,5 @@
-import type { Log } from '../../log.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
+import type { Log } from '../../util/log.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import type { Script, ScriptSettings, ScriptState } from '../scripts/script.ts'
 import { readHistory } from './history.ts'

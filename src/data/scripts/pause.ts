@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../util/clock.ts'
 
 /** Waits on the clock. @throws the signal's reason as soon as it is aborted */
 export function pause(clock: Pick<Clock, 'after'>, milliseconds: number, signal: AbortSignal): Promise<void> {

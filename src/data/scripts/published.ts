@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import { readTextIfExists, resolveLinks } from '../../files.ts'
-import type { Log } from '../../log.ts'
+import { readTextIfExists, resolveLinks } from '../../util/files.ts'
+import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../database-definition.ts'
 import { type LoadedSnapshot, loadSnapshot, maxSnapshotBytes, SnapshotError } from '../read-snapshot.ts'
 import type { SnapshotFormat } from '../snapshot-format.ts'

@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts'
+import type { Config } from '../../config/config.ts'
 import type { SettingName } from '../../config/settings.ts'
-import type { Config } from '../../config.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Log } from '../../util/log.ts'
 
 /** How a run ended. `reauthorise` and `rate_limited` are failures with a known remedy. */
 export const outcomes = ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const

@@ -1,5 +1,5 @@
-import { type Kind, list } from '../../config/kinds.ts'
 import { parseTree, toPlain } from '../../config/yaml.ts'
+import { type Kind, list } from '../../settings/kinds/index.ts'
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { text } from '../../config/kinds.ts'
+import { text } from '../../settings/kinds/index.ts'
 import { createFileLists } from '../file-lists.ts'
 import { defineProvider } from '../provider.ts'
 

@@ -1,4 +1,4 @@
-import { bearerToken, duration, list, url } from '../../config/kinds.ts'
+import { bearerToken, duration, list, url } from '../../settings/kinds/index.ts'
 import { createClient, fetchJson, nameOf, toTarget } from '../fetch-json.ts'
 import { DiscoveryError, defineProvider, type Provider, type ServerList } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'

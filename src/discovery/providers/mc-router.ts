@@ -1,4 +1,4 @@
-import { isRecord } from '../../game/protocol/is-record.ts'
+import { isRecord } from '../../util/is-record.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
 import { parseList } from '../target-groups.ts'

@@ -1,5 +1,5 @@
 import { parse, TomlError } from 'smol-toml'
-import { isRecord } from '../../game/protocol/is-record.ts'
+import { isRecord } from '../../util/is-record.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
 

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
-import type { AbortSignalLike } from '../../abortable.ts'
-import type { Clock } from '../../clock.ts'
+import type { AbortSignalLike } from '../../util/abortable.ts'
+import type { Clock } from '../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../errors.ts'
 import { addressesOf, type Network } from '../network.ts'
 import type { PhaseTimer } from '../phases.ts'

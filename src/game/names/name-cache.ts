@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts'
-import type { Limiter } from './limiter.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Limiter } from '../../util/limiter.ts'
 
 /** Minimum lifetime of an answer in milliseconds, including negative answers, so that not every poll sends a query. */
 const minLifetimeMs = 30_000

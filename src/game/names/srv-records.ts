@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../util/clock.ts'
 import type { Network } from '../network.ts'
 import type { SrvRecord } from '../protocol/srv.ts'
 

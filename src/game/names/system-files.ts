@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import type { Clock } from '../../clock.ts'
-import { readFileUpTo } from '../../files.ts'
+import type { Clock } from '../../util/clock.ts'
+import { readFileUpTo } from '../../util/files.ts'
 
 /** Milliseconds between two checks of a file. */
 const checkEveryMs = 5_000

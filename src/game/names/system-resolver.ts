@@ -1,8 +1,8 @@
 import { promises as dns, type LookupAddress, type RecordWithTtl } from 'node:dns'
 import { networkInterfaces } from 'node:os'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../util/clock.ts'
+import { createLimiter } from '../../util/limiter.ts'
 import type { SrvRecord } from '../protocol/srv.ts'
-import { createLimiter } from './limiter.ts'
 import type { Answer } from './name-cache.ts'
 import { candidates, createFileView, parseHosts, parseResolvConf, type SearchRules } from './system-files.ts'
 

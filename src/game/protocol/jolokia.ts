@@ -1,5 +1,5 @@
+import { isRecord } from '../../util/is-record.ts'
 import { ProtocolError } from './error.ts'
-import { isRecord } from './is-record.ts'
 import { parseJson } from './json.ts'
 
 /** A memory pool of the JVM. */

@@ -1,5 +1,5 @@
+import { isRecord } from '../../util/is-record.ts'
 import { type GameMode, parseGameMode } from './game-mode.ts'
-import { isRecord } from './is-record.ts'
 import { plainText, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 

@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.ts'
+import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from './json.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 

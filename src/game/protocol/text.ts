@@ -1,4 +1,4 @@
-import { isRecord } from './is-record.ts'
+import { isRecord } from '../../util/is-record.ts'
 
 /** Components that are nested deeper are ignored, so that a malicious reply cannot exhaust the stack. */
 const maxDepth = 128

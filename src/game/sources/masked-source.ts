@@ -1,7 +1,7 @@
-import type { AbortSignalLike } from '../../abortable.ts'
 import type { Mask } from '../../secrets/mask.ts'
 import { maskValue } from '../../secrets/mask-value.ts'
 import { maskedLog } from '../../secrets/masked-log.ts'
+import type { AbortSignalLike } from '../../util/abortable.ts'
 import { type FieldName, type Fields, fieldDescriptions } from '../fields.ts'
 import type { MainThreadActivity, Reading, RestingCommand, ServerFiles, Source, SourceContext } from './source.ts'
 

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import type { LookupAddress } from 'node:dns'
-import { type AbortSignalLike, abortable } from '../../abortable.ts'
-import type { Clock } from '../../clock.ts'
+import { type AbortSignalLike, abortable } from '../../util/abortable.ts'
+import type { Clock } from '../../util/clock.ts'
 import { ProtocolError } from '../protocol/error.ts'
 
 /** Milliseconds without a reply after which the request is sent again: the datagram may be lost. */

@@ -1,8 +1,8 @@
-import { type AbortSignalLike, abortable } from '../../abortable.ts'
-import type { Clock } from '../../clock.ts'
+import { type AbortSignalLike, abortable } from '../../util/abortable.ts'
+import { backoffMs, withJitter } from '../../util/backoff.ts'
+import type { Clock } from '../../util/clock.ts'
 import { type SourceError, toSourceError } from '../errors.ts'
 import type { ConnectBackoff, SourceName } from '../sources/source.ts'
-import { backoffMs, withJitter } from './backoff.ts'
 
 const pauses = { firstMs: 1_000, maxMs: 30_000 }
 /** A rejected password rarely starts working, servers log every attempt, and some ban the client. */

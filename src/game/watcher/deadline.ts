@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../util/clock.ts'
 
 /** The deadline of one poll, including reading the directory, resolving names and polling all sources. */
 export interface Deadline {

@@ -1,4 +1,4 @@
-import { toSeconds } from '../../clock.ts'
+import { toSeconds } from '../../util/clock.ts'
 import type { KnownFields, MainThread } from '../snapshot.ts'
 import type { MainThreadActivity } from '../sources/source.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../util/clock.ts'
 import type { SourceName } from '../sources/source.ts'
 
 /** Minimum milliseconds between two requested polls of one source. */

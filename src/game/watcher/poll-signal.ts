@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from '../../abortable.ts'
+import type { AbortSignalLike } from '../../util/abortable.ts'
 
 const noListeners: readonly (() => void)[] = []
 

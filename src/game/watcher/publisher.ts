@@ -1,5 +1,5 @@
-import { type Clock, toSeconds } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import { type Clock, toSeconds } from '../../util/clock.ts'
+import type { Log } from '../../util/log.ts'
 import type { FieldName } from '../fields.ts'
 import type { PollSettings } from '../server.ts'
 import { type Decision, type KnownFields, type MainThread, merge, type ServerSnapshot } from '../snapshot.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts'
-import type { Limiter } from '../names/limiter.ts'
-import { type BackoffOptions, backoffMs, withJitter } from './backoff.ts'
+import { type BackoffOptions, backoffMs, withJitter } from '../../util/backoff.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Limiter } from '../../util/limiter.ts'
 
 /** In intervals: a server that is down is polled at the base interval three times before the pauses grow. */
 const backoff = { firstMs: 1, maxMs: 8, steadyFailures: 3 } as const satisfies BackoffOptions

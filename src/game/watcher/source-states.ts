@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Log } from '../../util/log.ts'
 import type { SourceError } from '../errors.ts'
 import { nameSettings, type SettingNames } from '../setting-names.ts'
 import type { SourceState } from '../snapshot.ts'

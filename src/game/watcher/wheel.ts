@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts'
-import { createPauses, type Pauses } from '../../pauses.ts'
+import type { Clock } from '../../util/clock.ts'
+import { createPauses, type Pauses } from '../../util/pauses.ts'
 import { Timer, TimerList } from './timer-list.ts'
 
 /** Resolution in milliseconds: times are rounded up to a multiple of it. */

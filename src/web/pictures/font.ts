@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import opentype from 'opentype.js'
-import { packageRoot } from '../../package.ts'
+import { packageRoot } from '../../util/package.ts'
 
 /** One character, drawn in a square of 1 by 1, the baseline at 0. */
 export interface Glyph {

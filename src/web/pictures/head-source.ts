@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import sharp from 'sharp'
-import type { Log } from '../../log.ts'
-import { version } from '../../package.ts'
+import type { Log } from '../../util/log.ts'
+import { version } from '../../util/package.ts'
 
 /** Fetches heads of players from the service at HEADS_URL. */
 export interface HeadSource {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { unavailable } from '../../errors.ts'
 import { type PreparedReply, prepare } from '../../http/reply.ts'
+import { unavailable } from '../../util/errors.ts'
 
 const maxRunning = 4
 /** Maximum number of pictures that wait, of one client and of all. */

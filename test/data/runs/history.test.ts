@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { addStart, readHistory } from '../../../src/data/runs/history.ts'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/util/log.ts'
 
 it('a runs.json that is too large is neither read nor replaced', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))

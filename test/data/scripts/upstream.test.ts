@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Clock, systemClock } from '../../../src/clock.ts'
 import { createUpstream, type UpstreamOptions } from '../../../src/data/scripts/upstream.ts'
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
+import { type Clock, systemClock } from '../../../src/util/clock.ts'
 import { until } from '../../helpers/until.ts'
 
 /** Waits are a thousand times shorter, and are recorded. */

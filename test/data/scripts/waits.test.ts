@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../../src/clock.ts'
 import { createUpstream } from '../../../src/data/scripts/upstream.ts'
 import type { UpstreamError } from '../../../src/data/scripts/upstream-error.ts'
 import { clampRetryAt, clampWait, maxWaitMs } from '../../../src/data/scripts/waits.ts'
+import { systemClock } from '../../../src/util/clock.ts'
 
 const closing: (() => void)[] = []
 afterEach(() => {

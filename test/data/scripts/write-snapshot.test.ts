@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { comebacksDatabase, projectsDatabase } from '../../../src/data/databases.ts'
 import { readPublished } from '../../../src/data/scripts/published.ts'
 import { writeSnapshot } from '../../../src/data/scripts/write-snapshot.ts'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/util/log.ts'
 
 const wall = Date.UTC(2024, 1, 29, 23, 59, 59, 999)
 const entry = (number: number) => ({

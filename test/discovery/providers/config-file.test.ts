@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../../src/config.ts'
+import { loadConfig } from '../../../src/config/config.ts'
 import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
 import { createRconServerCount } from '../../helpers/rcon-count.ts'
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../../src/config.ts'
+import { ConfigError, loadConfig } from '../../../src/config/config.ts'
 import { startDiscovering, temporaryFolder } from '../../helpers/discovering-service.ts'
 import { until } from '../../helpers/until.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter } from '../../../src/game/names/limiter.ts'
 import { type Answer, createNameCache } from '../../../src/game/names/name-cache.ts'
+import { createLimiter } from '../../../src/util/limiter.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 /** A cache of a resolver that is controlled by the test. */

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../src/clock.ts'
 import type { GivenSources } from '../../../src/game/server.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
 import type { SourceSet } from '../../../src/game/sources/source.ts'
-import { silentLog } from '../../../src/log.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLog } from '../../../src/util/log.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
 const address = { edition: 'java', host: 'mc.test', port: 25570 } as const

@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Clock, systemClock } from '../../../src/clock.ts'
 import { SourceError } from '../../../src/game/errors.ts'
 import type { FieldName } from '../../../src/game/fields.ts'
 import { precedence } from '../../../src/game/snapshot.ts'
 import type { Source, SourceContext, SourceName } from '../../../src/game/sources/source.ts'
-import { silentLog } from '../../../src/log.ts'
+import { type Clock, systemClock } from '../../../src/util/clock.ts'
+import { silentLog } from '../../../src/util/log.ts'
 import { until } from '../../helpers/until.ts'
 
 /** A peer and how a source of it is made. */

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
 import type { Reading, Source, SourceName, SourceSet } from '../../../src/game/sources/source.ts'
 import { createWatcher, type Watcher } from '../../../src/game/watcher/index.ts'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { refused, scriptedSource } from '../../helpers/scripted-source.ts'
 

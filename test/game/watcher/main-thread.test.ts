@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../src/clock.ts'
-import { type DemoOptions, type DemoServer, demoSettings, startDemoServer } from '../../../src/game/demo/server.ts'
+import { type DemoOptions, type DemoServer, demoSettings, startDemoServer } from '../../../src/demo/server.ts'
 import { SourceError } from '../../../src/game/errors.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import type { GivenSources } from '../../../src/game/server.ts'
@@ -8,7 +7,8 @@ import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { createMainThreadTracker } from '../../../src/game/sources/main-thread-activity.ts'
 import type { SourceName } from '../../../src/game/sources/source.ts'
 import { judgeMainThread, mayStopTicking } from '../../../src/game/watcher/main-thread.ts'
-import { silentLog } from '../../../src/log.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { silentLog } from '../../../src/util/log.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 
 describe('the main thread', () => {

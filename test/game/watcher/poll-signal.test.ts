@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { toAbortSignal } from '../../../src/abortable.ts'
 import { PollSignal } from '../../../src/game/watcher/poll-signal.ts'
+import { toAbortSignal } from '../../../src/util/abortable.ts'
 
 it('calls its listeners once, with the first reason', () => {
   const signal = new PollSignal()

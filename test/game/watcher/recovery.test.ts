@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
-import { type DemoServer, demoSettings, startDemoServer } from '../../../src/game/demo/server.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../../src/demo/server.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
-import { silentLog } from '../../../src/log.ts'
+import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 const closers: (() => unknown)[] = []

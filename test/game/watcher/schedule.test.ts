@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createLimiter } from '../../../src/game/names/limiter.ts'
 import { createSchedule } from '../../../src/game/watcher/schedule.ts'
+import { createLimiter } from '../../../src/util/limiter.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 /** Three schedules of 1 s whose polls are ended by the test, with a limit of one concurrent poll. */

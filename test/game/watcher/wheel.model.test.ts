@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Clock } from '../../../src/clock.ts'
 import { createWheel } from '../../../src/game/watcher/wheel.ts'
+import type { Clock } from '../../../src/util/clock.ts'
 
 const tickMs = 5
 

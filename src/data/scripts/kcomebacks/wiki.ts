@@ -1,5 +1,5 @@
-import { isRecord } from '../../../game/protocol/is-record.ts'
-import { version } from '../../../package.ts'
+import { isRecord } from '../../../util/is-record.ts'
+import { version } from '../../../util/package.ts'
 import type { RunContext } from '../script.ts'
 import { createUpstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'

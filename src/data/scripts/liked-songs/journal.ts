@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTextIfExists } from '../../../files.ts'
-import { isRecord } from '../../../game/protocol/is-record.ts'
 import { parseJson } from '../../../game/protocol/json.ts'
+import { readTextIfExists } from '../../../util/files.ts'
+import { isRecord } from '../../../util/is-record.ts'
 
 /** Some 100 bytes for each song. */
 const maxBytes = 64 * 1024 * 1024

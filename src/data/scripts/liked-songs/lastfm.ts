@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../../game/protocol/is-record.ts'
+import { isRecord } from '../../../util/is-record.ts'
 import { maskOfRequest } from '../mask-upstream.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'

@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../game/watcher/backoff.ts'
+import { backoffMs } from '../../../util/backoff.ts'
 import { pause } from '../pause.ts'
 import { retry } from '../retry.ts'
 import type { Outcome, RunContext, RunResult, Script } from '../script.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../game/protocol/is-record.ts'
+import { isRecord } from '../../../util/is-record.ts'
 import type { Upstream } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 

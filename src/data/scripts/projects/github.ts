@@ -1,5 +1,5 @@
-import type { Clock } from '../../../clock.ts'
-import { isRecord } from '../../../game/protocol/is-record.ts'
+import type { Clock } from '../../../util/clock.ts'
+import { isRecord } from '../../../util/is-record.ts'
 import { headerOf } from '../rate-limit.ts'
 import { createUpstream, type UpstreamReply } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { readFileUpTo } from '../../../files.ts'
+import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import { readPublished } from '../published.ts'

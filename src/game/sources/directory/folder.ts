@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
-import { FileSizeError, fileVersion, readUpTo } from '../../../files.ts'
+import { FileSizeError, fileVersion, readUpTo } from '../../../util/files.ts'
 import { SourceError } from '../../errors.ts'
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')

@@ -1,5 +1,5 @@
-import { abortable } from '../../../abortable.ts'
-import { existingFolder } from '../../../config/kinds.ts'
+import { existingFolder } from '../../../settings/kinds/index.ts'
+import { abortable } from '../../../util/abortable.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Reading, Source, SourceContext, SourceDescriptor } from '../source.ts'

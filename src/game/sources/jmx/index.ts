@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from '../../../abortable.ts'
-import { baseUrl, text } from '../../../config/kinds.ts'
+import { baseUrl, text } from '../../../settings/kinds/index.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'

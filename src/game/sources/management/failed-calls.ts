@@ -1,4 +1,4 @@
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../util/log.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { ReadingMethod } from '../../protocol/management.ts'
 import { JsonRpcError } from './json-rpc.ts'

@@ -1,4 +1,4 @@
-import { baseUrl, existingFile, fingerprint, text } from '../../../config/kinds.ts'
+import { baseUrl, existingFile, fingerprint, text } from '../../../settings/kinds/index.ts'
 import { networkHints } from '../hints.ts'
 import type { SourceDescriptor } from '../source.ts'
 import { discoverManagement, whyUndiscovered } from './discover.ts'

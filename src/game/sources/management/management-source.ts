@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from '../../../abortable.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'

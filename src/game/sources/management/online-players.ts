@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.ts'
+import type { Clock } from '../../../util/clock.ts'
 import type { Player } from '../../fields.ts'
 import type { TimedFields } from './event-pusher.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.ts'
+import type { Clock } from '../../../util/clock.ts'
 
 /** Milliseconds after which more than one command per connection is tried again: the server may have been replaced. */
 const rememberMs = 600_000

@@ -1,5 +1,5 @@
+import { type BackoffOptions, backoffMs } from '../../../util/backoff.ts'
 import type { Fields } from '../../fields.ts'
-import { type BackoffOptions, backoffMs } from '../../watcher/backoff.ts'
 import type { CommandReader } from './command-readers.ts'
 
 /** Number of consecutive replies that were not understood, after which a command is sent less often. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Clock } from '../../../clock.ts'
+import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'

@@ -1,4 +1,4 @@
-import { hostPort, text } from '../../../config/kinds.ts'
+import { hostPort, text } from '../../../settings/kinds/index.ts'
 import { defaultPorts } from '../../protocol/address.ts'
 import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'

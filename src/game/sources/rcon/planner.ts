@@ -1,4 +1,4 @@
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../util/log.ts'
 import type { FieldName, Fields } from '../../fields.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
 import { isUnknownCommand, plainReply } from '../../protocol/rcon-reply.ts'

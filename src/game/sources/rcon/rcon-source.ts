@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
+import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort } from '../../protocol/address.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../clock.ts'
+import type { Clock } from '../../../util/clock.ts'
 import type { SourceError } from '../../errors.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import { fullPiece, type RconPacket } from '../../protocol/rcon.ts'

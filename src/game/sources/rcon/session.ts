@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
+import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import { addressesOf, type Network, systemNetwork } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'

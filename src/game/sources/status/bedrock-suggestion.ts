@@ -1,5 +1,5 @@
-import type { AbortSignalLike } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
+import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import { defaultPorts, formatHostPort, formatServerAddress, type HostPort } from '../../protocol/address.ts'

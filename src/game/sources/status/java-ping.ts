@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { AbortSignalLike } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
+import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { formatHostPort, type HostPort } from '../../protocol/address.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { toSeconds } from '../../../clock.ts'
+import { toSeconds } from '../../../util/clock.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { stripFormatting } from '../../protocol/text.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { type AbortSignalLike, abortable, toAbortSignal } from '../../../abortable.ts'
+import { type AbortSignalLike, abortable, toAbortSignal } from '../../../util/abortable.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from '../../../abortable.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'

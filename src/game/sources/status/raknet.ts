@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
-import type { AbortSignalLike } from '../../../abortable.ts'
-import { toSeconds } from '../../../clock.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { toSeconds } from '../../../util/clock.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAddressRacer } from '../../names/address-racer.ts'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:tls'
-import type { AbortSignalLike } from '../../../abortable.ts'
-import type { Clock } from '../../../clock.ts'
+import type { AbortSignalLike } from '../../../util/abortable.ts'
+import type { Clock } from '../../../util/clock.ts'
 
 /** Timeout of the handshake in milliseconds. The server has just been reached. */
 const maxMs = 1_000

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
-import { loadConfig } from '../../../../src/config.ts'
+import { loadConfig } from '../../../../src/config/config.ts'
 import { openWiki } from '../../../../src/data/scripts/kcomebacks/wiki.ts'
 import { noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import type { UpstreamError } from '../../../../src/data/scripts/upstream-error.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
 
 const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1600000000' }
 const later = { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': '3600' }

@@ -1,8 +1,8 @@
-import { systemClock } from '../../../../src/clock.ts'
-import { loadConfig } from '../../../../src/config.ts'
+import { loadConfig } from '../../../../src/config/config.ts'
 import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
-import { silentLog } from '../../../../src/log.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 
 /**
  * One run in a separate process, so that it can be killed; bundled: node run-once.js DATA_DIR. Prints the result and the peak

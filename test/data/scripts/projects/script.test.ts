@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
-import { loadConfig } from '../../../../src/config.ts'
+import { loadConfig } from '../../../../src/config/config.ts'
 import { createProjectsScript } from '../../../../src/data/scripts/projects/script.ts'
 import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
 import { addRepository, type FakeGithub, fakeGithub } from './fake-github.ts'
 
 const wall = Date.UTC(2026, 0, 15, 3, 0, 12)

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Fields } from '../../../../src/game/fields.ts'
 import { createJmxSource } from '../../../../src/game/sources/jmx/index.ts'
 import { createWatcher } from '../../../../src/game/watcher/index.ts'
-import { silentLog } from '../../../../src/log.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { scriptedSource } from '../../../helpers/scripted-source.ts'
 

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
 import { createJmxSource, type JmxSettings } from '../../../../src/game/sources/jmx/index.ts'
 import type { SourceContext } from '../../../../src/game/sources/source.ts'
-import { silentLog } from '../../../../src/log.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 import { startJavaServer } from '../../../helpers/jolokia.ts'
 import { hasTool } from '../../../helpers/require-tool.ts'
 

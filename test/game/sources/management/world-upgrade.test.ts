@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { createSources } from '../../../../src/game/sources/create-sources.ts'
-import { silentLog } from '../../../../src/log.ts'
 import { describeState } from '../../../../src/status-api/server-state.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 import { answers, managementServer } from '../../../helpers/management-server.ts'
 
 const notify = 'minecraft:notification/world/'

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { createRconSource } from '../../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source } from '../../../../src/game/sources/source.ts'
 import { createWatcher } from '../../../../src/game/watcher/index.ts'
-import { silentLog } from '../../../../src/log.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { listenRconPeer, packet, type RconPeer, type Request } from '../../../helpers/rcon-peer.ts'
 

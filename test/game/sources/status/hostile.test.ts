@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
 import { systemNetwork } from '../../../../src/game/network.ts'
 import type { ServerAddress } from '../../../../src/game/protocol/address.ts'
 import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
 import { createWatcher } from '../../../../src/game/watcher/index.ts'
-import type { Log } from '../../../../src/log.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import type { Log } from '../../../../src/util/log.ts'
 import { hostile, hostileServer } from '../../../helpers/hostile-servers.ts'
 import { encodeStatus } from '../../../helpers/status-packets.ts'
 

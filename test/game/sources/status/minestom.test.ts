@@ -1,8 +1,8 @@
 import { status as readByLibrary } from 'minecraft-server-util'
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../../src/clock.ts'
 import { createStatusSource } from '../../../../src/game/sources/status/index.ts'
-import { silentLog } from '../../../../src/log.ts'
+import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 import { canRunMinestom, startMinestom } from '../../../helpers/minestom.ts'
 import { never } from '../../../helpers/never.ts'
 

@@ -1,0 +1,35 @@
+import { duration, keyPrefix, stateAddress, text } from '../settings/kinds/index.ts'
+import { setting } from '../settings/setting.ts'
+
+/** The state that replicas share. */
+export const cluster = {
+  stateUrl: setting({
+    env: 'STATE_URL',
+    file: 'state.url',
+    kind: stateAddress,
+    otherwise: 'none: one replica',
+    meaning: 'Redis or Valkey server through which replicas share the work',
+  }),
+  statePassword: setting({
+    env: 'STATE_PASSWORD',
+    file: 'state.password',
+    kind: text,
+    secret: true,
+    otherwise: 'the password in STATE_URL',
+    meaning: 'password of the Redis or Valkey server',
+  }),
+  statePrefix: setting({
+    env: 'STATE_PREFIX',
+    file: 'state.prefix',
+    kind: keyPrefix,
+    default: 'tickwarden',
+    meaning: 'prefix of all keys; replicas with the same prefix share the work',
+  }),
+  stateHeartbeat: setting({
+    env: 'STATE_HEARTBEAT',
+    file: 'state.heartbeat',
+    kind: duration('200ms', '1m'),
+    default: '5s',
+    meaning: 'heartbeat interval; after two intervals without one, other replicas take over the servers of a replica',
+  }),
+} as const

@@ -1,0 +1,60 @@
+import { bearerToken, duration, fileOrUrl, schedule, text } from '../settings/kinds/index.ts'
+import { setting } from '../settings/setting.ts'
+import { scripts } from './scripts/index.ts'
+
+/** The databases of the data service. */
+export const data = {
+  dataDir: setting({
+    env: 'DATA_DIR',
+    file: 'data.dir',
+    kind: text,
+    otherwise: 'the packaged sample data',
+    meaning: 'folder of projects.json and kcomebacks.json',
+  }),
+  projectsSnapshot: setting({
+    env: 'PROJECTS_SNAPSHOT',
+    file: 'data.projects',
+    kind: fileOrUrl,
+    otherwise: 'projects.json in DATA_DIR',
+    meaning: 'file or https:// URL of the projects',
+  }),
+  kcomebacksSnapshot: setting({
+    env: 'KCOMEBACKS_SNAPSHOT',
+    file: 'data.kcomebacks',
+    kind: fileOrUrl,
+    otherwise: 'kcomebacks.json in DATA_DIR',
+    meaning: 'file or https:// URL of the comebacks',
+  }),
+  dataRefresh: setting({
+    env: 'DATA_REFRESH',
+    file: 'data.refresh',
+    kind: duration('1s', '1d'),
+    default: '5m',
+    meaning: 'time between requests to a snapshot URL',
+  }),
+} as const
+
+/** Schedule and protection of the update scripts. */
+export const runs = {
+  runToken: setting({
+    env: 'RUN_TOKEN',
+    file: 'runs.token',
+    kind: bearerToken,
+    secret: true,
+    meaning: 'bearer token of the script-run routes',
+  }),
+  runPause: setting({
+    env: 'RUN_PAUSE',
+    file: 'runs.pause',
+    kind: duration('0s', '1d'),
+    default: '60s',
+    meaning: 'minimum time between two runs of one script',
+  }),
+  updateSchedule: setting({
+    env: 'UPDATE_SCHEDULE',
+    file: 'runs.schedule',
+    kind: schedule(scripts.map(({ name }) => name)),
+    otherwise: 'daily between 03:00 and 03:15 UTC, for configured scripts',
+    meaning: 'when the update scripts run',
+  }),
+} as const

@@ -1,0 +1,106 @@
+import { randomInt } from 'node:crypto'
+import { createSocket, type RemoteInfo } from 'node:dgram'
+import { once } from 'node:events'
+import type { Clock } from '../util/clock.ts'
+import type { DemoIdentity } from './identity.ts'
+import type { Listener } from './tcp.ts'
+import type { World } from './world.ts'
+
+const kinds = { stat: 0, challenge: 9 } as const
+/** In the game, tokens expire after 30 s, and full stats are cached for 5 s. */
+const tokenLifetimeMs = 30_000
+const cacheLifetimeMs = 5_000
+/** When there are more tokens than this, all of them are dropped. */
+const maxTokens = 1_000
+
+/**
+ * Serves the UDP query (GameSpy 4). Requests without a valid token get no reply, so that it cannot be used for amplification attacks.
+ * @see https://minecraft.wiki/w/Query
+ */
+export async function listenQuery(
+  host: string,
+  port: number,
+  gamePort: number,
+  world: World,
+  identity: DemoIdentity,
+  clock: Clock,
+): Promise<Listener> {
+  const { era, software, motd } = identity
+  const tokens = new Map<string, { readonly token: number; readonly at: number }>()
+  const text = (value: string | number) => Buffer.concat([Buffer.from(String(value), era.queryEncoding), Buffer.from([0])])
+  const plugins = `Paper on ${era.version}-R0.1-SNAPSHOT: DemoWorld 1.0.0; DemoShops 2.3`
+  let cached: { readonly at: number; readonly body: Buffer } | undefined
+
+  function basic(): Buffer {
+    const head = [motd, 'SMP', 'world', world.players().length, world.maxPlayers].map(text)
+    const portBytes = Buffer.alloc(2)
+    portBytes.writeUInt16LE(gamePort)
+    return Buffer.concat([...head, portBytes, text(host)])
+  }
+
+  function full(): Buffer {
+    const players = world.players()
+    const rules = {
+      hostname: motd,
+      gametype: 'SMP',
+      game_id: 'MINECRAFT',
+      version: era.version,
+      plugins: software === 'paper' ? plugins : '',
+      map: 'world',
+      numplayers: players.length,
+      maxplayers: world.maxPlayers,
+      hostport: gamePort,
+      hostip: host,
+    }
+    return Buffer.concat([
+      text('splitnum'),
+      Buffer.from([0x80, 0]),
+      ...Object.entries(rules).flatMap(([key, value]) => [text(key), text(value)]),
+      Buffer.from([0, 1]),
+      text('player_'),
+      Buffer.from([0]),
+      ...players.map(({ name }) => text(name)),
+      Buffer.from([0]),
+    ])
+  }
+
+  function fullCached(): Buffer {
+    if (cached === undefined || clock.now() - cached.at >= cacheLifetimeMs) cached = { at: clock.now(), body: full() }
+    return cached.body
+  }
+
+  function answer(request: Buffer, from: string): Buffer | undefined {
+    if (request.length < 7 || request.readUInt16BE(0) !== 0xfefd) return undefined
+    const kind = request[2]
+    const session = request.subarray(3, 7)
+    const reply = (body: Buffer) => Buffer.concat([Buffer.from([kind ?? 0]), session, body])
+    if (kind === kinds.challenge) {
+      if (tokens.size >= maxTokens) tokens.clear()
+      const token = randomInt(1, 16_777_216)
+      tokens.set(from, { token, at: clock.now() })
+      return reply(text(token))
+    }
+    const known = tokens.get(from)
+    if (kind !== kinds.stat || request.length < 11 || known === undefined) return undefined
+    if (clock.now() - known.at >= tokenLifetimeMs || request.readInt32BE(7) !== known.token) return undefined
+    return reply(request.length === 15 ? fullCached() : basic())
+  }
+
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
+  socket.on('message', (request: Buffer, { address, port: from }: RemoteInfo) => {
+    const reply = answer(request, `${address} ${from}`)
+    // Send errors are ignored, like in the game: the reply may be too long for a datagram, or the client gone.
+    if (reply !== undefined) socket.send(reply, from, address, () => {})
+  })
+  socket.bind(port, host)
+  await once(socket, 'listening')
+  socket.on('error', () => {})
+  return {
+    port: socket.address().port,
+    async close() {
+      const closed = once(socket, 'close')
+      socket.close()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { Socket } from 'node:net'
+import type { Clock } from '../util/clock.ts'
+import type { DemoIdentity } from './identity.ts'
+import { legacyReply } from './legacy-status.ts'
+import { createStatusJson } from './status-json.ts'
+import { type Listener, listenTcp } from './tcp.ts'
+import type { World } from './world.ts'
+
+/** The longest frame that a client needs: a handshake with a long host name. */
+const maxFrameBytes = 4_096
+/** Maximum duration of a connection in milliseconds. */
+const connectionTimeoutMs = 30_000
+/** The game updates its status when this many milliseconds have passed, or a player has joined or left. */
+const rebuildAfterMs = 5_000
+
+function varInt(value: number): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
+  return Buffer.from([...bytes, rest])
+}
+
+function textFrame(id: number, text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const packet = Buffer.concat([varInt(id), varInt(bytes.length), bytes])
+  return Buffer.concat([varInt(packet.length), packet])
+}
+
+/** Reads a VarInt of at most `maxBytes`; `bad` if it is longer, undefined if it is incomplete. */
+function readVarInt(bytes: Buffer, offset: number, maxBytes: number): { value: number; end: number } | 'bad' | undefined {
+  let value = 0
+  for (let index = 0; index < maxBytes; index++) {
+    const byte = bytes[offset + index]
+    if (byte === undefined) return undefined
+    value |= (byte & 0x7f) << (7 * index)
+    if (byte < 0x80) return { value, end: offset + index + 1 }
+  }
+  return 'bad'
+}
+
+/** Returns the next state of a handshake: 1 status, 2 login, 3 transfer; undefined if it is not a handshake. */
+function requestedState(packet: Buffer): number | undefined {
+  const protocol = readVarInt(packet, 1, 5)
+  if (packet[0] !== 0 || protocol === undefined || protocol === 'bad') return undefined
+  const host = readVarInt(packet, protocol.end, 3)
+  if (host === undefined || host === 'bad') return undefined
+  const state = host.end + host.value + 2
+  return state === packet.length - 1 ? packet[state] : undefined
+}
+
+const notPlayable = JSON.stringify({ text: 'This is a demo server: it can be watched, but not played on.' })
+
+/**
+ * Serves Server List Ping and the legacy pings. A login is rejected with a message.
+ * @see https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping
+ */
+export function listenStatus(host: string, port: number, world: World, identity: DemoIdentity, clock: Clock): Promise<Listener> {
+  const build = createStatusJson(world, identity)
+  let cached: { readonly at: number; readonly frame: Buffer } | undefined
+
+  // Sent by the network thread, so it is not delayed while the world lags.
+  function status(): Buffer {
+    world.players() // advances the world, so that recent joins are included
+    if (cached === undefined || clock.now() - cached.at >= rebuildAfterMs || world.changedAt() >= cached.at) {
+      cached = { at: clock.now(), frame: textFrame(0, build()) }
+    }
+    return cached.frame
+  }
+
+  function answer(socket: Socket): void {
+    let received = Buffer.alloc(0)
+    let state = 0
+
+    function packet(body: Buffer): void {
+      if (state === 0) {
+        state = requestedState(body) ?? -1
+        if (state < 1 || state > 3) socket.destroy()
+      } else if (state !== 1) {
+        socket.end(textFrame(0, notPlayable))
+      } else if (body[0] === 0 && body.length === 1) {
+        socket.write(status())
+      } else if (body[0] === 1 && body.length === 9) {
+        socket.end(Buffer.concat([varInt(body.length), body]))
+      } else {
+        socket.destroy()
+      }
+    }
+
+    const legacy = (chunk: Buffer) => {
+      const reply = legacyReply(chunk, world, identity)
+      if (reply === undefined) socket.destroy()
+      else socket.end(reply)
+    }
+
+    socket.on(
+      'close',
+      clock.after(connectionTimeoutMs, () => socket.destroy()),
+    )
+    socket.on('data', (chunk) => {
+      if (state === 0 && received.length === 0 && chunk[0] === 0xfe) return legacy(chunk)
+      received = Buffer.concat([received, chunk])
+      while (!socket.destroyed && !socket.writableEnded) {
+        const length = readVarInt(received, 0, 3)
+        if (length === undefined) break
+        if (length === 'bad' || length.value < 1 || length.value > maxFrameBytes) return void socket.destroy()
+        const end = length.end + length.value
+        if (received.length < end) break
+        packet(received.subarray(length.end, end))
+        received = received.subarray(end)
+      }
+    })
+  }
+
+  return listenTcp(host, port, answer)
+}

@@ -1,0 +1,9 @@
+// The kinds of settings and query parameters.
+
+export * from '../../data/runs/schedule-setting.ts'
+export * from './address.ts'
+export * from './file.ts'
+export * from './kind.ts'
+export * from './number.ts'
+export * from './text.ts'
+export * from './url.ts'

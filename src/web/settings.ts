@@ -1,0 +1,51 @@
+import { headsUrl, integer, oneOf, text } from '../settings/kinds/index.ts'
+import { setting } from '../settings/setting.ts'
+
+export const page = {
+  pageTitle: setting({
+    env: 'PAGE_TITLE',
+    file: 'page.title',
+    kind: text,
+    default: 'Tickwarden',
+    meaning: 'title of the status page',
+  }),
+  pagePublic: setting({
+    env: 'PAGE_PUBLIC',
+    file: 'page.public',
+    kind: oneOf('true', 'false'),
+    default: 'true',
+    meaning: 'false: the status page hides addresses, player names, icons and sources, which /api/v1 still serves',
+  }),
+} as const
+
+export const pictures = {
+  headsUrl: setting({
+    env: 'HEADS_URL',
+    file: 'pictures.headsUrl',
+    kind: headsUrl,
+    otherwise: 'patterns generated from the UUIDs',
+    meaning: 'URL of player heads, with {uuid} and optionally {size}',
+  }),
+} as const
+
+/** The event streams. */
+export const live = {
+  eventsLimit: setting({
+    env: 'EVENTS_LIMIT',
+    file: 'events.limit',
+    kind: integer(1, 100_000),
+    default: '1000',
+    meaning: 'maximum number of clients of /api/v1/events; further ones get 503',
+  }),
+} as const
+
+/** The history of the servers. */
+export const history = {
+  historyDir: setting({
+    env: 'HISTORY_DIR',
+    file: 'history.dir',
+    kind: text,
+    otherwise: 'history in DATA_DIR; without DATA_DIR in memory only',
+    meaning: 'folder for the recorded history',
+  }),
+} as const

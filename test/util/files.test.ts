@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { FileSizeError, readFileUpTo, readFileUpToSync, readTextIfExists } from '../../src/util/files.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tickwarden-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const readers = { readFileUpTo, readFileUpToSync: async (path: string, maxBytes: number) => readFileUpToSync(path, maxBytes) }
+
+describe.each(Object.entries(readers))('%s()', (_, read) => {
+  it.each([0, 1, 65_537, 3_000_000])('reads a file of %i bytes, and no larger one', async (size) => {
+    const path = join(folder, 'file')
+    const bytes = Buffer.alloc(size, 'content ')
+    writeFileSync(path, bytes)
+    expect((await read(path, size)).equals(bytes)).toBe(true)
+    expect((await read(path, size + 1)).equals(bytes)).toBe(true)
+    if (size === 0) return
+    const error = new FileSizeError(path, size, size - 1)
+    expect(error.message).toBe(`file has ${size} bytes; the maximum is ${size - 1}`)
+    await expect(read(path, size - 1)).rejects.toThrow(error)
+  })
+
+  it('does not read a file that is larger than the memory', async () => {
+    const path = join(folder, 'sparse')
+    writeFileSync(path, '')
+    truncateSync(path, 2 ** 40)
+    await expect(read(path, 1_000)).rejects.toThrow('sparse has 1099511627776 bytes; the maximum is 1000')
+  })
+
+  it('reads a device up to the limit', async () => {
+    await expect(read('/dev/zero', 1_000)).rejects.toThrow('zero has 1001 bytes; the maximum is 1000')
+    expect(await read('/dev/null', 1_000)).toHaveLength(0)
+  })
+
+  it('throws the error of the system', async () => {
+    await expect(read(join(folder, 'none'), 1)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(read(folder, 100_000)).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+})
+
+it('the text of a file that does not exist is undefined, but not that of a larger one', async () => {
+  const path = join(folder, 'text')
+  expect(await readTextIfExists(path, 3)).toBeUndefined()
+  writeFileSync(path, 'äb')
+  expect(await readTextIfExists(path, 3)).toBe('äb')
+  await expect(readTextIfExists(path, 2)).rejects.toThrow(FileSizeError)
+})
