@@ -1,25 +1,25 @@
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../src/config/config.ts'
-import { settings } from '../src/config/settings.ts'
 import type { DiscoveryView } from '../src/discovery/status.ts'
 import type { Fleet } from '../src/game/fleet.ts'
 import { createNetwork, type Network } from '../src/game/network.ts'
+import type { PollSettings } from '../src/game/server.ts'
 import { createBearerCheck } from '../src/http/bearer.ts'
 import type { Clock } from '../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
+import type { DataMetrics, LiveMetrics } from '../src/util/part-metrics.ts'
 import { serverFamilies } from './families/index.ts'
 import { mcMonitor } from './families/mc-monitor.ts'
 import { createFleetText } from './fleet-text.ts'
 import { createHttpHistogram, observeRequests } from './http-histogram.ts'
 import { type ReplicaOptions, registerMetricsRoute } from './metrics-route.ts'
-import type { DataMetrics, LiveMetrics } from './part-metrics.ts'
 import { registerProbeRoute } from './probe/probe-route.ts'
 import { registerSdRoute } from './sd-route.ts'
 import { createServiceMetrics } from './service-metrics.ts'
+import { type MetricsSettings, metrics } from './settings.ts'
 
 export interface ExporterOptions {
   readonly fleet: Fleet
-  readonly config: Pick<Config, 'metrics' | 'poll'>
+  readonly config: { readonly metrics: MetricsSettings; readonly poll: PollSettings }
   /** Returns the current token of these routes; default: that of the configuration. */
   readonly metricsToken?: () => string | undefined
   readonly clock: Clock
@@ -62,7 +62,7 @@ export function registerExporter(app: FastifyInstance, options: ExporterOptions)
     if (metricsToken !== undefined) {
       const check = createBearerCheck({
         token: () => options.metricsToken?.() ?? metricsToken,
-        env: settings.metricsToken.env,
+        env: metrics.metricsToken.env,
         realm: 'metrics',
       })
       routes.addHook('onRequest', async (request) => check(request))

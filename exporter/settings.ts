@@ -1,5 +1,5 @@
 import { bearerToken, hostPattern, hostPort, integer, list, oneOf } from '../src/settings/kinds/index.ts'
-import { setting } from '../src/settings/setting.ts'
+import { type SliceOf, setting } from '../src/settings/setting.ts'
 
 /** Metrics and probes. */
 export const metrics = {
@@ -39,3 +39,4 @@ export const metrics = {
     meaning: 'additional metric names of another exporter: mc-monitor',
   }),
 } as const
+export type MetricsSettings = SliceOf<typeof metrics>

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createAllowList } from '../exporter/probe/allow-list.ts'
 import { createTargetFinder } from '../exporter/probe/target.ts'
 import { loadConfig } from '../src/config/config.ts'
+import { parseServerFile, readServerValues } from '../src/config/parse-servers.ts'
 import { createDiscovery } from '../src/discovery/discovery.ts'
 import { systemNetwork } from '../src/game/network.ts'
 import { createFrameReader } from '../src/game/protocol/frames.ts'
@@ -82,6 +83,8 @@ it.each([
   const file = join(temporaryFolder(), name)
   writeFileSync(file, text)
   const discovery = createDiscovery({
+    parseServers: parseServerFile,
+    readServer: readServerValues,
     settings: { [setting]: setting === 'discoveryFileSd' ? [file] : file },
     readConfig: () => [],
     clock: manualClock(),

@@ -1,6 +1,6 @@
-import { formatHostPort } from '../../src/game/protocol/address.ts'
 import type { ServerSettings } from '../../src/game/server.ts'
 import type { KnownField, ServerSnapshot } from '../../src/game/snapshot.ts'
+import { formatHostPort } from '../../src/util/address.ts'
 import { sharedClock as clock } from '../../src/util/clock.ts'
 import { iconOf } from '../fleet/icons.ts'
 

@@ -1,4 +1,4 @@
-import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../part-metrics.ts'
+import type { DataMetrics, ScriptMetrics, SnapshotMetrics } from '../../src/util/part-metrics.ts'
 import type { Family } from './family.ts'
 
 type DataFamily = Family<DataMetrics>

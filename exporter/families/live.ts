@@ -1,4 +1,4 @@
-import type { LiveMetrics } from '../part-metrics.ts'
+import type { LiveMetrics } from '../../src/util/part-metrics.ts'
 import type { Family } from './family.ts'
 
 export const live: readonly Family<LiveMetrics>[] = [

@@ -1,7 +1,7 @@
 import type { Fleet } from '../../src/game/fleet.ts'
-import { parseHostPort } from '../../src/game/protocol/address.ts'
 import { addressOf } from '../../src/game/server.ts'
 import type { ServerSnapshot, SourceState } from '../../src/game/snapshot.ts'
+import { parseHostPort } from '../../src/util/address.ts'
 import type { UnlabelledFamilies } from '../fleet-text.ts'
 import type { Family } from './family.ts'
 

@@ -1,4 +1,4 @@
-import type { ReplicaMetrics } from '../part-metrics.ts'
+import type { ReplicaMetrics } from '../../src/util/part-metrics.ts'
 import type { Family } from './family.ts'
 
 export const replica: readonly Family<ReplicaMetrics>[] = [

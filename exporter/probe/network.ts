@@ -1,6 +1,6 @@
 import { SourceError } from '../../src/game/errors.ts'
 import type { Network } from '../../src/game/network.ts'
-import { formatHostPort } from '../../src/game/protocol/address.ts'
+import { formatHostPort } from '../../src/util/address.ts'
 
 export interface GuardedNetwork extends Network {
   /** Whether an address has been refused. */

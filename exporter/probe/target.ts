@@ -1,6 +1,6 @@
 import { type Fleet, perServers } from '../../src/game/fleet.ts'
-import { formatServerAddress, parseHost, parseServerAddress, type ServerAddress } from '../../src/game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../../src/game/server.ts'
+import { formatServerAddress, parseHost, parseServerAddress, type ServerAddress } from '../../src/util/address.ts'
 
 export interface Target {
   readonly settings: ServerSettings

@@ -1,4 +1,5 @@
-import { formatHostPort, type HostPort, parseHostPort } from '../game/protocol/address.ts'
+import type { Kind } from '../settings/kinds/kind.ts'
+import { formatHostPort, type HostPort, parseHostPort } from '../util/address.ts'
 
 /** Address of the shared state: a Redis or Valkey server. */
 export interface StateAddress extends HostPort {
@@ -38,3 +39,12 @@ export function parseStateAddress(text: string): StateAddress | undefined {
 /** The address for messages, without user and password. */
 export const formatStateAddress = ({ tls, database, ...address }: StateAddress): string =>
   `${tls ? 'rediss' : 'redis'}://${formatHostPort(address)}${database === 0 ? '' : `/${database}`}`
+
+/** The address of a Redis or Valkey server. */
+export const stateAddress: Kind<StateAddress> = {
+  example: 'redis://redis.example.org:6379',
+  expected:
+    'redis://host:port or rediss://host:port (port 6379 if none is given), optionally with user:password@ before the host and /database at the end; in the password write % as %25, / as %2F, @ as %40',
+  parse: parseStateAddress,
+  format: formatStateAddress,
+}

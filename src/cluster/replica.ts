@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { ReplicaMetrics } from '../../exporter/part-metrics.ts'
-import type { Slices } from '../config/settings.ts'
 import type { Fleet, FleetOptions } from '../game/fleet.ts'
 import type { PollSettings } from '../game/server.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
+import type { ReplicaMetrics } from '../util/part-metrics.ts'
 import { createPauses } from '../util/pauses.ts'
 import type { StateAddress } from './address.ts'
 import { createStateConnection } from './connection.ts'
@@ -17,6 +16,7 @@ import { createLocks, type Locks } from './locks.ts'
 import { type Membership, startMembership } from './membership.ts'
 import { createOwnership, type Ownership } from './ownership.ts'
 import { countDifferences, createServerLists } from './server-lists.ts'
+import type { ClusterSettings } from './settings.ts'
 import type { SharedWatcher } from './shared-watcher.ts'
 import { createSharedWatchers } from './shared-watchers.ts'
 import { createSnapshotExchange } from './snapshot-exchange.ts'
@@ -37,7 +37,7 @@ export interface Replica {
 
 export interface ReplicaOptions {
   readonly address: StateAddress
-  readonly config: Slices['cluster']
+  readonly config: ClusterSettings
   readonly poll: PollSettings
   readonly clock: Clock
   readonly log: Log

@@ -1,5 +1,6 @@
-import { duration, keyPrefix, stateAddress, text } from '../settings/kinds/index.ts'
-import { setting } from '../settings/setting.ts'
+import { duration, keyPrefix, text } from '../settings/kinds/index.ts'
+import { type SliceOf, setting } from '../settings/setting.ts'
+import { stateAddress } from './address.ts'
 
 /** The state that replicas share. */
 export const cluster = {
@@ -33,3 +34,4 @@ export const cluster = {
     meaning: 'heartbeat interval; after two intervals without one, other replicas take over the servers of a replica',
   }),
 } as const
+export type ClusterSettings = SliceOf<typeof cluster>

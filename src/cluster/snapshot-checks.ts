@@ -2,7 +2,8 @@ import { type Check, isBoolean, isCount, isListOf, isNumber, isObject, isOneOf, 
 import { type SourceErrorCode, sourceErrorCodes } from '../game/errors.ts'
 import type { MainThread, ServerSnapshot, SourceState } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
-import type { RestingCommand, SourceName } from '../game/sources/source.ts'
+import type { SourceName } from '../game/sources/names.ts'
+import type { RestingCommand } from '../game/sources/source.ts'
 
 const isCode = isOneOf(...sourceErrorCodes)
 

@@ -1,4 +1,4 @@
-import { formatHostPort, type HostPort } from '../game/protocol/address.ts'
+import { formatHostPort, type HostPort } from '../util/address.ts'
 
 /** The service cannot listen on an address or port. The message has the reason and the remedy. */
 export class ListenError extends Error {

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type App, buildApp } from '../app.ts'
 import type { Config } from '../config/config.ts'
+import { parseServerFile, readServerValues } from '../config/parse-servers.ts'
 import { secretsOfConfig } from '../config/secrets.ts'
 import { createTokens } from '../config/tokens.ts'
 import { demoServerName, demoSettings, startDemoServer } from '../demo/server.ts'
@@ -113,6 +114,8 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   const discovery =
     demo === undefined
       ? createDiscovery({
+          parseServers: parseServerFile,
+          readServer: readServerValues,
           settings: config.discovery,
           ...(config.file !== undefined && { configFile: config.file }),
           readConfig: createConfigReader(config, loadAgain, deferred.log, tokens),

@@ -1,5 +1,5 @@
-import { formatServerAddress } from '../game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../game/server.ts'
+import { formatServerAddress } from '../util/address.ts'
 
 /** Maximum number of servers named in the first line; others are counted. */
 const maxNamed = 5

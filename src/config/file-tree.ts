@@ -1,7 +1,7 @@
 import { closestName } from '../settings/closest-name.ts'
 import type { Given } from '../settings/read.ts'
+import { lineOf, type Tree } from '../util/yaml.ts'
 import { entryKeys, exampleOf, type KeyInfo, type Keys, within } from './file-keys.ts'
-import { lineOf, type Tree } from './yaml.ts'
 
 export const isMap = (value: Tree | undefined): value is ReadonlyMap<string, Tree> => value instanceof Map
 export const isList = (value: Tree): value is readonly Tree[] => Array.isArray(value)

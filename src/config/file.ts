@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { parseHostPort } from '../game/protocol/address.ts'
 import type { Given } from '../settings/read.ts'
 import { readText } from '../settings/read-text.ts'
+import { parseHostPort } from '../util/address.ts'
+import { parseTree } from '../util/yaml.ts'
 import { fileKeys } from './file-keys.ts'
 import { isList, isMap, readTree } from './file-tree.ts'
 import { readServers, type ServerEntry } from './server-file.ts'
 import { settings } from './settings.ts'
-import { parseTree } from './yaml.ts'
 
 export interface FileContents {
   /** By the setting's key in the file: `poll.interval`. */

@@ -1,7 +1,7 @@
-import { formatServerAddress } from '../game/protocol/address.ts'
 import { addressOf, serverSettings } from '../game/server.ts'
 import type { Given } from '../settings/read.ts'
 import type { Setting } from '../settings/setting.ts'
+import { formatServerAddress } from '../util/address.ts'
 import { type AnySetting, givenMain, mainOf, type ReadServer, type ReadSource, toServer } from './server.ts'
 
 const titles = { java: 'Java', bedrock: 'Bedrock' } as const

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { SettingName } from '../config/settings.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Builder, Database } from './database.ts'
+import type { DataSettings } from './settings.ts'
 import type { SnapshotFormat } from './snapshot-format.ts'
 
 /** Options for registering the routes of a database. */
@@ -27,7 +27,7 @@ export interface DatabaseDefinition<Entry extends object = object, D extends Dat
   /** Name of the snapshot in DATA_DIR. */
   readonly file: string
   /** The setting that names another file or a URL; absent: the snapshot is always in DATA_DIR. */
-  readonly setting?: Extract<SettingName, `${string}Snapshot`>
+  readonly setting?: Extract<keyof DataSettings, `${string}Snapshot`>
   readonly format: SnapshotFormat<Entry>
   builder(): Builder<Entry, D>
   /** OpenAPI tag of its routes. */

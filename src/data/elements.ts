@@ -1,4 +1,4 @@
-import { endOfString, parseJson } from '../game/protocol/json.ts'
+import { endOfString, parseJson } from '../util/json.ts'
 
 /** Elements per batch if the end of each has to be found, and UTF-16 units per batch if an edge can be guessed. */
 const [batch, pieceSize] = [100, 24 * 1024]

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { Config } from '../config/config.ts'
 import { prepareJson, sendPrepared } from '../http/reply.ts'
 import { json, preparedReplies } from '../http/responses.ts'
 import type { Clock } from '../util/clock.ts'
@@ -16,10 +15,16 @@ import type { SharedLocks } from './runs/shared-lock.ts'
 import { DataStatus } from './schemas.ts'
 import { scripts as allScripts } from './scripts/index.ts'
 import { type Script, scriptSettings } from './scripts/script.ts'
+import type { DataSettings, RunSettings } from './settings.ts'
 import { openStore, type Store } from './store.ts'
 
 export interface DataServiceOptions {
-  readonly config: Pick<Config, 'host' | 'data' | 'runs' | 'scripts'>
+  readonly config: Parameters<typeof scriptSettings>[0] & {
+    /** Address of the service. */
+    readonly host: string
+    readonly data: DataSettings
+    readonly runs: RunSettings
+  }
   readonly clock: Clock
   readonly log: Log
   /** Default: all. */

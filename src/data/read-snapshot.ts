@@ -1,6 +1,6 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { NestingError } from '../game/protocol/json.ts'
 import { isRecord } from '../util/is-record.ts'
+import { NestingError } from '../util/json.ts'
 import { parseLastUpdate } from './dates.ts'
 import { elementsOf } from './elements.ts'
 import type { SnapshotFormat } from './snapshot-format.ts'

@@ -1,6 +1,7 @@
-import { bearerToken, duration, fileOrUrl, schedule, text } from '../settings/kinds/index.ts'
-import { setting } from '../settings/setting.ts'
-import { scripts } from './scripts/index.ts'
+import { bearerToken, duration, fileOrUrl, text } from '../settings/kinds/index.ts'
+import { type SliceOf, setting } from '../settings/setting.ts'
+import { schedule } from './runs/schedule-setting.ts'
+import { scriptNames } from './scripts/names.ts'
 
 /** The databases of the data service. */
 export const data = {
@@ -33,6 +34,7 @@ export const data = {
     meaning: 'time between requests to a snapshot URL',
   }),
 } as const
+export type DataSettings = SliceOf<typeof data>
 
 /** Schedule and protection of the update scripts. */
 export const runs = {
@@ -53,8 +55,9 @@ export const runs = {
   updateSchedule: setting({
     env: 'UPDATE_SCHEDULE',
     file: 'runs.schedule',
-    kind: schedule(scripts.map(({ name }) => name)),
+    kind: schedule(scriptNames),
     otherwise: 'daily between 03:00 and 03:15 UTC, for configured scripts',
     meaning: 'when the update scripts run',
   }),
 } as const
+export type RunSettings = SliceOf<typeof runs>

@@ -1,15 +1,15 @@
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import type { SnapshotMetrics } from '../../exporter/part-metrics.ts'
-import type { Config } from '../config/config.ts'
 import type { Clock } from '../util/clock.ts'
 import { unavailable } from '../util/errors.ts'
 import type { Log } from '../util/log.ts'
+import type { SnapshotMetrics } from '../util/part-metrics.ts'
 import type { Database } from './database.ts'
 import type { DatabaseDefinition } from './database-definition.ts'
 import { fileOrigin } from './file-origin.ts'
 import type { Origin } from './origin.ts'
+import type { DataSettings } from './settings.ts'
 import { createSnapshotLoader, type SnapshotLoader, type SnapshotStatus } from './snapshot-loader.ts'
 import { urlOrigin } from './url-origin.ts'
 
@@ -34,12 +34,12 @@ export interface Store {
 
 export interface StoreOptions {
   readonly databases: readonly DatabaseDefinition[]
-  readonly settings: Config['data']
+  readonly settings: DataSettings
   readonly clock: Clock
   readonly log: Log
 }
 
-function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: Config['data'], log: Log): Origin {
+function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: DataSettings, log: Log): Origin {
   const place = setting === undefined ? undefined : settings[setting]
   const { dataDir } = settings
   if (place === undefined) {

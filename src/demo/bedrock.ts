@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ServerAddress } from '../game/protocol/address.ts'
+import type { ServerAddress } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
 import { createWorld, type World } from './world.ts'
 

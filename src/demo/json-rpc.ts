@@ -1,4 +1,4 @@
-import { parseJson } from '../game/protocol/json.ts'
+import { parseJson } from '../util/json.ts'
 
 const maxBatch = 100
 

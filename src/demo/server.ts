@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, X509Certificate } from 'node:crypto'
-import { formatHostPort, type HostPort, type ServerAddress } from '../game/protocol/address.ts'
 import type { ServerSettings } from '../game/server.ts'
 import type { ManagementSettings } from '../game/sources/management/settings.ts'
+import { formatHostPort, type HostPort, type ServerAddress } from '../util/address.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { UsageError } from '../util/usage-error.ts'
 import { createCommandLine } from './commands.ts'

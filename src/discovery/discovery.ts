@@ -3,13 +3,11 @@ import type { FleetChange } from '../game/fleet.ts'
 import type { ServerSettings } from '../game/server.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import { checked } from '../settings/setting.ts'
-import type { Clock } from '../util/clock.ts'
 import { joinFirst } from '../util/join-first.ts'
 import type { Log } from '../util/log.ts'
 import { createMaskedProvider } from './masked-provider.ts'
 import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
-import type { Provider, ServerList } from './provider.ts'
-import { parseServerFile, readServerValues } from './server-settings.ts'
+import type { Provider, ProviderContext, ServerList } from './provider.ts'
 import { activeProviders } from './settings.ts'
 import { type DiscoveryView, statusOf } from './status.ts'
 
@@ -19,13 +17,10 @@ function named(place: string, error: string): string {
   return error.startsWith(file) ? place + error.slice(file.length) : `${place}: ${error}`
 }
 
-export interface DiscoveryOptions {
+export interface DiscoveryOptions
+  extends Pick<ProviderContext, 'clock' | 'configFile' | 'readConfig' | 'parseServers' | 'readServer'> {
   /** Values of the settings of all providers. */
   readonly settings: Readonly<Record<string, unknown>>
-  readonly configFile?: string
-  /** Reads the configuration again and returns its servers. @throws DiscoveryError */
-  readonly readConfig: () => readonly ServerSettings[]
-  readonly clock: Clock
   readonly log: Log
 }
 
@@ -51,23 +46,16 @@ export const describeChange = ({ added, changed, removed }: FleetChange): string
 const keyOf = (provider: string, { place }: ServerList): string => `${provider} ${place}`
 
 /** Starts the active providers. The caller must close the result. */
-export function createDiscovery({ settings, configFile, readConfig, clock, log }: DiscoveryOptions): Discovery {
+export function createDiscovery({ settings, log, ...given }: DiscoveryOptions): Discovery {
   const listeners = new Set<() => void>()
   let merged: MergedServers | undefined
   let version = 0
   /** The last logged problem of each list, so that it is logged once. */
   const logged = new Map<string, string>()
 
-  const providers = activeProviders(settings, configFile).map((descriptor) => {
+  const providers = activeProviders(settings, given.configFile).map((descriptor) => {
     const own = Object.fromEntries(Object.keys(descriptor.settings).map((key) => [key, settings[key]]))
-    const provider: Provider = descriptor.start(checked(own), {
-      clock,
-      changed,
-      ...(configFile !== undefined && { configFile }),
-      readConfig,
-      parseServers: parseServerFile,
-      readServer: readServerValues,
-    })
+    const provider: Provider = descriptor.start(checked(own), { ...given, changed })
     return { name: descriptor.name, provider: createMaskedProvider(provider, secretsOf(descriptor.settings, own)) }
   })
 

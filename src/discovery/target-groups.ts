@@ -1,9 +1,9 @@
-import { formatHostPort, parseServerAddress, type ServerAddress } from '../game/protocol/address.ts'
-import { parseJson } from '../game/protocol/json.ts'
 import type { ServerSettings } from '../game/server.ts'
 import { serverName } from '../settings/kinds/index.ts'
 import { quoted } from '../settings/read.ts'
+import { formatHostPort, parseServerAddress, type ServerAddress } from '../util/address.ts'
 import { isRecord } from '../util/is-record.ts'
+import { parseJson } from '../util/json.ts'
 import { createPauses } from '../util/pauses.ts'
 import { DiscoveryError, type ParsedList, type ProviderContext } from './provider.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../util/clock.ts'
-import type { SourceName } from './sources/source.ts'
+import type { SourceName } from './sources/names.ts'
 
 /** The phases of a poll, in order. Not every protocol has all of them. */
 export type Phase = 'resolve' | 'connect' | 'tls' | 'first_byte' | 'read'

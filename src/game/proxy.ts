@@ -1,9 +1,9 @@
 import { request } from 'node:http'
 import type net from 'node:net'
+import { formatHostPort, type HostPort } from '../util/address.ts'
 import { connected, createDeferredConnection } from './deferred-connection.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from './errors.ts'
 import { addressesOf, type Network } from './network.ts'
-import { formatHostPort, type HostPort } from './protocol/address.ts'
 
 /** A SOCKS5 or HTTP proxy through which a server is reached. */
 export interface ProxyAddress extends HostPort {

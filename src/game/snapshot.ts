@@ -1,7 +1,8 @@
 import type { SourceErrorCode } from './errors.ts'
 import { type FieldName, type Fields, fieldNames, type PlayerList } from './fields.ts'
 import { sources } from './sources/index.ts'
-import type { Reading, RestingCommand, SourceDescriptor, SourceName } from './sources/source.ts'
+import type { SourceName } from './sources/names.ts'
+import type { Reading, RestingCommand, SourceDescriptor } from './sources/source.ts'
 
 export interface KnownField<T> {
   readonly value: T

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
-import { parseHostPort } from '../game/protocol/address.ts'
+import { parseHostPort } from '../util/address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

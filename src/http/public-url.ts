@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { parseHostPort } from '../game/protocol/address.ts'
+import { parseHostPort } from '../util/address.ts'
 
 /**
  * The URL under which the client reaches the service, with a trailing slash; undefined if its Host header, or the header of a

@@ -1,9 +1,9 @@
 import type { Fleet } from '../game/fleet.ts'
-import { formatHostPort } from '../game/protocol/address.ts'
 import { addressOf, type ServerSettings } from '../game/server.ts'
 import { currentFields, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'
+import { formatHostPort } from '../util/address.ts'
 import type { Clock } from '../util/clock.ts'
 import type { PageServer } from './view/types.ts'
 

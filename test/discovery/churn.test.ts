@@ -1,6 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { createDiscovery } from '../../src/discovery/discovery.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { systemClock } from '../../src/util/clock.ts'
@@ -32,6 +33,8 @@ it('applies 100 changes at a time among 10,000 servers of one file, and keeps th
   }
   write(0)
   const discovery = createDiscovery({
+    parseServers: parseServerFile,
+    readServer: readServerValues,
     settings: { discoveryFileSd: [file] },
     readConfig: () => [],
     clock: systemClock,

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { createDiscovery } from '../../src/discovery/discovery.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { collectLog } from '../helpers/log-lines.ts'
@@ -55,6 +56,8 @@ async function start(format: Format, folder = temporaryFolder(), first = ['a', '
   if (first.length > 0) write(first)
   const path = join(folder, format.pattern ?? format.file)
   const discovery = createDiscovery({
+    parseServers: parseServerFile,
+    readServer: readServerValues,
     settings: { [format.setting]: format.setting === 'discoveryFileSd' ? [path] : path },
     readConfig: () => [],
     clock,

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { createDiscovery } from '../../src/discovery/discovery.ts'
 import type { Provider, ProviderContext } from '../../src/discovery/provider.ts'
 import { fileSd } from '../../src/discovery/providers/file-sd.ts'
@@ -52,7 +53,14 @@ describe.each(Object.keys(lists))('a list of %s', (name) => {
     const { settings, write } = await open()
     write('a')
     const log = collectLog()
-    const discovery = createDiscovery({ settings, readConfig: () => [], clock: systemClock, log })
+    const discovery = createDiscovery({
+      settings,
+      parseServers: parseServerFile,
+      readServer: readServerValues,
+      readConfig: () => [],
+      clock: systemClock,
+      log,
+    })
     onTestFinished(() => discovery.close())
     let shown = ''
     discovery.onChange(() => {

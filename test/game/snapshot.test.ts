@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Fields } from '../../src/game/fields.ts'
 import { merge, precedence } from '../../src/game/snapshot.ts'
-import type { SourceName } from '../../src/game/sources/source.ts'
+import type { SourceName } from '../../src/game/sources/names.ts'
 
 const names: readonly SourceName[] = ['status', 'rcon', 'management', 'query', 'directory']
 const reading = (source: SourceName, fields: Partial<Fields>, at = 1) => ({ source, at, fields })

@@ -7,8 +7,8 @@ import { createTargetFinder } from '../../exporter/probe/target.ts'
 import { decodeListMessage, decodeServerList } from '../../src/cluster/server-list-codec.ts'
 import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
+import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { readServerFile } from '../../src/config/server-file.ts'
-import { parseTree, toPlain } from '../../src/config/yaml.ts'
 import { comebacksDatabase } from '../../src/data/databases.ts'
 import { parseDay as parseCalendarDay, parseLastUpdate } from '../../src/data/dates.ts'
 import { readSnapshot } from '../../src/data/read-snapshot.ts'
@@ -20,14 +20,11 @@ import { createUpstreamMask } from '../../src/data/scripts/mask-upstream.ts'
 import { readProjectList } from '../../src/data/scripts/projects/project-list.ts'
 import { readRateLimit } from '../../src/data/scripts/rate-limit.ts'
 import { velocity } from '../../src/discovery/providers/velocity.ts'
-import { parseServerFile, readServerValues } from '../../src/discovery/server-settings.ts'
 import { createTargetGroupReader, parseList } from '../../src/discovery/target-groups.ts'
 import { parseHosts, parseResolvConf } from '../../src/game/names/system-files.ts'
-import { parseHost, parseHostPort, parseServerAddress } from '../../src/game/protocol/address.ts'
 import { parseForgeTps, parseNeoForgeTps } from '../../src/game/protocol/forge-tps.ts'
 import { createFrameReader, encodeFrame, encodeString, readString } from '../../src/game/protocol/frames.ts'
 import { decodeBulkReply } from '../../src/game/protocol/jolokia.ts'
-import { parseJson } from '../../src/game/protocol/json.ts'
 import { parseLogLine } from '../../src/game/protocol/log-lines.ts'
 import { parsePlayers, parseSetting, parseStatus } from '../../src/game/protocol/management.ts'
 import { decodeJoinReply } from '../../src/game/protocol/nethernet.ts'
@@ -65,8 +62,11 @@ import { normaliseTarget } from '../../src/http/request-target.ts'
 import { createProxyCheck } from '../../src/http/trusted-proxies.ts'
 import { createMask } from '../../src/secrets/mask.ts'
 import { quoted } from '../../src/settings/read.ts'
+import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/address.ts'
 import { systemClock } from '../../src/util/clock.ts'
+import { parseJson } from '../../src/util/json.ts'
 import { readBody } from '../../src/util/read-body.ts'
+import { parseTree, toPlain } from '../../src/util/yaml.ts'
 import { createEventParser } from '../../src/web/client/event-parser.ts'
 import { acceptsEncoding } from '../../src/web/encoding.ts'
 import { type Growth, type Maker, texts } from './growth.ts'
@@ -232,7 +232,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     'a long pattern': (size) => ({ translate: '%s%%'.repeat(size / 4), with: ['a'] }),
   }),
   'src/discovery/target-groups.ts parseList': text(parseList, fileSize, ['[', '{"a":', ' ', '"', '\\', '1,']),
-  'src/game/protocol/json.ts parseJson': text(parseJson, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
+  'src/util/json.ts parseJson': text(parseJson, fileSize, ['[', '{"a":', '[]', '{', ' ', '"', '\\', '1,']),
   'src/discovery/proxy-servers.ts readProxyFile': made(
     (toml: string) =>
       inFolder('velocity.toml', toml, async (folder) => {
@@ -322,16 +322,9 @@ export const cases: Readonly<Record<string, Growth>> = {
     'options ndots:1',
     '#',
   ]),
-  'src/game/protocol/address.ts parseHost': text(parseHost, fileSize, ['a', '.', '-', ':', '[', '0', '0x']),
-  'src/game/protocol/address.ts parseHostPort': text((given) => parseHostPort(given, 1), fileSize, [
-    'a',
-    '.',
-    ':',
-    '[',
-    ']',
-    ':1',
-  ]),
-  'src/game/protocol/address.ts parseServerAddress': text(parseServerAddress, fileSize, ['a', '.', ':', 'bedrock://']),
+  'src/util/address.ts parseHost': text(parseHost, fileSize, ['a', '.', '-', ':', '[', '0', '0x']),
+  'src/util/address.ts parseHostPort': text((given) => parseHostPort(given, 1), fileSize, ['a', '.', ':', '[', ']', ':1']),
+  'src/util/address.ts parseServerAddress': text(parseServerAddress, fileSize, ['a', '.', ':', 'bedrock://']),
   'src/game/protocol/forge-tps.ts parseForgeTps': text(parseForgeTps, replySize, [
     'Dim ',
     ' ',

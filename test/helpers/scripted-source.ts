@@ -1,6 +1,7 @@
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
-import type { Source, SourceName } from '../../src/game/sources/source.ts'
+import type { SourceName } from '../../src/game/sources/names.ts'
+import type { Source } from '../../src/game/sources/source.ts'
 import { toAbortSignal } from '../../src/util/abortable.ts'
 import type { ManualClock } from './manual-clock.ts'
 

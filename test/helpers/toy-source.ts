@@ -1,7 +1,8 @@
 import { SourceError } from '../../src/game/errors.ts'
-import type { HostPort } from '../../src/game/protocol/address.ts'
-import type { SourceDescriptor, SourceName } from '../../src/game/sources/source.ts'
+import type { SourceName } from '../../src/game/sources/names.ts'
+import type { SourceDescriptor } from '../../src/game/sources/source.ts'
 import { hostPort, text } from '../../src/settings/kinds/index.ts'
+import type { HostPort } from '../../src/util/address.ts'
 
 interface ToySettings {
   readonly address: HostPort

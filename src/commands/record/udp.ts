@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { addressesOf, type Network } from '../../game/network.ts'
-import type { HostPort } from '../../game/protocol/address.ts'
 import {
   decodeChallenge,
   decodeFullStat,
@@ -11,6 +10,7 @@ import {
 } from '../../game/protocol/query.ts'
 import { encodeUnconnectedPing } from '../../game/protocol/unconnected-ping.ts'
 import { exchange, withUdpSocket } from '../../game/sources/udp.ts'
+import type { HostPort } from '../../util/address.ts'
 import { systemClock } from '../../util/clock.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 

@@ -1,11 +1,18 @@
 import { Check, Errors } from 'typebox/schema'
-import { settings } from '../../config/settings.ts'
 import { maskedLog } from '../../secrets/masked-log.ts'
 import type { Clock } from '../../util/clock.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import type { Log } from '../../util/log.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
-import { noCounts, type Progress, type RunContext, type RunResult, type Script, type ScriptSettings } from '../scripts/script.ts'
+import {
+  noCounts,
+  type Progress,
+  type RunContext,
+  type RunResult,
+  type Script,
+  type ScriptSettings,
+  scriptSettingTable,
+} from '../scripts/script.ts'
 import { clampRetryAt } from '../scripts/waits.ts'
 import { openFolder } from './folder.ts'
 import { addRun, addStart } from './history.ts'
@@ -45,8 +52,8 @@ export interface Run {
 
 /** Environment names of the settings that the script requires and that are not set. Empty: it can run. */
 export const missingSettings = (script: Script, values: ScriptSettings, dataDir: string | undefined): readonly string[] => [
-  ...(dataDir === undefined ? [settings.dataDir.env] : []),
-  ...script.missingSettings(values).map((name) => settings[name].env),
+  ...(dataDir === undefined ? [scriptSettingTable.dataDir.env] : []),
+  ...script.missingSettings(values).map((name) => scriptSettingTable[name].env),
 ]
 
 /** A dry run on a folder that is missing or read-only needs no lock: no other run can write there either. */

@@ -1,5 +1,5 @@
-import { settings } from '../../config/settings.ts'
 import { checkWritable, createFolder, exists } from '../../util/create-folder.ts'
+import { data } from '../settings.ts'
 
 /** DATA_DIR cannot be used. The message contains the path: it is for the log and the terminal. */
 export class DataDirError extends Error {
@@ -9,7 +9,7 @@ export class DataDirError extends Error {
 
   constructor(dataDir: string, problem: string, cause: unknown) {
     const { code, message } = cause as NodeJS.ErrnoException
-    const { env } = settings.dataDir
+    const { env } = data.dataDir
     const rest = `${problem} (${code ?? message}); set it to a folder that this user may write to`
     super(`${env} is "${dataDir}", which ${rest}`, { cause })
     this.publicMessage = `${env} ${rest}`

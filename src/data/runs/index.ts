@@ -1,6 +1,6 @@
-import type { ScriptMetrics } from '../../../exporter/part-metrics.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import type { ScriptMetrics } from '../../util/part-metrics.ts'
 import { noCounts, noProgress, type Script, type ScriptSettings } from '../scripts/script.ts'
 import { missingSettings, type Refusal, type Run, startRun } from './execute.ts'
 import { DataDirError } from './folder.ts'

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import ipaddr from 'ipaddr.js'
-import { settings } from '../../config/settings.ts'
-import { parseHostPort } from '../../game/protocol/address.ts'
 import { createBearerCheck } from '../../http/bearer.ts'
+import { parseHostPort } from '../../util/address.ts'
 import { RequestError } from '../../util/errors.ts'
+import { runs } from '../settings.ts'
 
 /** Whether a host name or address is reachable from this machine only. */
 const isLoopback = (host: string): boolean =>
@@ -42,7 +42,7 @@ export interface ProtectionOptions {
  * @throws RequestError PROTECTED_MODE (403), UNAUTHORIZED (401)
  */
 export function createProtection({ host, token }: ProtectionOptions): (request: FastifyRequest) => void {
-  const { env } = settings.runToken
+  const { env } = runs.runToken
   const first = token()
   if (first !== undefined) return createBearerCheck({ token: () => token() ?? first, env, realm: 'script runs' })
   return (request) => {

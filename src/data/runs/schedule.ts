@@ -1,5 +1,4 @@
 import { Cron } from 'croner'
-import type { Schedule as CronSettings } from '../../settings/kinds/index.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
 import type { Script, ScriptSettings } from '../scripts/script.ts'
@@ -7,6 +6,7 @@ import type { Store } from '../store.ts'
 import { missingSettings } from './execute.ts'
 import type { Runs, StartReply } from './index.ts'
 import { staleMs } from './lock.ts'
+import type { Schedule as CronSettings } from './schedule-setting.ts'
 
 export interface Schedule {
   /** Unix milliseconds of the next run; undefined if none is planned. */

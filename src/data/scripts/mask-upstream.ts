@@ -1,8 +1,6 @@
-import { settings } from '../../config/settings.ts'
 import { createMask, hidden, type Mask } from '../../secrets/mask.ts'
 import { secretsOf } from '../../secrets/secrets-of.ts'
-import type { ScriptSettings } from './script.ts'
-import type { UpstreamRequest } from './upstream.ts'
+import { type ScriptSettings, scriptSettingTable } from './script.ts'
 
 /** Parameters whose values are secret. */
 const names = ['api_?key', 'api_sig', 'sk', '(?:[a-z]+_)?token', '(?:[a-z]+_)?secret', 'password'].join('|')
@@ -13,10 +11,10 @@ const named = new RegExp(`\\b(${names})(=|"\\s*:\\s*")[^\\s"&]+`, 'gi')
 const credentials = /\b(Bearer|Basic)( +)[\w~+/.=-]{6,}/g
 
 /** Masks the secret settings of a script, for example in the entries that it publishes. */
-export const maskOfSettings = (values: ScriptSettings): Mask => createMask(secretsOf(settings, values))
+export const maskOfSettings = (values: ScriptSettings): Mask => createMask(secretsOf(scriptSettingTable, values))
 
 /** The same for messages, in which an upstream may also quote tokens that it issued. */
-export const maskOfMessages = (values: ScriptSettings): Mask => createUpstreamMask(secretsOf(settings, values))
+export const maskOfMessages = (values: ScriptSettings): Mask => createUpstreamMask(secretsOf(scriptSettingTable, values))
 
 /** Creates a mask for texts of an upstream: masks these secrets, and every value named as a token, key, secret or signature. */
 export function createUpstreamMask(secrets: readonly string[]): Mask {
@@ -24,8 +22,18 @@ export function createUpstreamMask(secrets: readonly string[]): Mask {
   return (text) => mask(text).replace(named, `$1$2${hidden}`).replace(credentials, `$1$2${hidden}`)
 }
 
+type Parameters = Readonly<Record<string, string>>
+
 /** The same for what an upstream replied to a request, which it may quote. */
-export function maskOfRequest({ form = {}, query = {}, headers = {} }: UpstreamRequest): Mask {
+export function maskOfRequest({
+  form = {},
+  query = {},
+  headers = {},
+}: {
+  readonly form?: Parameters
+  readonly query?: Parameters
+  readonly headers?: Parameters
+}): Mask {
   const given = [form, query, headers].flatMap((part) => Object.entries(part))
   const secrets = given.filter(([name]) => isSecretName.test(name)).map(([, value]) => value)
   // Of `Bearer abc` the token alone.

@@ -1,7 +1,8 @@
-import type { Config } from '../../config/config.ts'
-import type { SettingName } from '../../config/settings.ts'
+import type { SliceOf } from '../../settings/setting.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
+import { type DataSettings, data } from '../settings.ts'
+import { updateScripts } from './settings.ts'
 
 /** How a run ended. `reauthorise` and `rate_limited` are failures with a known remedy. */
 export const outcomes = ['done', 'partly', 'failed', 'not_configured', 'reauthorise', 'rate_limited'] as const
@@ -43,9 +44,16 @@ export interface Progress {
 export const noProgress: Progress = { total() {}, step() {}, wait() {} }
 
 /** The settings that scripts may read: their own, and the locations of the snapshots. */
-export type ScriptSettings = Config['scripts'] & Config['data']
+export type ScriptSettings = DataSettings & SliceOf<typeof updateScripts>
+export type ScriptSettingName = keyof ScriptSettings
 
-export const scriptSettings = ({ scripts, data }: Pick<Config, 'scripts' | 'data'>): ScriptSettings => ({ ...data, ...scripts })
+/** The descriptions of these settings. */
+export const scriptSettingTable = { ...data, ...updateScripts }
+
+export const scriptSettings = (config: {
+  readonly data: DataSettings
+  readonly scripts: SliceOf<typeof updateScripts>
+}): ScriptSettings => ({ ...config.data, ...config.scripts })
 
 export interface RunContext {
   readonly values: ScriptSettings
@@ -98,7 +106,7 @@ export interface Script {
   /** Cron expression (UTC) used without UPDATE_SCHEDULE, with a random delay; default: daily at 03:00. */
   readonly schedule?: string
   /** Required settings that are not set. Empty: it can run. */
-  missingSettings(settings: ScriptSettings): readonly SettingName[]
+  missingSettings(settings: ScriptSettings): readonly ScriptSettingName[]
   /**
    * Whether the user has configured it; only then it runs without UPDATE_SCHEDULE.
    * @param dataDir absolute

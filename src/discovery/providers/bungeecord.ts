@@ -1,5 +1,5 @@
-import { parseTree, toPlain } from '../../config/yaml.ts'
 import { isRecord } from '../../util/is-record.ts'
+import { parseTree, toPlain } from '../../util/yaml.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { type ProxiedServer, path, readProxyFile } from '../proxy-servers.ts'
 

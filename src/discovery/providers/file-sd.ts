@@ -1,5 +1,5 @@
-import { parseTree, toPlain } from '../../config/yaml.ts'
 import { type Kind, list } from '../../settings/kinds/index.ts'
+import { parseTree, toPlain } from '../../util/yaml.ts'
 import { createFileLists } from '../file-lists.ts'
 import { DiscoveryError, defineProvider } from '../provider.ts'
 import { createTargetGroupReader, parseList } from '../target-groups.ts'

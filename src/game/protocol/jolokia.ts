@@ -1,6 +1,6 @@
 import { isRecord } from '../../util/is-record.ts'
+import { parseJson } from '../../util/json.ts'
 import { ProtocolError } from './error.ts'
-import { parseJson } from './json.ts'
 
 /** A memory pool of the JVM. */
 export interface MemoryPool {

@@ -1,5 +1,5 @@
 import { isRecord } from '../../util/is-record.ts'
-import { parseJson } from './json.ts'
+import { parseJson } from '../../util/json.ts'
 import type { BedrockStatus } from './unconnected-ping.ts'
 
 // NetherNet, which Bedrock servers use instead of RakNet since 1.26.51: a client requests over HTTP to join.

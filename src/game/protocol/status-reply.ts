@@ -1,5 +1,5 @@
+import { parseJson } from '../../util/json.ts'
 import { ProtocolError } from './error.ts'
-import { parseJson } from './json.ts'
 import { createTextReader, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
 import { parseVersionName } from './version-name.ts'

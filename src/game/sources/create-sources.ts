@@ -1,7 +1,7 @@
 import { createMask, type Mask } from '../../secrets/mask.ts'
 import { secretsOf } from '../../secrets/secrets-of.ts'
+import type { HostPort, ServerAddress } from '../../util/address.ts'
 import { systemNetwork } from '../network.ts'
-import type { HostPort, ServerAddress } from '../protocol/address.ts'
 import { createProxyNetwork } from '../proxy.ts'
 import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../server.ts'
 import { sources as all } from './index.ts'

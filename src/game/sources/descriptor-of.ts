@@ -1,5 +1,6 @@
 import { sources } from './index.ts'
-import type { SourceDescriptor, SourceName } from './source.ts'
+import type { SourceName } from './names.ts'
+import type { SourceDescriptor } from './source.ts'
 
 const byName: ReadonlyMap<string, SourceDescriptor> = new Map(sources.map((source) => [source.name, source]))
 

@@ -1,9 +1,12 @@
 import { directory } from './directory/index.ts'
 import { jmx } from './jmx/index.ts'
 import { management } from './management/index.ts'
+import type { sourceNames } from './names.ts'
 import { query } from './query/index.ts'
 import { rcon } from './rcon/index.ts'
 import { status } from './status/index.ts'
 
-/** Every source, in the order of API replies and of settings discovery. */
-export const sources = [status, rcon, management, query, jmx, directory] as const
+type Named<Names extends readonly string[]> = { readonly [Index in keyof Names]: { readonly name: Names[Index] } }
+
+/** Every source, in the order of their names. */
+export const sources = [status, rcon, management, query, jmx, directory] as const satisfies Named<typeof sourceNames>

@@ -1,16 +1,14 @@
 import type { Setting } from '../../settings/setting.ts'
 import type { AbortSignalLike } from '../../util/abortable.ts'
+import type { HostPort, ServerAddress } from '../../util/address.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
 import type { SourceError, SourceErrorCode, SourceProgress } from '../errors.ts'
 import type { FieldName, Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
 import type { PhaseRecorder } from '../phases.ts'
-import type { HostPort, ServerAddress } from '../protocol/address.ts'
 import type { Properties } from '../protocol/server-properties.ts'
-import type { sources } from './index.ts'
-
-export type SourceName = (typeof sources)[number]['name']
+import type { SourceName } from './names.ts'
 
 /** The fields that one source read in one poll, or received in one event. */
 export interface Reading {

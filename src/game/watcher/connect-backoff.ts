@@ -2,7 +2,8 @@ import { type AbortSignalLike, abortable } from '../../util/abortable.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
 import type { Clock } from '../../util/clock.ts'
 import { type SourceError, toSourceError } from '../errors.ts'
-import type { ConnectBackoff, SourceName } from '../sources/source.ts'
+import type { SourceName } from '../sources/names.ts'
+import type { ConnectBackoff } from '../sources/source.ts'
 
 const pauses = { firstMs: 1_000, maxMs: 30_000 }
 /** A rejected password rarely starts working, servers log every attempt, and some ban the client. */

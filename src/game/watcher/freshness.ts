@@ -1,5 +1,6 @@
 import type { FieldName } from '../fields.ts'
-import type { Reading, SourceName } from '../sources/source.ts'
+import type { SourceName } from '../sources/names.ts'
+import type { Reading } from '../sources/source.ts'
 
 /** The readings of one server's sources that are not stale. */
 export interface Freshness {

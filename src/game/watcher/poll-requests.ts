@@ -1,5 +1,5 @@
 import type { Clock } from '../../util/clock.ts'
-import type { SourceName } from '../sources/source.ts'
+import type { SourceName } from '../sources/names.ts'
 
 /** Minimum milliseconds between two requested polls of one source. */
 const spacingMs = 1_000

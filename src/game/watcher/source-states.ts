@@ -4,7 +4,8 @@ import type { SourceError } from '../errors.ts'
 import { nameSettings, type SettingNames } from '../setting-names.ts'
 import type { SourceState } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
-import type { Source, SourceName } from '../sources/source.ts'
+import type { SourceName } from '../sources/names.ts'
+import type { Source } from '../sources/source.ts'
 
 /** The state of each source of one server, for `/api/v1/sources`. Logs changes. */
 export interface SourceStates {

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { formatStateAddress, parseStateAddress, type StateAddress } from '../../cluster/address.ts'
 import {
   formatHostPort,
   formatServerAddress,
@@ -10,9 +9,7 @@ import {
   parseServerAddress,
   type ServerAddress,
   toAsciiName,
-} from '../../game/protocol/address.ts'
-import type { ProxyAddress, ProxyCredentials } from '../../game/proxy.ts'
-import { rangeNames } from '../../http/trusted-proxies.ts'
+} from '../../util/address.ts'
 import type { Kind } from './kind.ts'
 
 export const hostPort = (defaultPort?: number): Kind<HostPort> => ({
@@ -52,38 +49,8 @@ export const serverAddress: Kind<ServerAddress> = {
   format: formatServerAddress,
 }
 
-/** The address of a Redis or Valkey server. */
-export const stateAddress: Kind<StateAddress> = {
-  example: 'redis://redis.example.org:6379',
-  expected:
-    'redis://host:port or rediss://host:port (port 6379 if none is given), optionally with user:password@ before the host and /database at the end; in the password write % as %25, / as %2F, @ as %40',
-  parse: parseStateAddress,
-  format: formatStateAddress,
-}
-
-/** A proxy. Without user name and password, because the URL is shown in messages. */
-export const proxyAddress: Kind<ProxyAddress> = {
-  expected: 'socks5://host:port or http://host:port (port 1080 or 3128 if none is given) without a user name',
-  parse(given) {
-    const [, protocol, address = ''] = /^(socks5|http):\/\/([^/]+)\/?$/.exec(given.trim()) ?? []
-    if (protocol !== 'socks5' && protocol !== 'http') return undefined
-    const parsed = parseHostPort(address, protocol === 'socks5' ? 1080 : 3128)
-    return parsed && { protocol, ...parsed }
-  },
-  format: ({ protocol, ...address }) => `${protocol}://${formatHostPort(address)}`,
-}
-
-export const proxyCredentials: Kind<ProxyCredentials> = {
-  expected: 'user:password, each of 1 to 255 bytes',
-  parse(given) {
-    const [, user = '', password = ''] = /^([^:]+):(.+)$/s.exec(given.trim()) ?? []
-    const fits = [user, password].every((part) => part !== '' && Buffer.byteLength(part) <= 255)
-    return fits ? { user, password } : undefined
-  },
-}
-
 /** An IP address or a CIDR range. The library also accepts `10/8`, which it reads as 0.0.0.10/8. */
-const isAddressRange = (text: string): boolean =>
+export const isAddressRange = (text: string): boolean =>
   isIP(text) > 0 || (ipaddr.isValidCIDR(text) && isIP(text.split('/')[0] ?? '') > 0)
 
 /** An entry of an allow list: a host name, a pattern with `*`, an IP address or a CIDR range. */
@@ -94,11 +61,4 @@ export const hostPattern: Kind<string> = {
     const text = toAsciiName(given.trim())
     return isAddressRange(text) || /^[a-z0-9*._-]+$/i.test(text) ? text : undefined
   },
-}
-
-/** Addresses of trusted reverse proxies. */
-export const proxyRange: Kind<string> = {
-  example: 'loopback',
-  expected: `one of ${rangeNames.join(', ')}, an IP address, or a range such as 10.0.0.0/8`,
-  parse: (given) => (rangeNames.includes(given) || isAddressRange(given) ? given : undefined),
 }

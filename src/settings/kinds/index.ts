@@ -1,6 +1,5 @@
 // The kinds of settings and query parameters.
 
-export * from '../../data/runs/schedule-setting.ts'
 export * from './address.ts'
 export * from './file.ts'
 export * from './kind.ts'

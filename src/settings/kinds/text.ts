@@ -1,4 +1,4 @@
-import { matchesPattern } from '../../game/protocol/text-pattern.ts'
+import { matchesPattern } from '../../util/text-pattern.ts'
 import type { Kind } from './kind.ts'
 
 export const text: Kind<string> = {

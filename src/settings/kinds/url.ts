@@ -1,4 +1,4 @@
-import { parseHostPort } from '../../game/protocol/address.ts'
+import { parseHostPort } from '../../util/address.ts'
 import type { Kind } from './kind.ts'
 
 /** Not by URL.canParse(), which Node.js 20 and 22 answer wrongly for `ü` once they have optimised the call. */

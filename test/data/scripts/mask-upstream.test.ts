@@ -17,7 +17,6 @@ it('masks what is named as a secret, and nothing else', () => {
 
 it('masks in a reply the secrets of the request', () => {
   const mask = maskOfRequest({
-    path: '/',
     form: { artist: 'An artist', sk: 'session-key', api_sig: '0123456789abcdef', code: 'a-one-time-code' },
     query: { token: 'query-token' },
     headers: { authorization: 'Bearer bearer-token', accept: 'application/json' },

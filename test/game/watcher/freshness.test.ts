@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { SourceName } from '../../../src/game/sources/source.ts'
+import type { SourceName } from '../../../src/game/sources/names.ts'
 import { createFreshness } from '../../../src/game/watcher/freshness.ts'
 
 const staleAfter = 15_000

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
-import type { Reading, Source, SourceName, SourceSet } from '../../../src/game/sources/source.ts'
+import type { SourceName } from '../../../src/game/sources/names.ts'
+import type { Reading, Source, SourceSet } from '../../../src/game/sources/source.ts'
 import { createWatcher, type Watcher } from '../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Fields } from '../../../src/game/fields.ts'
 import { merge } from '../../../src/game/snapshot.ts'
-import type { SourceName } from '../../../src/game/sources/source.ts'
+import type { SourceName } from '../../../src/game/sources/names.ts'
 import { createPlayerCounter } from '../../../src/game/watcher/player-counter.ts'
 
 /** Feeds the snapshots to a counter, and returns the final counts. */

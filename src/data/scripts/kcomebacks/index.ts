@@ -1,19 +1,19 @@
-import type { Script } from '../script.ts'
+import type { DataAge, RunContext, Script, ScriptSettings } from '../script.ts'
 
 /** Music comebacks from the wiki of r/kpop. */
-export const kcomebacks: Script = {
+export const kcomebacks = {
   name: 'kcomebacks',
   route: '/v1/run/kcomebacks',
   summary: 'Start the update of the comebacks',
   parts: 'months',
   database: 'kcomebacks',
   // Without credentials the public pages are used; one setting without the other is a mistake.
-  missingSettings({ redditClientId, redditClientSecret }) {
+  missingSettings({ redditClientId, redditClientSecret }: ScriptSettings) {
     if (redditClientId !== undefined && redditClientSecret === undefined) return ['redditClientSecret']
     if (redditClientId === undefined && redditClientSecret !== undefined) return ['redditClientId']
     return []
   },
-  isConfigured: ({ redditClientId }) => redditClientId !== undefined,
-  newest: ({ lastUpdate }) => lastUpdate(),
-  run: async (context) => (await import('./script.ts')).kcomebacksScript.run(context),
-}
+  isConfigured: ({ redditClientId }: ScriptSettings) => redditClientId !== undefined,
+  newest: ({ lastUpdate }: DataAge) => lastUpdate(),
+  run: async (context: RunContext) => (await import('./script.ts')).runKcomebacks(context),
+} as const satisfies Script

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { comebacksDatabase } from '../../databases.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
-import type { RunContext, RunResult, Script } from '../script.ts'
+import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { type ArchivedMonth, archivePage, readArchive } from './archive.ts'
 import { compare } from './compare.ts'
-import { kcomebacks } from './index.ts'
 import { readMonth } from './month.ts'
 import { digestOf, readStates, readStored, writeStates } from './stored.ts'
 import { openWiki, type Wiki } from './wiki.ts'
@@ -128,14 +127,11 @@ async function update(context: RunContext, wiki: Wiki): Promise<RunResult> {
 }
 
 /** Music comebacks from the wiki of r/kpop. Rows that cannot be parsed are reported and do not fail the run. */
-export const kcomebacksScript: Script = {
-  ...kcomebacks,
-  async run(context) {
-    const wiki = openWiki(context)
-    try {
-      return await update(context, wiki)
-    } finally {
-      wiki.close()
-    }
-  },
+export async function runKcomebacks(context: RunContext): Promise<RunResult> {
+  const wiki = openWiki(context)
+  try {
+    return await update(context, wiki)
+  } finally {
+    wiki.close()
+  }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
-import { parseJson } from '../../../game/protocol/json.ts'
 import { readTextIfExists } from '../../../util/files.ts'
+import { parseJson } from '../../../util/json.ts'
 
 /** The stored authorisation of Spotify. */
 const Stored = Type.Object({

@@ -1,5 +1,4 @@
-import type { SettingName } from '../../../config/settings.ts'
-import type { Script } from '../script.ts'
+import type { DataAge, RunContext, Script, ScriptSettingName, ScriptSettings } from '../script.ts'
 
 const needed = [
   'spotifyClientId',
@@ -8,19 +7,19 @@ const needed = [
   'lastfmApiKey',
   'lastfmApiSecret',
   'lastfmSessionKey',
-] as const satisfies readonly SettingName[]
+] as const satisfies readonly ScriptSettingName[]
 
 /** Loves on Last.fm every song that is liked on Spotify, oldest first. Never unloves one. */
-export const likedSongs: Script = {
+export const likedSongs = {
   name: 'likedsongs',
   route: '/v1/run/synclikedsongs',
   summary: 'Start the sync of liked songs',
   parts: 'songs',
-  missingSettings: (settings) => needed.filter((name) => settings[name] === undefined),
+  missingSettings: (settings: ScriptSettings) => needed.filter((name) => settings[name] === undefined),
   // Its required settings configure it: without them it is not scheduled.
   isConfigured: () => true,
-  newest: ({ lastSuccess }) => lastSuccess(),
-  async readState({ spotifyRefreshToken }, dataDir) {
+  newest: ({ lastSuccess }: DataAge) => lastSuccess(),
+  async readState({ spotifyRefreshToken }: ScriptSettings, dataDir: string) {
     const [{ readAuthorisation }, { describeSetAside, journalPath, readSetAside }] = await Promise.all([
       import('./authorisation.ts'),
       import('./journal.ts'),
@@ -32,5 +31,5 @@ export const likedSongs: Script = {
         spotifyRefreshToken === undefined ? undefined : (await readAuthorisation(dataDir, spotifyRefreshToken)).expires,
     }
   },
-  run: async (context) => (await import('./script.ts')).createLikedSongsScript().run(context),
-}
+  run: async (context: RunContext) => (await import('./script.ts')).runLikedSongs(context),
+} as const satisfies Script

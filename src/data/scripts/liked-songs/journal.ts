@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseJson } from '../../../game/protocol/json.ts'
 import { readTextIfExists } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
+import { parseJson } from '../../../util/json.ts'
 
 /** Some 100 bytes for each song. */
 const maxBytes = 64 * 1024 * 1024

@@ -1,12 +1,11 @@
 import { backoffMs } from '../../../util/backoff.ts'
 import { pause } from '../pause.ts'
 import { retry } from '../retry.ts'
-import type { Outcome, RunContext, RunResult, Script } from '../script.ts'
+import type { Outcome, RunContext, RunResult } from '../script.ts'
 import { createUpstream, type Upstream, type UpstreamOptions } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import { readAuthorisation, storeNewToken } from './authorisation.ts'
 import { findNew } from './find-new.ts'
-import { likedSongs } from './index.ts'
 import { describeSetAside, type FailedSong, isDue, isSetAside, journalPath, nameOf, openJournal } from './journal.ts'
 import { callLastfm, isLastfmRateLimited, LastfmError, type LastfmKeys } from './lastfm.ts'
 import { createSpotify, type LikedSong, SpotifyAuthorisationError } from './spotify.ts'
@@ -30,140 +29,137 @@ type Song = Pick<FailedSong, 'id' | 'title' | 'artist'>
 const toSong = ({ id, title, artists }: LikedSong): Song => ({ id, title, artist: artists[0] ?? '' })
 
 /** Loves on Last.fm every song that is liked on Spotify, oldest first. Never unloves one. */
-export const createLikedSongsScript = ({ gap = 200, backOff = 2000 }: LikedSongsOptions = {}): Script => ({
-  ...likedSongs,
+export async function runLikedSongs(
+  { values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm }: RunContext,
+  { gap = 200, backOff = 2000 }: LikedSongsOptions = {},
+): Promise<RunResult> {
+  const errors: string[] = []
+  const result = (outcome: Outcome, retryAt?: number): RunResult => ({
+    outcome,
+    counts,
+    errors,
+    ...(retryAt !== undefined && { retryAt }),
+  })
+  const blocked = await readRetryAt(dataDir)
+  if (blocked > clock.wall()) {
+    errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
+    return result('rate_limited', blocked)
+  }
 
-  async run({ values, dataDir, signal, log, clock, progress, counts, full, dryRun, confirm }: RunContext): Promise<RunResult> {
-    const errors: string[] = []
-    const result = (outcome: Outcome, retryAt?: number): RunResult => ({
-      outcome,
-      counts,
-      errors,
-      ...(retryAt !== undefined && { retryAt }),
-    })
-    const blocked = await readRetryAt(dataDir)
-    if (blocked > clock.wall()) {
-      errors.push(`rate limited until ${new Date(blocked).toISOString()}: no request was sent`)
-      return result('rate_limited', blocked)
-    }
+  const upstreams: Upstream[] = []
+  const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
+    const made = createUpstream({ name, baseUrl, signal, clock, onWait: progress.wait, ...more })
+    upstreams.push(made)
+    return made
+  }
+  const keys: LastfmKeys = {
+    apiKey: values.lastfmApiKey ?? '',
+    apiSecret: values.lastfmApiSecret ?? '',
+    sessionKey: values.lastfmSessionKey ?? '',
+  }
+  const configuredToken = values.spotifyRefreshToken ?? ''
+  const spotify = createSpotify(upstream('Spotify', values.spotifyAccountsUrl), upstream('Spotify', values.spotifyApiUrl), {
+    clientId: values.spotifyClientId ?? '',
+    clientSecret: values.spotifyClientSecret ?? '',
+    refreshToken: (await readAuthorisation(dataDir, configuredToken)).refreshToken,
+    // In a dry run too: the previous token may no longer be valid.
+    onNewRefreshToken: (token) =>
+      storeNewToken(dataDir, configuredToken, token).catch((error: unknown) =>
+        log.error({ err: error }, 'likedsongs: the new Spotify refresh token could not be stored'),
+      ),
+  })
+  const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
+  const journal = await openJournal(journalPath(dataDir))
 
-    const upstreams: Upstream[] = []
-    const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
-      const made = createUpstream({ name, baseUrl, signal, clock, onWait: progress.wait, ...more })
-      upstreams.push(made)
-      return made
-    }
-    const keys: LastfmKeys = {
-      apiKey: values.lastfmApiKey ?? '',
-      apiSecret: values.lastfmApiSecret ?? '',
-      sessionKey: values.lastfmSessionKey ?? '',
-    }
-    const configuredToken = values.spotifyRefreshToken ?? ''
-    const spotify = createSpotify(upstream('Spotify', values.spotifyAccountsUrl), upstream('Spotify', values.spotifyApiUrl), {
-      clientId: values.spotifyClientId ?? '',
-      clientSecret: values.spotifyClientSecret ?? '',
-      refreshToken: (await readAuthorisation(dataDir, configuredToken)).refreshToken,
-      // In a dry run too: the previous token may no longer be valid.
-      onNewRefreshToken: (token) =>
-        storeNewToken(dataDir, configuredToken, token).catch((error: unknown) =>
-          log.error({ err: error }, 'likedsongs: the new Spotify refresh token could not be stored'),
-        ),
-    })
-    const lastfm = upstream('Last.fm', values.lastfmApiUrl, { isRateLimited: isLastfmRateLimited, limitPause: 5 * backOff })
-    const journal = await openJournal(journalPath(dataDir))
+  const pauseMs = (error: unknown, failures: number): number | undefined =>
+    error instanceof LastfmError && error.isTransient ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs }) : undefined
 
-    const pauseMs = (error: unknown, failures: number): number | undefined =>
-      error instanceof LastfmError && error.isTransient
-        ? backoffMs(failures, { firstMs: backOff, maxMs: maxBackOffMs })
-        : undefined
-
-    /**
-     * @returns why Last.fm rejected this song; undefined on success
-     * @throws LastfmError | UpstreamError if the next song would fail too
-     */
-    async function love({ artist, title }: Song): Promise<Error | undefined> {
-      try {
-        const send = () => callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
-        await retry(send, { clock, signal, maxRetries, pauseMs })
-        return undefined
-      } catch (error) {
-        // A 500 concerns this song only; an outage is 502 or 503.
-        if (error instanceof UpstreamError && error.status === 500)
-          return new Error('Last.fm: track.love: HTTP 500', { cause: error })
-        if (error instanceof LastfmError && error.failure === 'song') return error
-        throw error
-      }
-    }
-
-    let isPartly = false
-    let consecutiveFailures = 0
-    /** Loves a song and records the result. @throws as love() */
-    async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
-      const rejection = await love(song)
-      if (rejection === undefined) {
-        consecutiveFailures = 0
-        await journal.addLoved(song)
-        counts.added++
-        return
-      }
-      const { message: reason } = rejection
-      const failed = { ...song, reason, failures: (before?.failures ?? 0) + 1, tried: clock.wall() }
-      await journal.addFailed(failed)
-      counts.rejected++
-      if (before !== undefined && isSetAside(before)) return
-      isPartly = true
-      errors.push(`${nameOf(song)}: ${reason}`)
-      log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
-      if (before === undefined && ++consecutiveFailures >= maxConsecutiveFailures) {
-        throw new UpstreamError(
-          'status',
-          `Last.fm rejected ${consecutiveFailures} songs in a row; the next run continues with the others`,
-        )
-      }
-    }
-
+  /**
+   * @returns why Last.fm rejected this song; undefined on success
+   * @throws LastfmError | UpstreamError if the next song would fail too
+   */
+  async function love({ artist, title }: Song): Promise<Error | undefined> {
     try {
-      const retries = [...journal.failed.values()].filter((song) => full || isDue(song, clock.wall()))
-      const songs = await findNew(spotify.likedSongs, journal, full, (items, known) => {
-        counts.read += items
-        counts.unchanged += known
-      })
-      progress.total(songs.length + retries.length)
-      let next = clock.now()
-      // Songs that failed before come last, so that they never delay others.
-      for (const song of [...songs.toReversed().map(toSong), ...retries]) {
-        signal.throwIfAborted()
-        if (dryRun) counts.added++
-        else {
-          if (next > clock.now()) await pause(clock, next - clock.now(), signal)
-          next = clock.now() + gap
-          await confirm?.()
-          await sync(song, journal.failed.get(song.id))
-        }
-        progress.step(nameOf(song))
-      }
-      return result(isPartly ? 'partly' : 'done')
+      const send = () => callLastfm(lastfm, 'track.love', { artist, track: title }, keys)
+      await retry(send, { clock, signal, maxRetries, pauseMs })
+      return undefined
     } catch (error) {
-      signal.throwIfAborted()
-      if (!(error instanceof LastfmError || error instanceof UpstreamError || error instanceof SpotifyAuthorisationError))
-        throw error
-      log.warn({ err: error }, 'likedsongs: the run ended early')
-      errors.unshift(error.message)
-      if (error instanceof SpotifyAuthorisationError) return result('reauthorise')
-      if (error instanceof LastfmError && error.failure !== 'unavailable') {
-        return result(error.failure === 'reauthorise' ? 'reauthorise' : 'failed')
-      }
-      if (error instanceof UpstreamError && error.retryAt !== undefined) {
-        const { retryAt } = error
-        errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
-        if (!dryRun) await storeRetryAt(dataDir, retryAt)
-        return result('rate_limited', retryAt)
-      }
-      return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
-    } finally {
-      for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
-      for (const made of upstreams) made.close()
-      await journal.close()
+      // A 500 concerns this song only; an outage is 502 or 503.
+      if (error instanceof UpstreamError && error.status === 500)
+        return new Error('Last.fm: track.love: HTTP 500', { cause: error })
+      if (error instanceof LastfmError && error.failure === 'song') return error
+      throw error
     }
-  },
-})
+  }
+
+  let isPartly = false
+  let consecutiveFailures = 0
+  /** Loves a song and records the result. @throws as love() */
+  async function sync(song: Song, before: FailedSong | undefined): Promise<void> {
+    const rejection = await love(song)
+    if (rejection === undefined) {
+      consecutiveFailures = 0
+      await journal.addLoved(song)
+      counts.added++
+      return
+    }
+    const { message: reason } = rejection
+    const failed = { ...song, reason, failures: (before?.failures ?? 0) + 1, tried: clock.wall() }
+    await journal.addFailed(failed)
+    counts.rejected++
+    if (before !== undefined && isSetAside(before)) return
+    isPartly = true
+    errors.push(`${nameOf(song)}: ${reason}`)
+    log.warn({ err: rejection }, `likedsongs: ${nameOf(song)} was rejected`)
+    if (before === undefined && ++consecutiveFailures >= maxConsecutiveFailures) {
+      throw new UpstreamError(
+        'status',
+        `Last.fm rejected ${consecutiveFailures} songs in a row; the next run continues with the others`,
+      )
+    }
+  }
+
+  try {
+    const retries = [...journal.failed.values()].filter((song) => full || isDue(song, clock.wall()))
+    const songs = await findNew(spotify.likedSongs, journal, full, (items, known) => {
+      counts.read += items
+      counts.unchanged += known
+    })
+    progress.total(songs.length + retries.length)
+    let next = clock.now()
+    // Songs that failed before come last, so that they never delay others.
+    for (const song of [...songs.toReversed().map(toSong), ...retries]) {
+      signal.throwIfAborted()
+      if (dryRun) counts.added++
+      else {
+        if (next > clock.now()) await pause(clock, next - clock.now(), signal)
+        next = clock.now() + gap
+        await confirm?.()
+        await sync(song, journal.failed.get(song.id))
+      }
+      progress.step(nameOf(song))
+    }
+    return result(isPartly ? 'partly' : 'done')
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof LastfmError || error instanceof UpstreamError || error instanceof SpotifyAuthorisationError))
+      throw error
+    log.warn({ err: error }, 'likedsongs: the run ended early')
+    errors.unshift(error.message)
+    if (error instanceof SpotifyAuthorisationError) return result('reauthorise')
+    if (error instanceof LastfmError && error.failure !== 'unavailable') {
+      return result(error.failure === 'reauthorise' ? 'reauthorise' : 'failed')
+    }
+    if (error instanceof UpstreamError && error.retryAt !== undefined) {
+      const { retryAt } = error
+      errors[0] = `${error.message}; rate limited until ${new Date(retryAt).toISOString()}`
+      if (!dryRun) await storeRetryAt(dataDir, retryAt)
+      return result('rate_limited', retryAt)
+    }
+    return result(counts.added > 0 && !dryRun ? 'partly' : 'failed')
+  } finally {
+    for (const song of journal.failed.values()) if (isSetAside(song)) errors.push(describeSetAside(song))
+    for (const made of upstreams) made.close()
+    await journal.close()
+  }
+}

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import writeFileAtomic from 'write-file-atomic'
-import { parseJson } from '../../../game/protocol/json.ts'
 import { readFileUpTo } from '../../../util/files.ts'
+import { parseJson } from '../../../util/json.ts'
 import { clampRetryAt } from '../waits.ts'
 
 const fileOf = (dataDir: string): string => join(dataDir, 'likedsongs.state.json')

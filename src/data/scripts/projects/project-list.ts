@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { parseJson } from '../../../game/protocol/json.ts'
 import { isRecord } from '../../../util/is-record.ts'
+import { parseJson } from '../../../util/json.ts'
 
 /** One project of the user's list. Data from GitHub is added to it; only `version` is replaced, by that of the latest release. */
 export const ListedProject = Type.Object(

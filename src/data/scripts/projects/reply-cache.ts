@@ -1,7 +1,7 @@
 import writeFileAtomic from 'write-file-atomic'
-import { parseJson } from '../../../game/protocol/json.ts'
 import { readFileUpTo } from '../../../util/files.ts'
 import { isRecord } from '../../../util/is-record.ts'
+import { parseJson } from '../../../util/json.ts'
 
 /** Some kilobytes for each repository. */
 const maxBytes = 64 * 1024 * 1024

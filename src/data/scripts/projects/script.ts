@@ -3,10 +3,10 @@ import { readFileUpTo } from '../../../util/files.ts'
 import { projectsDatabase } from '../../databases.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import { readPublished } from '../published.ts'
-import { noCounts, type Outcome, type RunContext, type RunResult, type Script } from '../script.ts'
+import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
 import { snapshotPath, writeSnapshot } from '../write-snapshot.ts'
 import { createGithub, type Github, GithubError, type GithubOptions, type Repository, repositoryPath } from './github.ts'
-import { projectListPath, projects } from './index.ts'
+import { projectListPath } from './list-path.ts'
 import { type ListedProject, ProjectListError, readProjectList } from './project-list.ts'
 import { inOrder, isSame, keyOf, type PublishedProject, publish } from './publish.ts'
 import { openReplyCache, type ReplyCache } from './reply-cache.ts'
@@ -122,20 +122,19 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
 }
 
 /** @param options as those of {@link createGithub}, for tests */
-export const createProjectsScript = (options: Pick<GithubOptions, 'timeout' | 'retryPauseMs'> = {}): Script => ({
-  ...projects,
-
-  async run(context: RunContext): Promise<RunResult> {
-    const { values, dataDir, signal, clock, progress, full } = context
-    const listed = await readList(context)
-    if ('outcome' in listed) return listed
-    const { githubApiUrl: baseUrl, githubToken: token } = values
-    const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-    const github = createGithub({ baseUrl, token, cache, signal, clock, onWait: progress.wait, ...options })
-    try {
-      return await update(context, listed, { github, cache })
-    } finally {
-      github.close()
-    }
-  },
-})
+export async function runProjects(
+  context: RunContext,
+  options: Pick<GithubOptions, 'timeout' | 'retryPauseMs'> = {},
+): Promise<RunResult> {
+  const { values, dataDir, signal, clock, progress, full } = context
+  const listed = await readList(context)
+  if ('outcome' in listed) return listed
+  const { githubApiUrl: baseUrl, githubToken: token } = values
+  const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
+  const github = createGithub({ baseUrl, token, cache, signal, clock, onWait: progress.wait, ...options })
+  try {
+    return await update(context, listed, { github, cache })
+  } finally {
+    github.close()
+  }
+}

@@ -1,4 +1,4 @@
-import { parseJson } from '../../protocol/json.ts'
+import { parseJson } from '../../../util/json.ts'
 import { buildNumber } from '../../protocol/log-lines.ts'
 import { parseOnChange, readOnChange } from './changes.ts'
 import { listInside } from './folder.ts'

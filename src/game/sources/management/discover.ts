@@ -1,4 +1,4 @@
-import { formatHostPort, type ServerAddress } from '../../protocol/address.ts'
+import { formatHostPort, type ServerAddress } from '../../../util/address.ts'
 import { isOn, type Properties, portIn } from '../../protocol/server-properties.ts'
 import type { ServerFiles } from '../source.ts'
 import { keystoreFingerprint } from './keystore.ts'

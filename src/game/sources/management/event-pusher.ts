@@ -1,5 +1,6 @@
 import type { Fields, WorldUpgrade } from '../../fields.ts'
-import type { FieldTimes, SourceContext, SourceName } from '../source.ts'
+import type { SourceName } from '../names.ts'
+import type { FieldTimes, SourceContext } from '../source.ts'
 
 /** Minimum milliseconds between two pushed readings. */
 const spacingMs = 50

@@ -1,11 +1,11 @@
 import { WebSocket } from 'ws'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { isRecord } from '../../../util/is-record.ts'
+import { parseJson } from '../../../util/json.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
-import { parseJson } from '../../protocol/json.ts'
 import { truncate } from '../../protocol/text.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { hostPort } from '../../../settings/kinds/index.ts'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { createAddressRacer } from '../../names/address-racer.ts'
 import { systemNetwork } from '../../network.ts'
-import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import {
   decodeChallenge,
   decodeFullStat,

@@ -1,5 +1,5 @@
 import { hostPort, text } from '../../../settings/kinds/index.ts'
-import { defaultPorts } from '../../protocol/address.ts'
+import { defaultPorts } from '../../../util/address.ts'
 import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { networkHints } from '../hints.ts'
 import type { SourceDescriptor } from '../source.ts'

@@ -1,8 +1,8 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { defaultPorts, formatHostPort, formatServerAddress, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError } from '../../errors.ts'
 import type { Network } from '../../network.ts'
-import { defaultPorts, formatHostPort, formatServerAddress, type HostPort } from '../../protocol/address.ts'
 import { createRakNetReader } from './raknet.ts'
 
 /** The errors of a host where no Java server listens. */

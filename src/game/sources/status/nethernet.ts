@@ -1,9 +1,9 @@
 import type { AbortSignalLike } from '../../../util/abortable.ts'
+import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
-import { defaultPorts, formatHostPort, type HostPort } from '../../protocol/address.ts'
 import { decodeJoinReply, joinPath } from '../../protocol/nethernet.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 

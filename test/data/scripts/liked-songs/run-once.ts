@@ -1,6 +1,6 @@
 import { loadConfig } from '../../../../src/config/config.ts'
-import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
-import { noCounts, noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
+import { runLikedSongs } from '../../../../src/data/scripts/liked-songs/script.ts'
+import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { silentLog } from '../../../../src/util/log.ts'
 
@@ -9,7 +9,7 @@ import { silentLog } from '../../../../src/util/log.ts'
  * memory.
  */
 const [dataDir = ''] = process.argv.slice(2)
-const result = await createLikedSongsScript({ gap: 0, backOff: 1 }).run({
+const context: RunContext = {
   values: scriptSettings(loadConfig()),
   dataDir,
   signal: new AbortController().signal,
@@ -20,5 +20,6 @@ const result = await createLikedSongsScript({ gap: 0, backOff: 1 }).run({
   full: false,
   dryRun: false,
   force: false,
-})
+}
+const result = await runLikedSongs(context, { gap: 0, backOff: 1 })
 console.log(JSON.stringify({ ...result, peakMegabytes: process.resourceUsage().maxRSS / 1024 }))

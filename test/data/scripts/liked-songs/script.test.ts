@@ -6,14 +6,15 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRunDisplay } from '../../../../src/commands/run-display.ts'
 import { loadConfig } from '../../../../src/config/config.ts'
-import { createLikedSongsScript } from '../../../../src/data/scripts/liked-songs/script.ts'
+import { likedSongs } from '../../../../src/data/scripts/liked-songs/index.ts'
+import { runLikedSongs } from '../../../../src/data/scripts/liked-songs/script.ts'
 import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { bundleChild } from '../../../helpers/bundle-child.ts'
 import { fastClock } from '../../../helpers/fast-clock.ts'
 import { type FakeMusic, fakeMusic, json, secrets, song } from './fake-music.ts'
 
-const script = createLikedSongsScript({ gap: 0, backOff: 1 })
+const script = { ...likedSongs, run: (context: RunContext) => runLikedSongs(context, { gap: 0, backOff: 1 }) }
 let music: FakeMusic
 let dataDir: string
 let messages: string[]

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/config/config.ts'
-import { createProjectsScript } from '../../../../src/data/scripts/projects/script.ts'
+import { projects } from '../../../../src/data/scripts/projects/index.ts'
+import { runProjects } from '../../../../src/data/scripts/projects/script.ts'
 import { noCounts, noProgress, type RunContext, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { addRepository, type FakeGithub, fakeGithub } from './fake-github.ts'
@@ -33,7 +34,11 @@ const listed = [
 let github: FakeGithub
 let dataDir: string
 let lines: string[]
-const script = createProjectsScript({ retryPauseMs: 1 })
+const scriptWith = (options: Parameters<typeof runProjects>[1]) => ({
+  ...projects,
+  run: (context: RunContext) => runProjects(context, options),
+})
+const script = scriptWith({ retryPauseMs: 1 })
 
 async function run(options: Partial<RunContext> = {}, env: Record<string, string> = {}, requested = script) {
   const print = (...parts: unknown[]) => void lines.push(JSON.stringify(parts))
@@ -166,7 +171,7 @@ describe('the projects script', () => {
     )
     github.replies.set('/repos/someone/new/languages', { TypeScript: 6 })
     const timeoutMs = name === 'a hang' ? { timeout: 300 } : {}
-    const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, ...timeoutMs }))
+    const result = await run({}, {}, scriptWith({ retryPauseMs: 1, ...timeoutMs }))
     expect(result).toMatchObject({ outcome: 'partly', counts: { read: 3, changed: 1, unchanged: 1, rejected: 1 } })
     expect(result.errors).toEqual([expect.stringMatching(new RegExp(`^someone/old: .*${message}.*previous values are kept$`))])
     expect(await published()).toBe(whole.replace('"TypeScript":5', '"TypeScript":6'))
@@ -196,7 +201,7 @@ describe('the projects script', () => {
       ['has an outage', (_, response) => response.writeHead(503).end(), 12_000],
     ])('tries two repositories if GitHub %s', async (_what, reply, timeout) => {
       all(reply)
-      const result = await run({}, {}, createProjectsScript({ retryPauseMs: 1, timeout }))
+      const result = await run({}, {}, scriptWith({ retryPauseMs: 1, timeout }))
       expect(result).toMatchObject({ outcome: 'failed', counts: { read: 40, rejected: 40 } })
       expect(result.errors).toEqual([
         expect.stringMatching(/^someone\/r0: .*could not be read/),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseHost, parseHostPort, parseServerAddress } from '../../../src/game/protocol/address.ts'
+import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/address.ts'
 
 describe('an international name', () => {
   it.each([

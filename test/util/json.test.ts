@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { NestingError, parseJson } from '../../../src/game/protocol/json.ts'
+import { NestingError, parseJson } from '../../src/util/json.ts'
 
 const nested = (depth: number, [open, close] = ['[', ']']) => open!.repeat(depth) + close!.repeat(depth)
 

@@ -1,9 +1,9 @@
-import { readEntry } from '../config/server-entry.ts'
-import { readServerFile } from '../config/server-file.ts'
-import { settingsOfServer } from '../config/settings.ts'
+import { DiscoveryError } from '../discovery/provider.ts'
 import type { ServerSettings } from '../game/server.ts'
 import type { Given } from '../settings/read.ts'
-import { DiscoveryError } from './provider.ts'
+import { readEntry } from './server-entry.ts'
+import { readServerFile } from './server-file.ts'
+import { settingsOfServer } from './settings.ts'
 
 const keys = new Map(settingsOfServer.flatMap(({ file, kind }) => (file === undefined ? [] : [[file, kind] as const])))
 
