@@ -197,8 +197,6 @@ describe('tickwarden', () => {
   })
 
   it.each([
-    [{ WORKERS: '2', TMPDIR: '/nonexistent' }, /The service could not start: ENOENT/],
-    [{ WORKERS: '2', TMPDIR: '/nonexistent', MC_SERVER: '127.0.0.1:1', STATE_URL: 'redis://127.0.0.1:1' }, /ENOENT/],
     [{ HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine/],
     [{ METRICS_LISTEN: '192.0.2.1:9150', MC_SERVER: '127.0.0.1:1' }, /Set the host of METRICS_LISTEN/],
   ])('ends with exit code 1 when the start fails with %j', async (env, message) => {

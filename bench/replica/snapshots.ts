@@ -13,7 +13,7 @@ const change = <T>(field: KnownField<T>, value: T): KnownField<T> => ({ ...field
  * Creates the snapshots of other servers from one that was polled: the times differ with each poll, the player count with some.
  * @param icons distinct icons
  */
-export function createSnapshots({ fields, sources, ...others }: ServerSnapshot, icons: number) {
+export function createSnapshots({ fields, sources, at, knownUntil, ...others }: ServerSnapshot, icons: number) {
   const { motd, favicon, ip, latency, playersOnline, rawStatus } = fields
   /** @param round number of earlier snapshots of the server */
   return ({ name, sources: settings }: ServerSettings, index: number, round: number): ServerSnapshot => {
@@ -27,6 +27,7 @@ export function createSnapshots({ fields, sources, ...others }: ServerSnapshot, 
       ...others,
       server: name,
       at: now,
+      ...(knownUntil !== undefined && { knownUntil: now + knownUntil - at }),
       sources: sources.map((source) => ({
         ...source,
         ...(host && { target: formatHostPort(host) }),

@@ -6,7 +6,9 @@ import { parseHostPort } from '../util/address.ts'
  * trusted proxy that replaces it, is absent or not valid.
  */
 export function publicUrlOf({ protocol, host, basePath }: FastifyRequest): string | undefined {
-  const isUsable = (protocol === 'http' || protocol === 'https') && parseHostPort(host, 80) !== undefined
+  // Node.js decodes headers as ISO-8859-1, so that an international name in UTF-8 would be another name.
+  const isHost = /^[\x21-\x7e]+$/.test(host) && parseHostPort(host, 80) !== undefined
+  const isUsable = (protocol === 'http' || protocol === 'https') && isHost
   const url = `${protocol}://${host}${basePath}/`
   return isUsable && URL.canParse(url) ? url : undefined
 }

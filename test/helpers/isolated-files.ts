@@ -3,6 +3,7 @@
  * time or sockets of their process.
  */
 const names = [
+  'commands/serve.failing',
   'discovery/new-provider',
   'docs/contributing',
   'exporter/metrics',

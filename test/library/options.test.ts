@@ -44,8 +44,10 @@ it('has a type for every setting of a server', () => {
 })
 
 it('accepts what the type allows', () => {
-  const { management, ...others } = everything
-  const { server } = parseWatchOptions(others)
+  const { management, viaCredentialsFile, rcon, jmx, ...others } = everything
+  const { passwordFile, ...withPassword } = jmx
+  const { server } = parseWatchOptions({ ...others, rcon: { address: rcon.address, passwordFile }, jmx: withPassword })
+  expect(viaCredentialsFile).toBe(file)
   expect(server).toMatchObject({
     name: 'survival',
     via: { protocol: 'socks5', host: '127.0.0.1', port: 1080 },
