@@ -2,12 +2,12 @@
 import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { buildApp } from '../../dist/src/app.js'
-import { systemClock } from '../../dist/src/clock.js'
-import { loadConfig } from '../../dist/src/config.js'
+import { loadConfig } from '../../dist/src/config/config.js'
 import { createFleet } from '../../dist/src/game/fleet.js'
 import { createNetwork } from '../../dist/src/game/network.js'
 import { createSources } from '../../dist/src/game/sources/create-sources.js'
-import { limitHeapGrowth } from '../../dist/src/heap.js'
+import { systemClock } from '../../dist/src/util/clock.js'
+import { limitHeapGrowth } from '../../dist/src/util/heap.js'
 
 limitHeapGrowth()
 const [{ servers, interval }] = await once(process, 'message')

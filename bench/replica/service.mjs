@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { buildApp } from '../../dist/src/app.js'
-import { sharedClock as clock } from '../../dist/src/clock.js'
 import { createReplica } from '../../dist/src/cluster/replica.js'
-import { loadConfig } from '../../dist/src/config.js'
+import { loadConfig } from '../../dist/src/config/config.js'
 import { createFleet } from '../../dist/src/game/fleet.js'
 import { createNetwork } from '../../dist/src/game/network.js'
 import { createSources } from '../../dist/src/game/sources/create-sources.js'
-import { limitHeapGrowth } from '../../dist/src/heap.js'
+import { sharedClock as clock } from '../../dist/src/util/clock.js'
+import { limitHeapGrowth } from '../../dist/src/util/heap.js'
 
 limitHeapGrowth()
 const [{ servers, replicas, env }] = await once(process, 'message')
