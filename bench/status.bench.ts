@@ -10,7 +10,7 @@ import { endWithParent, nextMessage } from './wait.ts'
 
 const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
 const { createWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
-const { systemClock } = await built<typeof import('../src/util/clock.ts')>('clock.js')
+const { systemClock } = await built<typeof import('../src/util/clock.ts')>('util/clock.js')
 
 const efforts = { full: { rounds: 5, pollsPerRound: 1_600 }, quick: { rounds: 1, pollsPerRound: 32 } }
 /** Number of servers watched concurrently; a single one shows the cost of waking up for each reply. */

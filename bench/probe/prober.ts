@@ -9,9 +9,9 @@ const { createFleet } = await built<typeof import('../../src/game/fleet.ts')>('g
 const { createSources } = await built<typeof import('../../src/game/sources/create-sources.ts')>('game/sources/create-sources.js')
 const { createHttpApp } = await built<typeof import('../../src/http/app.ts')>('http/app.js')
 const { registerExporter } = await built<typeof import('../../exporter/register.ts')>('../exporter/register.js')
-const { loadConfig } = await built<typeof import('../../src/config/config.ts')>('config.js')
-const { systemClock } = await built<typeof import('../../src/util/clock.ts')>('clock.js')
-const { silentLog } = await built<typeof import('../../src/util/log.ts')>('log.js')
+const { loadConfig } = await built<typeof import('../../src/config/config.ts')>('config/config.js')
+const { systemClock } = await built<typeof import('../../src/util/clock.ts')>('util/clock.js')
+const { silentLog } = await built<typeof import('../../src/util/log.ts')>('util/log.js')
 
 export type ProberRequest =
   | { readonly watch: Pick<DemoServer, 'address'>['address'] }
