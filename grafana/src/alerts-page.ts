@@ -16,9 +16,9 @@ export const alertsPage = (): string => `# Alerts
 
 <!-- Made by grafana/src/alerts.ts: npm run dashboards -->
 
-You received an alert, or want to know which ones exist. For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with \`rule_files\`;
-\`grafana/alertmanager/alertmanager.yaml\` is an example that sends the alerts to Discord. For Grafana's own alerting, put the files of
-\`grafana/alerting\` into \`/etc/grafana/provisioning/alerting\` instead. Use one of the two, or each alert is sent twice.
+For Prometheus, load \`grafana/alerts/tickwarden.rules.yaml\` with \`rule_files\`; \`grafana/alertmanager/alertmanager.yaml\` is an example
+that sends the alerts to Discord. For Grafana's own alerting, put the files of \`grafana/alerting\` into
+\`/etc/grafana/provisioning/alerting\` instead. Use only one of the two, or each alert is sent twice.
 
 One cause raises one alert: an alert does not fire if a more severe alert of the same server explains it. An alert is resolved
 ${keepFiringFor.replace(/m$/, ' minutes')} after its cause has ended, so that a restart of Tickwarden does not resolve it.

@@ -4,6 +4,7 @@ import type { SliceOf } from '../settings/setting.ts'
 import type { Clock } from '../util/clock.ts'
 import { tooManyRequests } from '../util/errors.ts'
 import { clients as settings } from './client-settings.ts'
+import { createOpenCounts } from './open-counts.ts'
 
 export type ClientSettings = SliceOf<typeof settings>
 type RateName = Exclude<keyof ClientSettings, 'clientStreams' | 'clientConnections'>
@@ -54,7 +55,8 @@ interface Window {
  * @param values without them nothing is limited
  */
 export function createClientLimits(values: ClientSettings | undefined, clock: Clock, log: FastifyBaseLogger): ClientLimits {
-  const streams = new Map<string, number>()
+  const maxStreams = values?.clientStreams ?? Number.POSITIVE_INFINITY
+  const countStream = createOpenCounts(maxStreams)
   let hasWarned = false
 
   /** Otherwise the visitors of a whole site would share one limit without a sign of the reason. */
@@ -102,20 +104,10 @@ export function createClientLimits(values: ClientSettings | undefined, clock: Cl
   }
 
   function openStream(request: FastifyRequest, { raw }: FastifyReply): void {
-    const { client } = request
-    const open = streams.get(client) ?? 0
-    const max = values?.clientStreams ?? Number.POSITIVE_INFINITY
-    if (open >= max) {
-      warnOfProxy(request)
-      const detail = `${max} event streams of this client are open, which is the limit (${settings.clientStreams.env}).`
-      throw tooManyRequests(detail, streamRetrySeconds)
-    }
-    streams.set(client, open + 1)
-    raw.once('close', () => {
-      const left = (streams.get(client) ?? 1) - 1
-      if (left > 0) streams.set(client, left)
-      else streams.delete(client)
-    })
+    if (countStream(request.client, raw)) return
+    warnOfProxy(request)
+    const detail = `${maxStreams} event streams of this client are open, which is the limit (${settings.clientStreams.env}).`
+    throw tooManyRequests(detail, streamRetrySeconds)
   }
 
   const rateLimits = new Map<RateName, RateLimit>()

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { tooManyRequests } from '../util/errors.ts'
 import { clientOf } from './client.ts'
 import { clients } from './client-settings.ts'
+import { createOpenCounts } from './open-counts.ts'
 import { problemMessage } from './problem.ts'
 
 export interface ConnectionLimitOptions {
@@ -21,27 +22,17 @@ const retryAfterSeconds = 10
  */
 export function createConnectionLimit({ maxConnections, isTrustedProxy }: ConnectionLimitOptions): (socket: Socket) => void {
   if (maxConnections === undefined) return () => {}
-  const counts = new Map<string, number>()
+  const count = createOpenCounts(maxConnections)
   const detail = `${maxConnections} connections of this client are open, which is the limit (${clients.clientConnections.env}).`
   const refusal = problemMessage(tooManyRequests(detail, retryAfterSeconds))
 
   return (socket) => {
     const { remoteAddress } = socket
     if (remoteAddress === undefined || isTrustedProxy?.(remoteAddress)) return
-    const client = clientOf(remoteAddress)
-    const count = (counts.get(client) ?? 0) + 1
-    if (count > maxConnections) {
-      // Not destroyed at once: a client that is sending its request would receive an error in place of the reply.
-      socket.end(refusal)
-      const timer = setTimeout(() => socket.destroy(), lingerMs)
-      socket.once('close', () => clearTimeout(timer))
-      return
-    }
-    counts.set(client, count)
-    socket.once('close', () => {
-      const left = (counts.get(client) ?? 1) - 1
-      if (left > 0) counts.set(client, left)
-      else counts.delete(client)
-    })
+    if (count(clientOf(remoteAddress), socket)) return
+    // Not destroyed at once: a client that is sending its request would receive an error in place of the reply.
+    socket.end(refusal)
+    const timer = setTimeout(() => socket.destroy(), lingerMs)
+    socket.once('close', () => clearTimeout(timer))
   }
 }

@@ -19,8 +19,6 @@ const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 const fold = (text: string): string =>
   isAscii(text) ? text.toLowerCase() : text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
 
-const none: string[] = []
-
 /** The characters of a base64 text that depend on the secret only, whatever comes before and after it. */
 function base64Forms(secret: string): readonly string[] {
   return ['', '.', '..'].flatMap((before) => {
@@ -40,27 +38,21 @@ function formsOf(secret: string): readonly string[] {
   return [secret, form, percent, JSON.stringify(secret).slice(1, -1), ...base64Forms(secret)]
 }
 
-/** A hash of four characters; the multiplier is 2^32 divided by the golden ratio. */
-const hashAt = (text: string, at: number): number => {
-  const [a, b, c, d] = [text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2), text.charCodeAt(at + 3)]
-  return Math.imul((a << 24) ^ (b << 16) ^ (c << 8) ^ d, 0x9e3779b1) >>> 12
-}
-
-/**
- * Creates a function that returns the length of the form at a position of a text, 0 if none begins there. A table by the first characters
- * makes a search take the same time for one secret as for those of thousands of servers; a regular expression of theirs would take
- * seconds to compile.
- */
+/** Creates a function that returns the length of the form at a position of a text, 0 if none begins there. */
 function createFinder(forms: readonly string[]): (text: string, at: number) => number {
-  const size = 2 ** Math.ceil(Math.log2(8 * forms.length))
-  const table: string[][] = Array.from({ length: size }, () => none)
+  // A regular expression of all forms would take seconds to compile for thousands of servers.
+  const byStart = new Map<string, string[]>()
   const maxLength = Math.max(...forms.map(({ length }) => length))
   for (const form of forms) {
-    const index = hashAt(form, 0) & (size - 1)
-    table[index] = [...(table[index] ?? none), form]
+    const start = form.slice(0, minLength)
+    const sameStart = byStart.get(start)
+    if (sameStart === undefined) byStart.set(start, [form])
+    else sameStart.push(form)
   }
 
-  function longestAt(text: string, at: number, candidates: readonly string[]): number {
+  return (text, at) => {
+    const candidates = byStart.get(text.slice(at, at + minLength))
+    if (candidates === undefined) return 0
     const rest = text.slice(at, at + maxLength)
     // Messages quote what they cut off.
     const [cut = ''] = text.length < minCutText ? [] : rest.split('"', 1)
@@ -70,10 +62,6 @@ function createFinder(forms: readonly string[]): (text: string, at: number) => n
       longest = Math.max(longest, rest.startsWith(form) ? form.length : isCut ? cut.length : 0)
     }
     return longest
-  }
-  return (text, at) => {
-    const candidates = table[hashAt(text, at) & (size - 1)] ?? none
-    return candidates.length === 0 ? 0 : longestAt(text, at, candidates)
   }
 }
 

@@ -192,15 +192,15 @@ export const cases: Readonly<Record<string, Growth>> = {
     ['a', ' ', 'a.b', 'abc'],
   ),
   'src/settings/read.ts quoted': text(quoted, fileSize, ['/', '@', 'a', ':', '?', '=', '#', ' ', '\n'], 'a'),
-  'src/config/yaml.ts parseTree': made((source: string) => toPlain(parseTree(source, 'file', []) ?? null), 16_384, yamlTexts),
+  'src/util/yaml.ts parseTree': made((source: string) => toPlain(parseTree(source, 'file', []) ?? null), 16_384, yamlTexts),
   'src/config/server-file.ts readServerFile': made((source: string) => readServerFile(source, 'file', []), 65_536, {
     servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
     'unknown keys': (size) => `servers:\n - address: a\n${listOf((index) => `   key${index}: 1\n`, 14)(size).join('')}`,
   }),
-  'src/discovery/server-settings.ts parseServerFile': made((source: string) => parseServerFile(source, 'file'), 65_536, {
+  'src/config/parse-servers.ts parseServerFile': made((source: string) => parseServerFile(source, 'file'), 65_536, {
     servers: (size) => `servers:\n${listOf((index) => ` - { name: s${index}, address: a${index} }\n`, 36)(size).join('')}`,
   }),
-  'src/discovery/server-settings.ts readServerValues': made(
+  'src/config/parse-servers.ts readServerValues': made(
     (values: Record<string, string>) => readServerValues(new Map(Object.entries(values)), 'place'),
     fileSize,
     { keys: recordOf(String, 12), address: (size) => ({ address: 'a.'.repeat(size / 2) }) },

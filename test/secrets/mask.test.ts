@@ -63,11 +63,11 @@ describe('createMask', () => {
 
   it('compares only what begins like a secret, whatever the number of secrets', () => {
     const mask = createMask(Array.from({ length: 5_000 }, (_, index) => `${index * 7_919} is a secret`))
-    const slice = vi.spyOn(String.prototype, 'slice')
-    onTestFinished(() => slice.mockRestore())
+    const comparison = vi.spyOn(String.prototype, 'startsWith')
+    onTestFinished(() => comparison.mockRestore())
     const text = 'an ordinary line of the log, with nothing in it that is not known to all. '.repeat(100)
     expect(mask(text)).toBe(text)
-    expect(slice.mock.calls.length).toBeLessThan(text.length / 2)
+    expect(comparison.mock.calls.length).toBeLessThan(text.length / 2)
   })
 })
 
