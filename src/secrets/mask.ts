@@ -29,13 +29,14 @@ function base64Forms(secret: string): readonly string[] {
   })
 }
 
-/** A secret as it is, percent-encoded, as a string of JSON and in base64, alone or after a user name. */
+/** A secret as it is, percent-encoded where necessary or everywhere, as a string of JSON and in base64, alone or after a user name. */
 function formsOf(secret: string): readonly string[] {
+  const bytes = [...Buffer.from(secret)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
   // The other forms are the same.
-  if (/^\w+$/.test(secret)) return [secret, ...base64Forms(secret)]
+  if (/^\w+$/.test(secret)) return [secret, bytes, ...base64Forms(secret)]
   const form = new URLSearchParams([['', secret]]).toString().slice(1)
   const percent = encodeURIComponent(Buffer.from(secret).toString())
-  return [secret, form, percent, JSON.stringify(secret).slice(1, -1), ...base64Forms(secret)]
+  return [secret, bytes, form, percent, JSON.stringify(secret).slice(1, -1), ...base64Forms(secret)]
 }
 
 /** Creates a function that returns the length of the form at a position of a text, 0 if none begins there. */

@@ -10,6 +10,7 @@ describe('createMask', () => {
     ['as it is', secret],
     ['in another case', secret.toUpperCase()],
     ['percent-encoded', encodeURIComponent(secret)],
+    ['with every byte percent-encoded', Buffer.from(secret).toString('hex').replaceAll(/../g, '%$&')],
     ['as a form', new URLSearchParams([['', secret]]).toString().slice(1)],
     ['as a string of JSON', JSON.stringify(secret).slice(1, -1)],
     ['with formatting codes', `§l${secret.slice(0, 5)}§r§#12ab34${secret.slice(5)}`],
