@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `tickwarden`. A static import of the service would be loaded before the check.
+// The command `tickwarden`. Checked here too, because the service may not have been built.
 import './check-node.mjs'
 
 import('../dist/src/main.js')

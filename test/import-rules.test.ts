@@ -124,8 +124,8 @@ describe('the import rules', () => {
     expect(filesWith(/\breadFile(?:Sync)?\(|\bcreateReadStream\(|\breadFile(?:Sync)?\b.*from 'node:fs/).sort()).toEqual(expected)
   })
 
-  it('only main.ts ends the process', () => {
+  it('only program.ts ends the process', () => {
     const enders = files.filter((file) => /process\s*\.\s*(exit|exitCode|argv)\b/.test(readFileSync(join(root, file), 'utf8')))
-    expect(enders).toEqual(['src/main.ts'])
+    expect(enders).toEqual(['src/commands/program.ts'])
   })
 })

@@ -96,11 +96,15 @@ describe.skipIf(!isPossible)('the packed tarball, installed in an empty folder',
     ['the command', 'tickwarden'],
     ['npx', 'npx tickwarden'],
     ['npm start', 'npm start --silent'],
+    ['node', 'node dist/src/main.js'],
   ])('prints one line and exits with 1 on a version that is too old: %s', async (_name, command) => {
     // Without the code and its dependencies: nothing of them is loaded.
     const folder = mkdtempSync(join(tmpdir(), 'node-18-'))
     mkdirSync(join(folder, 'src'))
-    for (const name of ['package.json', 'src/start.mjs', 'src/check-node.mjs']) copyFileSync(join(root, name), join(folder, name))
+    mkdirSync(join(folder, 'dist', 'src'), { recursive: true })
+    for (const name of ['package.json', 'src/start.mjs', 'src/check-node.mjs', 'dist/src/main.js']) {
+      copyFileSync(join(root, name), join(folder, name))
+    }
     mkdirSync(join(folder, 'bin'))
     symlinkSync(join(folder, 'src', 'start.mjs'), join(folder, 'bin', 'tickwarden'))
     const { PATH, ...others } = environment(binaryOf('node-18'))
