@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { startDemoServer } from '../../src/demo/server.ts'
 import { ensurePythonPeers } from '../helpers/python-peers.ts'
 
-const script = join(import.meta.dirname, '../../peers/clients.py')
+const script = join(import.meta.dirname, '../peers/clients.py')
 
 it('the demo server is read by the clients of PyPI', { timeout: 300_000 }, async ({ skip }) => {
   const peers = await ensurePythonPeers()

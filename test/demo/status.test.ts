@@ -139,7 +139,7 @@ describe('the status of the demo server', () => {
 
 describe('other clients read the status of the demo server', () => {
   beforeAll(() => ensure('test/peers'))
-  const peer = (name: string) => import(new URL(`../../peers/node_modules/${name}`, import.meta.url).href)
+  const peer = (name: string) => import(new URL(`../peers/node_modules/${name}`, import.meta.url).href)
 
   it.each(['1.12.2', '1.21.11', '26.1'])('minecraft-protocol, as a client of %s', async (era) => {
     const { address } = await start({ era })
