@@ -1,5 +1,7 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { sourceNames } from '../src/game/sources/names.ts'
 import { revision, version } from '../src/util/package.ts'
+import { slowWorkOf } from '../src/util/slow-work.ts'
 import { escapeLabel, type Format, familyHeader, formatBound, formatValue } from './text.ts'
 
 /** Gauges of open resources whose names end in `_total` like counters; the metrics without `_total` have the same values. */
@@ -35,6 +37,17 @@ export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
     help: 'Configured time between two polls of a server (POLL_INTERVAL), in seconds.',
     registers: [registry],
   }).set(pollIntervalMs / 1000)
+
+  new Counter({
+    name: 'tickwarden_slow_work_total',
+    help: 'Replies and files whose reading held the event loop for more than 100 ms, by source.',
+    labelNames: ['part'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const part of sourceNames) this.inc({ part }, slowWorkOf(part))
+    },
+  })
 
   return {
     async text(format) {

@@ -14,7 +14,7 @@ const meanings: Readonly<Record<SourceErrorCode, string>> = {
   dns: 'the host name does not resolve, or the name server does not answer',
   closed: 'the connection was closed before the reply was complete',
   malformed: 'the reply is not what this protocol sends: usually another program, or the port of another protocol',
-  too_large: 'the reply is larger than any real server sends',
+  too_large: 'the reply is larger than any real server sends, or takes too long to read',
   auth: 'the password, secret or token was rejected',
   tls: 'the certificate is not trusted, or the server does not use TLS',
   unsupported: 'the server, or the proxy on the way to it, does not support this protocol',

@@ -6,6 +6,8 @@ import { createProxyNetwork } from '../proxy.ts'
 import { addressOf, type GivenSources, type ServerSettings, serverSettings } from '../server.ts'
 import { sources as all } from './index.ts'
 import { createMaskedSource } from './masked-source.ts'
+import type { SourceName } from './names.ts'
+import { createRestingSource } from './resting-source.ts'
 import { type ServerFiles, type Source, type SourceContext, type SourceDescriptor, type SourceSet, settingsOf } from './source.ts'
 
 /** Settings of one source by name, possibly incomplete. */
@@ -66,7 +68,13 @@ function createSource(
   found?: Mask,
 ): Source {
   const secrets = [...secretsOf(settingsOf(descriptor), values), ...secretsOf(serverSettings, server)]
-  const create = (own: SourceContext) => descriptor.create(values, own)
+  const create = (masked: SourceContext) =>
+    createRestingSource({
+      server: server.name,
+      name: descriptor.name as SourceName,
+      context: masked,
+      create: (own) => descriptor.create(values, own),
+    })
   if (secrets.length === 0 && found === undefined) return create(context)
   const mask = createMask(secrets)
   return createMaskedSource(create, context, found === undefined ? mask : (text) => found(mask(text)))

@@ -98,6 +98,11 @@ export interface ServerFiles {
   managementPort(): Promise<number | undefined>
 }
 
+/** Runs the reading of one reply or file, and measures for how long it holds the event loop. */
+export type Measure = <T>(read: () => T) => T
+
+export const unmeasured: Measure = (read) => read()
+
 /** Dependencies of every source. */
 export interface SourceContext {
   readonly clock: Clock
@@ -113,6 +118,8 @@ export interface SourceContext {
    * made at any time.
    */
   readonly connectBackoff?: (source: SourceName, target: string, secret: string) => ConnectBackoff
+  /** Every reply and file is read within it. Default: unmeasured. */
+  readonly measure?: Measure
   /** Default: the system network, without a name cache. */
   readonly network?: Network
   /** The configured address of the server; absent if it was found in the server's directory. */

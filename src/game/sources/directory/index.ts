@@ -20,11 +20,11 @@ export interface DirectoryOptions {
 /** Reads the server's own folder: properties, icon, loader and log. Symbolic links that lead out of the folder are not followed. */
 export function createDirectorySource(
   folder: string,
-  { clock, log }: SourceContext,
+  { clock, log, measure }: SourceContext,
   { needsProperties = false }: DirectoryOptions = {},
 ): Source {
   const target = folderName(folder)
-  const reader = createDirectoryReader(folder)
+  const reader = createDirectoryReader(folder, measure)
   const logged = new Set<string>()
   let hadProperties = false
   /** Only one read at a time, which polls join: if the disk hangs, reads must not pile up. */

@@ -1,5 +1,6 @@
 import { parseJson } from '../../../util/json.ts'
 import { buildNumber } from '../../protocol/log-lines.ts'
+import type { Measure } from '../source.ts'
 import { parseOnChange, readOnChange } from './changes.ts'
 import { listInside } from './folder.ts'
 
@@ -32,13 +33,13 @@ async function newestIn(folder: string, path: string, versionOf: (name: string) 
  * Detects the mod loader or server software by its files in the server's folder, which are read again when they change. The returned
  * function returns undefined if none is detected.
  */
-export function createLoaderReader(folder: string): () => Promise<Loader | undefined> {
+export function createLoaderReader(folder: string, measure: Measure): () => Promise<Loader | undefined> {
   const readers = libraries.map(([loader, path, versionOf]) => ({
     loader,
     read: readOnChange(folder, path, () => newestIn(folder, path, versionOf)),
   }))
   const readHistory = parseOnChange(folder, 'version_history.json', maxHistoryBytes, (bytes) =>
-    parseHistory(bytes.toString('utf8')),
+    measure(() => parseHistory(bytes.toString('utf8'))),
   )
   return async () => {
     for (const { loader, read } of readers) {

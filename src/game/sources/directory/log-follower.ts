@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { type LogEvent, parseLogLine } from '../../protocol/log-lines.ts'
+import { unmeasured } from '../source.ts'
 import { isStillAt, openInside } from './folder.ts'
 
 const path = 'logs/latest.log'
@@ -36,7 +37,7 @@ export interface LogFollower {
 }
 
 /** Follows `logs/latest.log` across rotation (the file is replaced) and truncation. `read` must not be called concurrently. */
-export function createLogFollower(folder: string): LogFollower {
+export function createLogFollower(folder: string, measure = unmeasured): LogFollower {
   let handle: FileHandle | undefined
   let offset = 0
   let rest = ''
@@ -69,14 +70,19 @@ export function createLogFollower(folder: string): LogFollower {
       if (bytesRead === 0) break
       at += bytesRead
       // The parsed names and numbers are ASCII, so it does not matter if another character is split.
-      const lines = (rest + chunk.toString('latin1', 0, bytesRead)).split('\n')
-      rest = (lines.pop() ?? '').slice(0, maxLineLength)
-      for (const line of lines) {
-        const event = line.length > maxLineLength ? undefined : parseLogLine(line)
-        if (event) listen(event)
-      }
+      const text = chunk.toString('latin1', 0, bytesRead)
+      measure(() => parse(text, listen))
     }
     return at
+  }
+
+  function parse(text: string, listen: (event: LogEvent) => void): void {
+    const lines = (rest + text).split('\n')
+    rest = (lines.pop() ?? '').slice(0, maxLineLength)
+    for (const line of lines) {
+      const event = line.length > maxLineLength ? undefined : parseLogLine(line)
+      if (event) listen(event)
+    }
   }
 
   const both = (event: LogEvent) => {

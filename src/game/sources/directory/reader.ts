@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import { decodeProperties, type Properties, parseProperties } from '../../protocol/server-properties.ts'
-import type { ServerFiles } from '../source.ts'
+import { type ServerFiles, unmeasured } from '../source.ts'
 import { type ChangeReader, parseOnChange } from './changes.ts'
 import { checkFolder, folderName, toFolderError } from './folder.ts'
 import { createLoaderReader, type Loader } from './loader.ts'
@@ -44,11 +44,11 @@ function parseFile(bytes: Buffer): ServerProperties | undefined {
   return properties.size === 0 ? undefined : { properties, fields: propertyFields(properties) }
 }
 
-export function createDirectoryReader(folder: string): DirectoryReader {
-  const readProperties = parseOnChange(folder, 'server.properties', maxBytes, parseFile)
+export function createDirectoryReader(folder: string, measure = unmeasured): DirectoryReader {
+  const readProperties = parseOnChange(folder, 'server.properties', maxBytes, (bytes) => measure(() => parseFile(bytes)))
   const readIcon = parseOnChange(folder, 'server-icon.png', maxBytes, (bytes) => bytes)
-  const readLoader = createLoaderReader(folder)
-  const log = createLogFollower(folder)
+  const readLoader = createLoaderReader(folder, measure)
+  const log = createLogFollower(folder, measure)
   /** The last file that was read by its path, such as the keystore. */
   let named: { readonly path: string; readonly read: ChangeReader<Buffer> } | undefined
   let last: Promise<unknown> = Promise.resolve()

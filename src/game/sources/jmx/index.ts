@@ -6,7 +6,7 @@ import type { Fields } from '../../fields.ts'
 import { systemNetwork } from '../../network.ts'
 import { bulkRequest, decodeBulkReply, type JmxReading } from '../../protocol/jolokia.ts'
 import { networkHints } from '../hints.ts'
-import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { type Source, type SourceContext, type SourceDescriptor, unmeasured } from '../source.ts'
 import { createTickRing } from './tick-ring.ts'
 
 const maxBytes = 64 * 1024
@@ -24,7 +24,7 @@ export interface JmxSettings {
  * server itself, and memory, garbage collections and threads of the JVM. One request per poll.
  */
 export function createJmxSource({ url, user, password }: JmxSettings, context: SourceContext): Source {
-  const { clock, log, network = systemNetwork } = context
+  const { clock, log, network = systemNetwork, measure = unmeasured } = context
   // The agent requires a trailing slash.
   const endpoint = new URL(url.endsWith('/') ? url : `${url}/`)
   const target = endpoint.host
@@ -43,7 +43,7 @@ export function createJmxSource({ url, user, password }: JmxSettings, context: S
       const code = statusCodes[status as keyof typeof statusCodes] ?? 'unsupported'
       throw new SourceError(code, `${target}: HTTP ${status}`)
     }
-    const reading = decodeBulkReply(body.toString('utf8'))
+    const reading = measure(() => decodeBulkReply(body.toString('utf8')))
     if (hadTickBean && !reading.hasTickBean) {
       log.warn(
         { source: 'jmx' },

@@ -7,6 +7,7 @@ import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
 import { truncate } from '../../protocol/text.ts'
+import { type Measure, unmeasured } from '../source.ts'
 import { openSocket, type Trust } from './secure-socket.ts'
 
 /** A list of 10,000 players is about 1 MB. */
@@ -33,6 +34,8 @@ export interface JsonRpcOptions {
   readonly trust: Trust
   readonly network: Network
   readonly phases?: PhaseTimer | undefined
+  /** Every message is read within it. */
+  readonly measure?: Measure | undefined
   readonly onNotification: (method: string, params: unknown) => void
   /** Called once when the connection is closed, except by `close()`. All pending calls have been rejected before. */
   readonly onClose: (error: SourceError) => void
@@ -110,7 +113,7 @@ function toWebSocketError(cause: Error, target: string): SourceError {
   return toSourceError(cause, target)
 }
 
-function createClient(ws: WebSocket, target: string, { onNotification, onClose }: JsonRpcOptions): JsonRpc {
+function createClient(ws: WebSocket, target: string, { onNotification, onClose, measure = unmeasured }: JsonRpcOptions): JsonRpc {
   const pending = new Map<number, Pending>()
   let lastId = 0
   let received = 0
@@ -143,8 +146,10 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose }
     if (ended !== undefined) return
     received++
     try {
-      const message = parseJson(String(data))
-      for (const part of Array.isArray(message) ? message : [message]) receive(part)
+      measure(() => {
+        const message = parseJson(String(data))
+        for (const part of Array.isArray(message) ? message : [message]) receive(part)
+      })
     } catch (error) {
       const cause = error instanceof SyntaxError ? new ProtocolError('malformed', `a message is ${error.message}`) : error
       end(toSourceError(cause, target))

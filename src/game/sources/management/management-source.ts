@@ -15,7 +15,14 @@ import {
   readingMethods,
 } from '../../protocol/management.ts'
 import { createMainThreadTracker } from '../main-thread-activity.ts'
-import type { ConnectBackoff, MainThreadActivity, Reading, Source, SourceContext } from '../source.ts'
+import {
+  type ConnectBackoff,
+  type MainThreadActivity,
+  type Reading,
+  type Source,
+  type SourceContext,
+  unmeasured,
+} from '../source.ts'
 import { createEventPusher, type EventPusher } from './event-pusher.ts'
 import { type FailedCall, FailedCalls } from './failed-calls.ts'
 import { connectJsonRpc, type JsonRpc, JsonRpcError, methodNotFound } from './json-rpc.ts'
@@ -123,6 +130,7 @@ class ManagementSource implements Source {
         trust: { ...(caFile !== undefined && { caFile }), ...(fingerprint !== undefined && { fingerprint }) },
         network: this.#context.network ?? systemNetwork,
         phases: this.#phases,
+        measure: this.#context.measure,
         onNotification: (method, params) => this.#handleNotification(method, params),
         onClose: (error) => this.#disconnected(error),
       },
@@ -150,6 +158,7 @@ class ManagementSource implements Source {
   }
 
   async #read(connection: JsonRpc, signal: AbortSignalLike): Promise<Reading> {
+    const { measure = unmeasured } = this.#context
     const before = connection.received
     const sentAt = this.#context.clock.now()
     const fields: { -readonly [K in keyof Fields]?: Fields[K] } = {}
@@ -160,9 +169,11 @@ class ManagementSource implements Source {
         const result = await connection.call(method, signal)
         this.#thread.answered(sentAt, this.#context.clock.now())
         answers++
-        if (method === 'minecraft:players') this.#players.set(parsePlayers(result))
-        else if (method === 'minecraft:server/status') Object.assign(fields, this.#status(result))
-        else Object.assign(fields, parseSetting(method, result))
+        measure(() => {
+          if (method === 'minecraft:players') this.#players.set(parsePlayers(result))
+          else if (method === 'minecraft:server/status') Object.assign(fields, this.#status(result))
+          else Object.assign(fields, parseSetting(method, result))
+        })
       } catch (error) {
         if (error instanceof JsonRpcError && error.code === methodNotFound) this.#unsupported.add(method)
         else failed.push({ method, error })

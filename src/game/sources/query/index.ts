@@ -20,7 +20,7 @@ import { isOn, portIn } from '../../protocol/server-properties.ts'
 import { stripFormatting } from '../../protocol/text.ts'
 import { parseVersionName } from '../../protocol/version-name.ts'
 import { networkHints } from '../hints.ts'
-import type { Source, SourceContext, SourceDescriptor } from '../source.ts'
+import { type Source, type SourceContext, type SourceDescriptor, unmeasured } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
 
 /**
@@ -28,13 +28,13 @@ import { exchange, withUdpSocket } from '../udp.ts'
  * valid only for that socket's address and port.
  */
 export function createQuerySource(address: HostPort, context: SourceContext): Source {
-  const { clock, network = systemNetwork } = context
+  const { clock, network = systemNetwork, measure = unmeasured } = context
   const { host, port } = address
   const target = formatHostPort(address)
   const phases = context.phases?.timer('query')
   const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
 
-  function read(address: LookupAddress, signal: AbortSignalLike): Promise<FullStat> {
+  function read(address: LookupAddress, signal: AbortSignalLike): Promise<Partial<Fields>> {
     return withUdpSocket(address, port, signal, async (socket) => {
       const session = toSession(randomInt(2 ** 31))
       const request = (bytes: Buffer, type: 0 | 9) =>
@@ -46,7 +46,8 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
         })
       const challenge = await request(encodeChallenge(session), 9)
       phases?.end('first_byte')
-      return decodeFullStat(await request(encodeFullStat(session, decodeChallenge(challenge)), 0))
+      const reply = await request(encodeFullStat(session, decodeChallenge(challenge)), 0)
+      return measure(() => toFields(decodeFullStat(reply)))
     })
   }
 
@@ -57,7 +58,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
       try {
         signal.throwIfAborted()
         phases?.start()
-        const fields = toFields(await raceAddresses(read, signal))
+        const fields = await raceAddresses(read, signal)
         phases?.end('read')
         return { source: 'query', at: clock.now(), fields }
       } catch (error) {

@@ -5,7 +5,15 @@ import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '
 import type { PhaseTimer } from '../../phases.ts'
 import type { RconCommand } from '../../protocol/rcon-commands.ts'
 import { createMainThreadTracker } from '../main-thread-activity.ts'
-import type { MainThreadActivity, Reading, RestingCommand, Source, SourceContext } from '../source.ts'
+import {
+  type MainThreadActivity,
+  type Measure,
+  type Reading,
+  type RestingCommand,
+  type Source,
+  type SourceContext,
+  unmeasured,
+} from '../source.ts'
 import { type ClosingServer, createClosingServer } from './closing-server.ts'
 import { createCommandDuration } from './command-duration.ts'
 import type { RconConnection } from './connection.ts'
@@ -41,6 +49,7 @@ class RconSource implements Source {
   readonly hints?: NonNullable<Source['hints']>
   readonly #clock: Clock
   readonly #phases: PhaseTimer | undefined
+  readonly #measure: Measure
   readonly #session: RconSession
   readonly #unanswered: UnansweredCommands
   readonly #planner: CommandPlanner
@@ -50,11 +59,12 @@ class RconSource implements Source {
   #connection: RconConnection | undefined
 
   constructor(settings: RconSettings, context: SourceContext) {
-    const { clock, log, discovered } = context
+    const { clock, log, discovered, measure = unmeasured } = context
     const target = formatHostPort(settings.address)
     this.target = target
     if (discovered?.includes('password')) this.hints = { auth: discoveredPassword }
     this.#clock = clock
+    this.#measure = measure
     this.#phases = context.phases?.timer('rcon')
     this.#session = createRconSession(settings, context, this.#phases)
     this.#unanswered = createUnansweredCommands(logRest(log, target))
@@ -118,7 +128,7 @@ class RconSource implements Source {
         // A reply whose end was not marked has taken all the time until the deadline.
         this.#duration.measured((signal.aborted ? reply.at : this.#clock.now()) - sentAt)
         this.#thread.answered(sentAt, reply.at)
-        this.#planner.take(one, reply)
+        this.#measure(() => this.#planner.take(one, reply))
       } catch (thrown) {
         const { code } = toSourceError(thrown, this.target)
         if (!partialFailures.has(code)) throw thrown

@@ -56,7 +56,7 @@ class StatusSource implements Source {
         ? {
             read: createBedrockReader(target, {
               raknet: createRakNetReader(address, context, plain, phases),
-              nethernet: createNetherNetReader(address, plain),
+              nethernet: createNetherNetReader(address, plain, context.measure),
             }),
           }
         : createJavaReader(address, context, network, phases, hostname)

@@ -46,7 +46,7 @@ export interface StatusReader {
  */
 export const createJavaReader = (
   address: HostPort,
-  context: Pick<SourceContext, 'clock' | 'random' | 'isProbe'>,
+  context: Pick<SourceContext, 'clock' | 'random' | 'isProbe' | 'measure'>,
   network: Network,
   phases: PhaseTimer | undefined,
   hostname?: string,
@@ -73,7 +73,7 @@ class JavaReader implements StatusReader {
 
   constructor(
     address: HostPort,
-    { clock, random, isProbe }: Pick<SourceContext, 'clock' | 'random' | 'isProbe'>,
+    { clock, random, isProbe, measure }: Pick<SourceContext, 'clock' | 'random' | 'isProbe' | 'measure'>,
     network: Network,
     phases: PhaseTimer | undefined,
     hostname: string | undefined,
@@ -86,7 +86,7 @@ class JavaReader implements StatusReader {
     this.#phases = phases
     this.#hostname = hostname
     this.#srvName = hasSrv ? `_minecraft._tcp.${address.host}` : undefined
-    this.#replies = createReplyReader(isProbe)
+    this.#replies = createReplyReader(isProbe, measure)
     this.#helloServer = address
     this.#hello = encodeHello(hostname ?? address.host, address.port)
   }

@@ -5,6 +5,7 @@ import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
 import { decodeJoinReply, joinPath } from '../../protocol/nethernet.ts'
+import { unmeasured } from '../source.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 
 const maxBytes = 64 * 1024
@@ -31,6 +32,7 @@ const isConclusive = (error: SourceError): boolean =>
 export function createNetherNetReader(
   { host, port }: HostPort,
   network: Network,
+  measure = unmeasured,
 ): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
   let schemes: readonly ('http' | 'https')[] = port === defaultPorts.bedrock ? ['http', 'https'] : ['https', 'http']
@@ -43,7 +45,7 @@ export function createNetherNetReader(
       throw new SourceError(code, `${target}: not a NetherNet server (HTTP ${status})`)
     }
     return {
-      ...toBedrockFields(decodeJoinReply(body.toString('utf8'))),
+      ...measure(() => toBedrockFields(decodeJoinReply(body.toString('utf8')))),
       transport: 'nethernet',
       ...(address !== undefined && { ip: address }),
       port,

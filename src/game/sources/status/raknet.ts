@@ -8,7 +8,7 @@ import { createAddressRacer } from '../../names/address-racer.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../protocol/unconnected-ping.ts'
-import type { SourceContext } from '../source.ts'
+import { type SourceContext, unmeasured } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 
@@ -18,7 +18,7 @@ import { toBedrockFields } from './bedrock-fields.ts'
  */
 export function createRakNetReader(
   { host, port }: HostPort,
-  { clock }: Pick<SourceContext, 'clock'>,
+  { clock, measure = unmeasured }: Pick<SourceContext, 'clock' | 'measure'>,
   network: Network,
   phases: PhaseTimer | undefined,
 ): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
@@ -37,12 +37,15 @@ export function createRakNetReader(
       }),
     )
     const received = clock.now()
-    const { time, status } = decodeUnconnectedPong(datagram)
+    const { time, fields } = measure(() => {
+      const { time, status } = decodeUnconnectedPong(datagram)
+      return { time, fields: toBedrockFields(status) }
+    })
     phases?.end('first_byte')
     // If the ping was sent more than once, the pong contains the time of its ping.
     const sentAt = sent[Number(time) - 1] ?? sent.at(-1) ?? received
     return {
-      ...toBedrockFields(status),
+      ...fields,
       transport: 'raknet' as const,
       ip: address.address,
       port,

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Frame } from '../../protocol/frames.ts'
 import { decodeStatus, packetIds } from '../../protocol/status.ts'
 import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
+import { type Measure, unmeasured } from '../source.ts'
 import { createIconPool } from './icon-pool.ts'
 
 const icons = createIconPool()
@@ -21,17 +22,19 @@ export interface ReplyReader {
  * all servers.
  * @param isProbe whether replies are shared with the readers of other probes
  */
-export const createReplyReader = (isProbe = false): ReplyReader => new CachingReplyReader(isProbe)
+export const createReplyReader = (isProbe = false, measure = unmeasured): ReplyReader => new CachingReplyReader(isProbe, measure)
 
 /** A class to save memory, as in `watcher/reachability.ts`. */
 class CachingReplyReader implements ReplyReader {
   readonly #isProbe: boolean
+  readonly #measure: Measure
   /** The last reply and its digest. */
   #digest: string | undefined
   #reply: StatusReply | undefined
 
-  constructor(isProbe: boolean) {
+  constructor(isProbe: boolean, measure: Measure) {
     this.#isProbe = isProbe
+    this.#measure = measure
   }
 
   read(frame: Frame): StatusReply {
@@ -40,7 +43,7 @@ class CachingReplyReader implements ReplyReader {
     const digest = hash('sha1', frame.body, 'base64')
     if (this.#reply !== undefined && digest === this.#digest) return this.#reply
     const cached = this.#isProbe ? probed.get(digest) : undefined
-    const reply = cached ?? this.#parse(frame)
+    const reply = cached ?? this.#measure(() => this.#parse(frame))
     if (this.#isProbe && cached === undefined) probed.set(digest, reply, { size: frame.body.length })
     this.#digest = digest
     this.#reply = reply

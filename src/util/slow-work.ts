@@ -1,0 +1,30 @@
+/** Milliseconds for which reading one reply or file may hold the event loop. */
+const maxMs = 100
+
+const counts = new Map<string, number>()
+
+/** Number of replies and files that a part of this process has read slowly since the start. */
+export const slowWorkOf = (part: string): number => counts.get(part) ?? 0
+
+/**
+ * Runs `work`, which reads one reply or file, and returns its result. If it holds the event loop for more than 100 ms, it is counted
+ * for `part`, and `onSlow` is called. The process must have used as much CPU time: it may have been suspended meanwhile.
+ */
+export function measureWork<T>(part: string, work: () => T, onSlow: (milliseconds: number) => void): T {
+  const cpu = process.cpuUsage()
+  const startedAt = performance.now()
+  try {
+    return work()
+  } finally {
+    const took = performance.now() - startedAt
+    if (took > maxMs && usedMs(cpu) > maxMs) {
+      counts.set(part, slowWorkOf(part) + 1)
+      onSlow(Math.round(took))
+    }
+  }
+}
+
+function usedMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1_000
+}
