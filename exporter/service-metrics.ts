@@ -40,12 +40,12 @@ export function createServiceMetrics(pollIntervalMs: number): ServiceMetrics {
 
   new Counter({
     name: 'tickwarden_slow_work_total',
-    help: 'Replies and files whose reading held the event loop for more than 100 ms, by source.',
+    help: 'Replies and files whose reading held the event loop for more than 100 ms, by source or part.',
     labelNames: ['part'],
     registers: [registry],
     collect() {
       this.reset()
-      for (const part of sourceNames) this.inc({ part }, slowWorkOf(part))
+      for (const part of [...sourceNames, 'discovery', 'scripts']) this.inc({ part }, slowWorkOf(part))
     },
   })
 

@@ -5,6 +5,7 @@ import { secretsOf } from '../secrets/secrets-of.ts'
 import { checked } from '../settings/setting.ts'
 import { joinFirst } from '../util/join-first.ts'
 import type { Log } from '../util/log.ts'
+import { measureWork } from '../util/slow-work.ts'
 import { createMaskedProvider } from './masked-provider.ts'
 import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
 import type { Provider, ProviderContext, ServerList } from './provider.ts'
@@ -53,9 +54,18 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions): 
   /** The last logged problem of each list, so that it is logged once. */
   const logged = new Map<string, string>()
 
+  /** Lists whose reading was slow, so that it is logged once. */
+  const slow = new Set<string>()
+  const measure = <T>(place: string, read: () => T): T =>
+    measureWork('discovery', read, (took) => {
+      if (slow.has(place)) return
+      slow.add(place)
+      log.warn({ list: place, took }, `${place}: reading it took ${took} ms, in which nothing else could run`)
+    })
+
   const providers = activeProviders(settings, given.configFile).map((descriptor) => {
     const own = Object.fromEntries(Object.keys(descriptor.settings).map((key) => [key, settings[key]]))
-    const provider: Provider = descriptor.start(checked(own), { ...given, changed })
+    const provider: Provider = descriptor.start(checked(own), { ...given, changed, measure })
     return { name: descriptor.name, provider: createMaskedProvider(provider, secretsOf(descriptor.settings, own)) }
   })
 

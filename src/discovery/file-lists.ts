@@ -1,12 +1,11 @@
 import type { BigIntStats } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Clock } from '../util/clock.ts'
 import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import { createFileStability, stableMs } from './file-stability.ts'
 import { createFolderWatch } from './folder-watch.ts'
-import { DiscoveryError, type ParsedList, type Provider, type ServerList } from './provider.ts'
+import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Poll interval, for network file systems and bind mounts of single files, which do not report changes. */
 const pollIntervalMs = 500
@@ -16,7 +15,7 @@ const restFactor = 20
 const debounceMs = 50
 const maxBytes = 32 * 1024 * 1024
 
-export interface FileListsOptions {
+export interface FileListsOptions extends Pick<ProviderContext, 'clock' | 'changed' | 'measure'> {
   /** Paths; the last segment may contain `*`, which matches any characters. */
   readonly patterns: readonly string[]
   /**
@@ -25,8 +24,6 @@ export interface FileListsOptions {
    * @throws DiscoveryError if it is not valid
    */
   readonly parse: (text: string, path: string, name: string) => ParsedList | Promise<ParsedList>
-  readonly clock: Clock
-  readonly changed: () => void
 }
 
 interface TrackedFile {
@@ -79,7 +76,7 @@ const folderKey = (pattern: string): string => `folder of ${pattern}`
  * folder. A changed file is read once it is stable. If a file is no longer valid, its previous servers stay; those of a file that no longer
  * matches its pattern are removed.
  */
-export function createFileLists({ patterns, parse, clock, changed }: FileListsOptions): Provider {
+export function createFileLists({ patterns, parse, clock, changed, measure }: FileListsOptions): Provider {
   let files: ReadonlyMap<string, TrackedFile> = new Map()
   /** Patterns whose folder cannot be listed. */
   const failures = new Map<string, ServerList>()
@@ -133,7 +130,9 @@ export function createFileLists({ patterns, parse, clock, changed }: FileListsOp
       // A pipe or device may never end and would block the reads of all lists.
       if (!stats.isFile()) throw new DiscoveryError('it is not a file')
       text = String(await readFileUpTo(path, maxBytes))
-      return { pattern, version, list: { name, place: path, ...(await parse(text, path, name)), readAt: clock.wall() } }
+      const content = text
+      const parsed = measure(path, () => parse(content, path, name))
+      return { pattern, version, list: { name, place: path, ...(await parsed), readAt: clock.wall() } }
     } catch (error) {
       return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }
     }

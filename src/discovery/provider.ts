@@ -41,6 +41,11 @@ export interface ProviderContext {
   readonly clock: Clock
   /** To be called when a list has changed, failed or recovered. Should not throw; if it does, the lists must still be read. */
   readonly changed: () => void
+  /**
+   * Runs what reads a list in one piece and returns its result. If it holds the event loop for too long, that is logged once and counted.
+   * @param place of the list, for the log
+   */
+  readonly measure: <T>(place: string, read: () => T) => T
   /** Path of the config file; absent if there is none. */
   readonly configFile?: string
   /**

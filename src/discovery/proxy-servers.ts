@@ -34,13 +34,14 @@ function toServers(entries: readonly ProxiedServer[], { readServer }: Pick<Provi
 /** Reads the servers of a proxy from its settings file. @param parse throws DiscoveryError if the file is not valid */
 export function readProxyFile(
   file: string | undefined,
-  { clock, changed, readServer }: ProviderContext,
+  { clock, changed, measure, readServer }: ProviderContext,
   parse: (text: string, name: string) => readonly ProxiedServer[],
 ): Provider {
   return createFileLists({
     patterns: file === undefined ? [] : [file],
     clock,
     changed,
+    measure,
     parse: (text, _path, name) => toServers(parse(text, name), { readServer }),
   })
 }

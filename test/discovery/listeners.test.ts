@@ -86,6 +86,7 @@ describe.each(Object.keys(lists))('a list of %s', (name) => {
     write('a')
     const provider = start({
       clock: systemClock,
+      measure: (_place, read) => read(),
       changed() {
         throw new Error('broken')
       },

@@ -236,7 +236,8 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/discovery/proxy-servers.ts readProxyFile': made(
     (toml: string) =>
       inFolder('velocity.toml', toml, async (folder) => {
-        const context = { clock: systemClock, changed: () => {}, readServer: readServerValues }
+        const measure = (_place: string, read: () => unknown) => read()
+        const context = { clock: systemClock, changed: () => {}, measure, readServer: readServerValues }
         const provider = velocity.start({ discoveryVelocity: join(folder, 'velocity.toml') } as never, context as never)
         await provider.firstRead
         provider.close()

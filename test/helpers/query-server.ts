@@ -11,6 +11,8 @@ export interface QueryAnswers {
   gameId?: string
   /** A token of four raw bytes; then the full stat has eight bytes after the token, as with Nukkit. */
   rawToken?: Buffer
+  /** Sent after it; default: NUL. */
+  rawTokenEnd?: Buffer
 }
 
 /** The full stat as the game writes it, with the values in its order. */
@@ -81,12 +83,12 @@ export async function queryServer(given: Partial<QueryAnswers> = {}) {
     server.requests++
     if (server.lose-- > 0) return
     const session = datagram.subarray(3, 7)
-    const { rawToken } = server.answers
+    const { rawToken, rawTokenEnd = Buffer.from([0]) } = server.answers
     if (rawToken !== undefined) {
       const isFull = datagram.length === 19 && datagram.subarray(7, 11).equals(rawToken)
       const reply =
         datagram[2] === 9
-          ? Buffer.concat([Buffer.from([9]), session, rawToken, Buffer.from([0])])
+          ? Buffer.concat([Buffer.from([9]), session, rawToken, rawTokenEnd])
           : isFull
             ? fullStat(session, server.answers, server.port)
             : basicStat(session, server.answers, server.port)

@@ -3,8 +3,10 @@ import { maskValue } from '../../secrets/mask-value.ts'
 import { backoffMs, withJitter } from '../../util/backoff.ts'
 import type { Clock } from '../../util/clock.ts'
 import { parseJson } from '../../util/json.ts'
+import type { Log } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { readBody } from '../../util/read-body.ts'
+import { measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { pause } from './pause.ts'
 import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
@@ -20,6 +22,8 @@ export interface UpstreamOptions {
   readonly baseUrl: string
   readonly signal: AbortSignal
   readonly clock: Clock
+  /** Names a reply that takes too long to read; absent: such a reply is only counted. */
+  readonly log?: Pick<Log, 'warn'>
   /** Default: the product and its version. */
   readonly userAgent?: string
   /** Milliseconds for one attempt, from the first byte sent to the last received. */
@@ -138,7 +142,16 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const body = await readBody(reply.body as AsyncIterable<Uint8Array>, maxBytes)
       if (body === undefined) throw new UpstreamError('too_large', `${place} returned more than ${maxBytes} bytes`)
       const status = reply.statusCode
-      const json = parseBody(headerOf(reply.headers, 'content-type'), body)
+      const type = headerOf(reply.headers, 'content-type')
+      const json = measureWork(
+        'scripts',
+        () => parseBody(type, body),
+        (took) =>
+          options.log?.warn(
+            { upstream: name, took },
+            `${place}: reading the reply took ${took} ms, in which nothing else could run`,
+          ),
+      )
       const wall = clock.wall()
       const limit = readRateLimit(status, reply.headers, wall)
       if (limit.resetMs !== undefined) blockedUntil = wall + limit.resetMs

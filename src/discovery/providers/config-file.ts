@@ -28,8 +28,8 @@ export const configFile = defineProvider({
   settings: {},
   isFound: () => true,
   start(_settings, context) {
-    const { configFile: path, clock, changed, readConfig } = context
+    const { configFile: path, clock, changed, measure, readConfig } = context
     if (path === undefined) return readEnvironment(context)
-    return createFileLists({ patterns: [path], clock, changed, parse: () => ({ servers: readConfig(), refused: [] }) })
+    return createFileLists({ patterns: [path], clock, changed, measure, parse: () => ({ servers: readConfig(), refused: [] }) })
   },
 })

@@ -32,12 +32,13 @@ export const fileSd = defineProvider({
       meaning: 'JSON or YAML files of target groups; the last segment of a path may contain *',
     },
   },
-  start({ discoveryFileSd: patterns = [] }, { clock, changed, readServer }) {
+  start({ discoveryFileSd: patterns = [] }, { clock, changed, measure, readServer }) {
     const readers = new Map<string, ReturnType<typeof createTargetGroupReader>>()
     return createFileLists({
       patterns,
       clock,
       changed,
+      measure,
       parse(text, path, name) {
         const read = readers.get(path) ?? createTargetGroupReader({ readServer })
         readers.set(path, read)

@@ -23,12 +23,13 @@ export const folder = defineProvider({
     },
   },
   isFound: (configFile) => existsSync(defaultFolder(configFile)),
-  start({ discoveryFolder }, { configFile, clock, changed, parseServers }) {
+  start({ discoveryFolder }, { configFile, clock, changed, measure, parseServers }) {
     const path = discoveryFolder ?? defaultFolder(configFile)
     return createFileLists({
       patterns: [join(path, '*.yaml'), join(path, '*.yml')],
       clock,
       changed,
+      measure,
       parse: (text, _path, name) => ({ servers: parseServers(text, name), refused: [] }),
     })
   },

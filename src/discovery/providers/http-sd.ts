@@ -35,7 +35,7 @@ export const httpSd = defineProvider({
     },
   },
   start({ discoveryHttpSd: urls = [], discoveryHttpSdInterval: interval, discoveryHttpSdToken: token }, context): Provider {
-    const { clock, changed, readServer } = context
+    const { clock, changed, measure, readServer } = context
     const closing = new AbortController()
     const client = createClient()
 
@@ -62,7 +62,7 @@ export const httpSd = defineProvider({
             headers: { 'x-prometheus-refresh-interval-seconds': String(interval / 1000) },
           })
           const { name, place } = before
-          current = { name, place, ...(await read(parseList(body))), readAt: clock.wall() }
+          current = { name, place, ...(await read(measure(place, () => parseList(body)))), readAt: clock.wall() }
         } catch (error) {
           if (closing.signal.aborted) return
           const { name, message } = error as Error

@@ -57,7 +57,9 @@ export const isReply = (datagram: Buffer, type: 0 | 9, session: number): boolean
 /** @throws ProtocolError */
 export function decodeChallenge(datagram: Buffer): ChallengeToken {
   const body = datagram.subarray(5)
-  const isRaw = body.length === 5 && body[4] === 0 && !/^-?\d+\0*$/.test(body.toString('latin1'))
+  // With or without the NUL at the end.
+  const hasRawLength = body.length === 4 || (body.length === 5 && body[4] === 0)
+  const isRaw = hasRawLength && !/^-?\d+\0*$/.test(body.toString('latin1'))
   if (isRaw) return { value: body.readInt32BE(), isRaw }
   const text = body.toString('latin1').split('\0', 1)[0] ?? ''
   const value = Number(text)

@@ -1,3 +1,4 @@
+import { measureWork } from '../../../util/slow-work.ts'
 import type { Comeback } from '../../comeback-format.ts'
 import type { RunContext } from '../script.ts'
 import { minShare } from '../write-snapshot.ts'
@@ -42,7 +43,10 @@ export async function readMonth(
   const found = await wiki.read(page, state?.etag)
   if (found === 'unchanged') return 'unchanged'
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
-  const { entries, reports, leftOut, notes } = readMonthPage(found.markdown, { year, month })
+  const read = () => readMonthPage(found.markdown, { year, month })
+  const { entries, reports, leftOut, notes } = measureWork('scripts', read, (took) =>
+    log.warn({ month: key, took }, `kcomebacks: reading ${page} took ${took} ms, in which nothing else could run`),
+  )
   const objected = force ? undefined : objection(entries, stored)
   if (objected !== undefined) throw new Error(objected)
   for (const { line, reason } of reports) {

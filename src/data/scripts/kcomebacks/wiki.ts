@@ -38,16 +38,15 @@ const isRefusal = ({ kind, status }: UpstreamError): boolean => kind === 'status
 const asText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 
-type Access = Pick<RunContext, 'values' | 'signal' | 'clock' | 'progress'>
+type Access = Pick<RunContext, 'values' | 'signal' | 'log' | 'clock' | 'progress'>
 
 /** The wiki of r/kpop: with credentials through Reddit's API, without them its public pages. */
-export function openWiki({ values, signal, clock, progress }: Access): Wiki {
+export function openWiki({ values, signal, log, clock, progress }: Access): Wiki {
   const { redditClientId: id, redditClientSecret: secret } = values
   const credentials = id !== undefined && secret !== undefined ? Buffer.from(`${id}:${secret}`).toString('base64') : undefined
   const common = {
     name: 'Reddit',
-    signal,
-    clock,
+    ...{ signal, log, clock },
     onWait: progress.wait,
     maxBytes,
     userAgent: `nodejs:tickwarden:v${version} (reads the r/kpop wiki)`,

@@ -48,7 +48,7 @@ export async function runLikedSongs(
 
   const upstreams: Upstream[] = []
   const upstream = (name: string, baseUrl: string, more: Partial<UpstreamOptions> = {}): Upstream => {
-    const made = createUpstream({ name, baseUrl, signal, clock, onWait: progress.wait, ...more })
+    const made = createUpstream({ name, baseUrl, signal, clock, log, onWait: progress.wait, ...more })
     upstreams.push(made)
     return made
   }

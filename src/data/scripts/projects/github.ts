@@ -1,7 +1,7 @@
 import type { Clock } from '../../../util/clock.ts'
 import { isRecord } from '../../../util/is-record.ts'
 import { headerOf } from '../rate-limit.ts'
-import { createUpstream, type UpstreamReply } from '../upstream.ts'
+import { createUpstream, type UpstreamOptions, type UpstreamReply } from '../upstream.ts'
 import { UpstreamError } from '../upstream-error.ts'
 import type { ReplyCache } from './reply-cache.ts'
 
@@ -38,6 +38,7 @@ export interface GithubOptions {
   readonly cache: ReplyCache
   readonly signal: AbortSignal
   readonly clock: Clock
+  readonly log?: UpstreamOptions['log']
   /** Milliseconds for one attempt. */
   readonly timeout?: number
   /** Milliseconds before the second attempt. */
@@ -103,12 +104,13 @@ export interface Github {
 
 /** Client of GitHub's REST API. Requests for unchanged resources (304) do not count towards the rate limit. */
 export function createGithub(options: GithubOptions): Github {
-  const { baseUrl, token, cache, signal, clock, timeout = 12_000, retryPauseMs = 1000, onWait } = options
+  const { baseUrl, token, cache, signal, clock, timeout = 12_000, retryPauseMs = 1000, onWait, log } = options
   const base = new URL(baseUrl)
   const upstream = createUpstream({
     ...{ name: 'GitHub', baseUrl, signal, clock, timeout, maxBytes, retries, retryPauseMs, maxWait, limitPause },
     isRateLimited: isSecondaryLimit,
     ...(onWait && { onWait }),
+    ...(log && { log }),
   })
 
   /** The path of a redirect, if it stays on the same API: no other host may receive the token. */

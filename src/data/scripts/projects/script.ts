@@ -126,12 +126,12 @@ export async function runProjects(
   context: RunContext,
   options: Pick<GithubOptions, 'timeout' | 'retryPauseMs'> = {},
 ): Promise<RunResult> {
-  const { values, dataDir, signal, clock, progress, full } = context
+  const { values, dataDir, signal, log, clock, progress, full } = context
   const listed = await readList(context)
   if ('outcome' in listed) return listed
   const { githubApiUrl: baseUrl, githubToken: token } = values
   const cache = await openReplyCache(join(dataDir, 'projects.cache.json'), baseUrl, full)
-  const github = createGithub({ baseUrl, token, cache, signal, clock, onWait: progress.wait, ...options })
+  const github = createGithub({ baseUrl, token, cache, signal, log, clock, onWait: progress.wait, ...options })
   try {
     return await update(context, listed, { github, cache })
   } finally {

@@ -6,6 +6,7 @@ import { openWiki } from '../../../../src/data/scripts/kcomebacks/wiki.ts'
 import { noProgress, scriptSettings } from '../../../../src/data/scripts/script.ts'
 import type { UpstreamError } from '../../../../src/data/scripts/upstream-error.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
+import { silentLog } from '../../../../src/util/log.ts'
 
 const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1600000000' }
 const later = { 'x-ratelimit-remaining': '0.0', 'x-ratelimit-reset': '3600' }
@@ -25,6 +26,7 @@ it.each([
   const wiki = openWiki({
     values: scriptSettings(config),
     signal: new AbortController().signal,
+    log: silentLog,
     // The minute that a limit lasts is over at once.
     clock: { ...systemClock, after: (delay, action) => systemClock.after(delay > 30_000 ? 1 : delay, action) },
     progress: noProgress,

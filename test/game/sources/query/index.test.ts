@@ -91,6 +91,15 @@ it.each([
   ['above 0x7f', 'f1440ceb'],
   ['with NULs', '31003200'],
   ['that are no digits only', '2d2d3132'],
+])('reads a server whose token is four raw bytes %s, without a NUL after them', async (_, token) => {
+  const { source } = await serve({ rawToken: Buffer.from(token, 'hex'), rawTokenEnd: Buffer.alloc(0) })
+  expect((await source.poll(never())).fields.playersOnline).toBe(2)
+})
+
+it.each([
+  ['above 0x7f', 'f1440ceb'],
+  ['with NULs', '31003200'],
+  ['that are no digits only', '2d2d3132'],
 ])('reads a server like Nukkit, whose token is four raw bytes %s', async (_, token) => {
   const { source, server } = await serve({
     rawToken: Buffer.from(token, 'hex'),
