@@ -1,7 +1,7 @@
 /** No document that is read here is nested deeper: text components, the deepest, are read up to half of it. */
 const maxDepth = 512
 
-const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
+const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
 
 /** Position of the quote that ends the string which begins at `start`; the length of the text if it has no end. */
 export function endOfString(text: string, start: number): number {
@@ -23,18 +23,25 @@ function hasManyBrackets(text: string): boolean {
   return false
 }
 
-/** Whether the brackets in a text are nested too deep. The text need not be valid JSON. */
-function isTooDeep(text: string): boolean {
-  if (!hasManyBrackets(text)) return false
+/**
+ * Checks the nesting and the number of values of a text, which need not be valid JSON.
+ * @throws NestingError
+ * @throws SyntaxError
+ */
+function checkStructure(text: string, maxValues: number): void {
+  if (text.length <= maxValues && !hasManyBrackets(text)) return
   let depth = 0
+  let values = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     if (unit === quote) at = endOfString(text, at)
     else if (unit === openBracket || unit === openBrace) {
-      if (++depth > maxDepth) return true
+      if (++depth > maxDepth) throw new NestingError(`nested deeper than ${maxDepth} levels`)
+      values++
     } else if (unit === closeBracket || unit === closeBrace) depth--
+    else if (unit === comma) values++
+    if (values > maxValues) throw new SyntaxError(`of more than ${maxValues} values`)
   }
-  return false
 }
 
 /** The text is nested too deep to be parsed; it may be valid JSON. */
@@ -42,14 +49,18 @@ export class NestingError extends SyntaxError {
   override readonly name = 'NestingError'
 }
 
+/** Far more values than a server has to say; with more of them, a megabyte takes up to 100 ms to parse. */
+export const maxReplyValues = 65_536
+
 /**
  * Parses JSON from outside of this process. Nesting is counted first, because JSON.parse takes a second for a megabyte of brackets, and
  * the values would exhaust the stack of every recursive function.
- * @throws SyntaxError `not valid JSON`, whose cause is the error of JSON.parse, which quotes the text
+ * @param maxValues maximum number of opening brackets and commas; default: any
+ * @throws SyntaxError `not valid JSON`, whose cause is the error of JSON.parse, which quotes the text, or `of more than ... values`
  * @throws NestingError `nested deeper than ... levels`
  */
-export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new NestingError(`nested deeper than ${maxDepth} levels`)
+export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): unknown {
+  checkStructure(text, maxValues)
   try {
     return JSON.parse(text)
   } catch (cause) {

@@ -20,6 +20,14 @@ describe('JSON from outside', () => {
     expect(() => parseJson('{"a":'.repeat(513))).toThrow(NestingError)
   })
 
+  it('has at most as many values as its reader allows', () => {
+    const objects = (count: number) => `[${Array(count).fill('{}').join()}]`
+    expect(parseJson(objects(50), 100)).toHaveLength(50)
+    expect(() => parseJson(objects(51), 100)).toThrow(/^of more than 100 values$/)
+    expect(() => parseJson(`[${'0,'.repeat(100)}0]`, 100)).toThrow(/^of more than 100 values$/)
+    expect(parseJson(JSON.stringify(['[,{'.repeat(1_000)]), 100)).toHaveLength(1)
+  })
+
   it('that is nested too deep is not parsed', () => {
     const parse = vi.spyOn(JSON, 'parse')
     for (const text of ['['.repeat(1_000_000), nested(500_000), `["\\\\",${'['.repeat(1_000_000)}`]) {

@@ -1,4 +1,4 @@
-import { parseJson } from '../../util/json.ts'
+import { maxReplyValues, parseJson } from '../../util/json.ts'
 import { ProtocolError } from './error.ts'
 import { createTextReader, truncate } from './text.ts'
 import { normaliseUuid } from './uuid.ts'
@@ -81,7 +81,7 @@ export function parseStatusReply(json: string, previousIcon?: Buffer): StatusRep
 function parseObject(json: string): Record<string, unknown> {
   let value: unknown
   try {
-    value = parseJson(json)
+    value = parseJson(json, maxReplyValues)
   } catch (error) {
     throw new ProtocolError('malformed', `the status reply is ${(error as SyntaxError).message}`)
   }

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { isRecord } from '../../../util/is-record.ts'
-import { parseJson } from '../../../util/json.ts'
+import { maxReplyValues, parseJson } from '../../../util/json.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
@@ -147,7 +147,7 @@ function createClient(ws: WebSocket, target: string, { onNotification, onClose, 
     received++
     try {
       measure(() => {
-        const message = parseJson(String(data))
+        const message = parseJson(String(data), maxReplyValues)
         for (const part of Array.isArray(message) ? message : [message]) receive(part)
       })
     } catch (error) {

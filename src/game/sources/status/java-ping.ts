@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
+import { inOwnTurn } from '../../../util/own-turn.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { createFrameReader, type Frame } from '../../protocol/frames.ts'
@@ -10,6 +11,8 @@ import { recogniseOther } from './recognise.ts'
 
 const pingPayload = 0x7469636b77617264n
 const ping = encodePing(pingPayload).toString('latin1')
+/** Longer replies are decoded one at a time, bytes. At least what one chunk can hold, because a chunk is valid only during its event. */
+const maxAtOnce = 65_536
 
 export interface JavaPing<T> {
   /** The decoded reply. */
@@ -118,13 +121,42 @@ class Exchange<T> {
     try {
       if (!this.#hasReceived) this.#firstReceived(chunk)
       this.#frames.push(chunk)
-      for (let frame = this.#frames.next(); frame !== undefined && !this.#hasEnded; frame = this.#frames.next()) {
-        this.#receivedFrame(frame)
-      }
+      this.#readFrames()
     } catch (error) {
-      if (this.#status === undefined) this.#fail(error)
-      else this.#succeed()
+      this.#readingFailed(error)
     }
+  }
+
+  #readFrames(): void {
+    for (let frame = this.#frames.next(); frame !== undefined && !this.#hasEnded; frame = this.#frames.next()) {
+      const took = this.#options.clock.now() - this.#sentAt
+      if (this.#status === undefined && frame.body.length > maxAtOnce) {
+        this.#readLater(frame, took)
+        return
+      }
+      this.#receivedFrame(frame, took)
+    }
+  }
+
+  /** The socket is paused, so that neither its end nor another frame comes before the reply is decoded. */
+  #readLater(frame: Frame, took: number): void {
+    const { socket } = this.#options
+    socket.pause()
+    inOwnTurn(() => {
+      if (this.#hasEnded) return
+      try {
+        this.#receivedFrame(frame, took)
+        this.#readFrames()
+      } catch (error) {
+        this.#readingFailed(error)
+      }
+      socket.resume()
+    })
+  }
+
+  #readingFailed(error: unknown): void {
+    if (this.#status === undefined) this.#fail(error)
+    else this.#succeed()
   }
 
   /** @throws SourceError if the first bytes are those of another protocol */
@@ -140,9 +172,8 @@ class Exchange<T> {
     this.#hasReceived = true
   }
 
-  #receivedFrame(frame: Frame): void {
+  #receivedFrame(frame: Frame, took: number): void {
     const { socket, clock, decoder, ping: sendPing } = this.#options
-    const took = clock.now() - this.#sentAt
     if (this.#status !== undefined) {
       this.#succeed(decodePing(frame) === pingPayload ? took : undefined)
       return
