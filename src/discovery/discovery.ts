@@ -5,7 +5,7 @@ import { secretsOf } from '../secrets/secrets-of.ts'
 import { checked } from '../settings/setting.ts'
 import { joinFirst } from '../util/join-first.ts'
 import type { Log } from '../util/log.ts'
-import { measureWork } from '../util/slow-work.ts'
+import { describeSlowWork, measureWork } from '../util/slow-work.ts'
 import { createMaskedProvider } from './masked-provider.ts'
 import { type ListOfProvider, type MergedServers, mergeServers } from './merge.ts'
 import type { Provider, ProviderContext, ServerList } from './provider.ts'
@@ -60,7 +60,7 @@ export function createDiscovery({ settings, log, ...given }: DiscoveryOptions): 
     measureWork('discovery', read, (took) => {
       if (slow.has(place)) return
       slow.add(place)
-      log.warn({ list: place, took }, `${place}: reading it took ${took} ms, in which nothing else could run`)
+      log.warn({ list: place, took }, describeSlowWork(`${place}: reading it`, took))
     })
 
   const providers = activeProviders(settings, given.configFile).map((descriptor) => {

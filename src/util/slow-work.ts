@@ -24,6 +24,10 @@ export function measureWork<T>(part: string, work: () => T, onSlow: (millisecond
   }
 }
 
+/** For the log. @param what such as `reading a.yaml` */
+export const describeSlowWork = (what: string, milliseconds: number): string =>
+  `${what} took ${milliseconds} ms, in which nothing else could run`
+
 function usedMs(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since)
   return (user + system) / 1_000

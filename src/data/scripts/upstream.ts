@@ -6,7 +6,7 @@ import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { readBody } from '../../util/read-body.ts'
-import { measureWork } from '../../util/slow-work.ts'
+import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { maskOfRequest } from './mask-upstream.ts'
 import { pause } from './pause.ts'
 import { headerOf, type ResponseHeaders, readRateLimit } from './rate-limit.ts'
@@ -146,11 +146,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const json = measureWork(
         'scripts',
         () => parseBody(type, body),
-        (took) =>
-          options.log?.warn(
-            { upstream: name, took },
-            `${place}: reading the reply took ${took} ms, in which nothing else could run`,
-          ),
+        (took) => options.log?.warn({ upstream: name, took }, describeSlowWork(`${place}: reading the reply`, took)),
       )
       const wall = clock.wall()
       const limit = readRateLimit(status, reply.headers, wall)

@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from '../../util/abortable.ts'
 import { backoffMs } from '../../util/backoff.ts'
-import { measureWork } from '../../util/slow-work.ts'
+import { describeSlowWork, measureWork } from '../../util/slow-work.ts'
 import { SourceError } from '../errors.ts'
 import type { SourceName } from './names.ts'
 import type { MainThreadActivity, Reading, RestingCommand, ServerFiles, Source, SourceContext } from './source.ts'
@@ -118,7 +118,7 @@ class RestingSource implements Source {
     this.#wasSlow = true
     if (!this.#isLogged) {
       this.#isLogged = true
-      const text = `${server}: reading a reply of ${name} (${this.target}) took ${took} ms, in which nothing else could run`
+      const text = describeSlowWork(`${server}: reading a reply of ${name} (${this.target})`, took)
       log.warn({ server, source: name, took }, text)
     }
     if (++this.#slow < maxSlow || this.#rest !== undefined) return

@@ -1,4 +1,4 @@
-import { measureWork } from '../../../util/slow-work.ts'
+import { describeSlowWork, measureWork } from '../../../util/slow-work.ts'
 import type { Comeback } from '../../comeback-format.ts'
 import type { RunContext } from '../script.ts'
 import { minShare } from '../write-snapshot.ts'
@@ -45,7 +45,7 @@ export async function readMonth(
   if (state?.revision !== undefined && state.revision === found.revision) return 'unchanged'
   const read = () => readMonthPage(found.markdown, { year, month })
   const { entries, reports, leftOut, notes } = measureWork('scripts', read, (took) =>
-    log.warn({ month: key, took }, `kcomebacks: reading ${page} took ${took} ms, in which nothing else could run`),
+    log.warn({ month: key, took }, describeSlowWork(`kcomebacks: reading ${page}`, took)),
   )
   const objected = force ? undefined : objection(entries, stored)
   if (objected !== undefined) throw new Error(objected)
