@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Comeback } from '../src/data/comeback-format.ts'
-import type { ComebacksDatabase } from '../src/data/comebacks-database.ts'
-import type { FilterQuery } from '../src/data/filter.ts'
+import type { FilterQuery } from '../src/data/routes/filter.ts'
+import type { Comeback } from '../src/data/store/comeback-format.ts'
+import type { ComebacksDatabase } from '../src/data/store/comebacks-database.ts'
 import { againstBare } from './against-bare.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
 
-const { comebackFormat } = await built<typeof import('../src/data/comeback-format.ts')>('data/comeback-format.js')
-const { comebacksBuilder } = await built<typeof import('../src/data/comebacks-database.ts')>('data/comebacks-database.js')
-const { readSnapshot } = await built<typeof import('../src/data/read-snapshot.ts')>('data/read-snapshot.js')
-const { answerPage } = await built<typeof import('../src/data/paging.ts')>('data/paging.js')
-const { listed } = await built<typeof import('../src/data/selection.ts')>('data/selection.js')
+const { comebackFormat } = await built<typeof import('../src/data/store/comeback-format.ts')>('data/comeback-format.js')
+const { comebacksBuilder } = await built<typeof import('../src/data/store/comebacks-database.ts')>('data/comebacks-database.js')
+const { readSnapshot } = await built<typeof import('../src/data/store/read-snapshot.ts')>('data/read-snapshot.js')
+const { answerPage } = await built<typeof import('../src/data/routes/paging.ts')>('data/paging.js')
+const { listed } = await built<typeof import('../src/data/store/selection.ts')>('data/selection.js')
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

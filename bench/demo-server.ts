@@ -1,4 +1,4 @@
-import { startDemoServer } from '../src/demo/server.ts'
+import { startDemoServer } from '../src/demo/demo-server.ts'
 
 // A separate process, so that a bench only measures the client.
 const { address, rcon, query, management } = await startDemoServer({ scenario: 'steady', players: 20 })

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { Pool } from 'undici'
-import type { DemoServer } from '../src/demo/server.ts'
+import type { DemoServer } from '../src/demo/demo-server.ts'
 import type { ProberReply, ProberRequest } from './probe/prober.ts'
 import { record } from './results.ts'
 

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import util from 'minecraft-server-util'
-import type { DemoServer } from '../src/demo/server.ts'
+import type { DemoServer } from '../src/demo/demo-server.ts'
 import { silentLog } from '../src/util/log.ts'
 import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { eventStreamType } from '../src/http/reply.ts'
+import { eventStreamType } from '../src/http/replies/reply.ts'
 import { createHistogram, type Histogram } from '../src/util/histogram.ts'
 import { histogramLines } from './histogram-text.ts'
 import { escapeLabel, type Format, familyHeader } from './text.ts'

@@ -1,4 +1,4 @@
-import { negotiate } from '../src/http/accept.ts'
+import { negotiate } from '../src/http/replies/accept.ts'
 import type { Format } from './text.ts'
 
 const formats: Readonly<Record<string, Format>> = {

@@ -2,7 +2,7 @@
 // handshake and the requests, reads the status and the pong, and closes; nothing is decoded or recorded.
 import { once } from 'node:events'
 import net from 'node:net'
-import { encodePing } from '../../dist/src/game/protocol/status.js'
+import { encodePing } from '../../dist/src/game/protocol/status/status.js'
 import { encodeHello } from '../../dist/src/game/sources/status/java-ping.js'
 
 const [{ servers, interval }] = await once(process, 'message')

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createCommandLine } from '../../src/demo/commands.ts'
 import { findEra } from '../../src/demo/eras.ts'
 import { createWorld } from '../../src/demo/world.ts'
-import { encodeFrame, encodeString } from '../../src/game/protocol/frames.ts'
+import { encodeFrame, encodeString } from '../../src/game/protocol/status/frames.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { indexOf } from './hosts.ts'
 import { iconOf } from './icons.ts'

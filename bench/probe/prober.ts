@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import pino from 'pino'
-import type { DemoServer } from '../../src/demo/server.ts'
+import type { DemoServer } from '../../src/demo/demo-server.ts'
 import { built } from '../built.ts'
 
 // A separate process, so that only probing and polling are measured: the exporter, with requests of /probe over HTTP, and a

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../../src/game/server.ts'
+import type { ServerSettings } from '../../src/game/server-settings.ts'
 import type { KnownField, ServerSnapshot } from '../../src/game/snapshot.ts'
 import { formatHostPort } from '../../src/util/address.ts'
 import { sharedClock as clock } from '../../src/util/clock.ts'

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../src/game/fleet.ts'
-import { addressOf } from '../../src/game/server.ts'
+import { addressOf } from '../../src/game/server-settings.ts'
 import type { ServerSnapshot, SourceState } from '../../src/game/snapshot.ts'
 import { parseHostPort } from '../../src/util/address.ts'
 import type { UnlabelledFamilies } from '../fleet-text.ts'

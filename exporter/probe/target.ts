@@ -1,5 +1,5 @@
 import { type Fleet, perServers } from '../../src/game/fleet.ts'
-import { addressOf, type ServerSettings } from '../../src/game/server.ts'
+import { addressOf, type ServerSettings } from '../../src/game/server-settings.ts'
 import { formatServerAddress, parseHost, parseServerAddress, type ServerAddress } from '../../src/util/address.ts'
 
 export interface Target {

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib'
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard'
 import { alertsPage } from './alerts-page.ts'
-import { fleet } from './fleet.ts'
+import { fleet } from './fleet-dashboard.ts'
 import { grafanaRules } from './grafana-rules.ts'
 import { prometheusRules } from './prometheus-rules.ts'
-import { server } from './server.ts'
+import { server } from './server-dashboard.ts'
 
 /**
  * Panel ids for links (`?viewPanel=`), derived from the panel itself, so that adding or moving a panel does not change the ids of

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Fleet, FleetOptions } from '../game/fleet.ts'
-import type { PollSettings } from '../game/server.ts'
+import type { PollSettings } from '../game/server-settings.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ServerSettings, serverSettings } from '../game/server.ts'
+import { type ServerSettings, serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import type { SettingTable } from '../settings/setting.ts'

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import { createPauses } from '../util/pauses.ts'
 import { fingerprintOf, nameLength, settingsLength } from './server-fingerprint.ts'
 

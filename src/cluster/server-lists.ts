@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import type { Clock } from '../util/clock.ts'
 import { createPauses } from '../util/pauses.ts'
 import { requireReplies, type StateConnection } from './connection.ts'

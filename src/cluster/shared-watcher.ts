@@ -1,4 +1,4 @@
-import type { PollSettings, ServerSettings } from '../game/server.ts'
+import type { PollSettings, ServerSettings } from '../game/server-settings.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { placeOf } from '../game/spread.ts'
 import type { Watcher } from '../game/watcher/index.ts'

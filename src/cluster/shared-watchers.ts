@@ -1,5 +1,5 @@
 import type { FleetOptions } from '../game/fleet.ts'
-import type { PollSettings } from '../game/server.ts'
+import type { PollSettings } from '../game/server-settings.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'

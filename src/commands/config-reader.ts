@@ -3,7 +3,7 @@ import { changedSettings } from '../config/changed-settings.ts'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { CurrentTokens } from '../config/tokens.ts'
 import { DiscoveryError } from '../discovery/provider.ts'
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import type { Log } from '../util/log.ts'
 
 /** Reduces paths to file names, because the message is sent to clients. URLs are not changed. */

@@ -1,7 +1,7 @@
+import type { DemoOptions, DemoProtocol } from '../demo/demo-server.ts'
 import { eraNames } from '../demo/eras.ts'
 import { type Software, softwareNames } from '../demo/identity.ts'
 import { type ScenarioName, scenarioNames } from '../demo/scenarios.ts'
-import type { DemoOptions, DemoProtocol } from '../demo/server.ts'
 import { UsageError } from '../util/usage-error.ts'
 
 /** The flags of `tickwarden demo`, in the notation of commander; all are optional. */

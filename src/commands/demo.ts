@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { startBedrockDemoServer } from '../demo/bedrock.ts'
+import { type DemoOptions, type DemoProtocol, type DemoServer, demoSettings, startDemoServer } from '../demo/demo-server.ts'
 import { scenarios } from '../demo/scenarios.ts'
-import { type DemoOptions, type DemoProtocol, type DemoServer, demoSettings, startDemoServer } from '../demo/server.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { formatServerAddress } from '../util/address.ts'

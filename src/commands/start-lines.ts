@@ -1,4 +1,4 @@
-import { addressOf, type ServerSettings } from '../game/server.ts'
+import { addressOf, type ServerSettings } from '../game/server-settings.ts'
 import { formatServerAddress } from '../util/address.ts'
 
 /** Maximum number of servers named in the first line; others are counted. */

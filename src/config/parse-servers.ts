@@ -1,5 +1,5 @@
 import { DiscoveryError } from '../discovery/provider.ts'
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import type { Given } from '../settings/read.ts'
 import { readEntry } from './server-entry.ts'
 import { readServerFile } from './server-file.ts'

@@ -1,4 +1,4 @@
-import { type ServerSettings, serverSettings } from '../game/server.ts'
+import { type ServerSettings, serverSettings } from '../game/server-settings.ts'
 import { sources } from '../game/sources/index.ts'
 import { type SourceDescriptor, settingsOf } from '../game/sources/source.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'

@@ -1,5 +1,5 @@
-import type { ServerSettings } from '../game/server.ts'
-import { readServer, toServer } from './server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
+import { readServer, toServer } from './read-server.ts'
 import type { ServerEntry } from './server-file.ts'
 import { findConflicts, findUnproxied } from './server-problems.ts'
 

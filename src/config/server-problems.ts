@@ -1,8 +1,8 @@
-import { addressOf, serverSettings } from '../game/server.ts'
+import { addressOf, serverSettings } from '../game/server-settings.ts'
 import type { Given } from '../settings/read.ts'
 import type { Setting } from '../settings/setting.ts'
 import { formatServerAddress } from '../util/address.ts'
-import { type AnySetting, givenMain, mainOf, type ReadServer, type ReadSource, toServer } from './server.ts'
+import { type AnySetting, givenMain, mainOf, type ReadServer, type ReadSource, toServer } from './read-server.ts'
 
 const titles = { java: 'Java', bedrock: 'Bedrock' } as const
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../util/clock.ts'
-import type { Builder, Database } from './database.ts'
 import type { DataSettings } from './settings.ts'
-import type { SnapshotFormat } from './snapshot-format.ts'
+import type { Builder, Database } from './store/database.ts'
+import type { SnapshotFormat } from './store/snapshot-format.ts'
 
 /** Options for registering the routes of a database. */
 export interface DatabaseRoutes<D extends Database> {

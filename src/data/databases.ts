@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { packageRoot } from '../util/package.ts'
-import { type Comeback, comebackFormat } from './comeback-format.ts'
-import { registerComebackRoutes } from './comeback-routes.ts'
-import { type ComebacksDatabase, comebacksBuilder } from './comebacks-database.ts'
 import type { DatabaseDefinition } from './database-definition.ts'
-import { type Project, projectFormat } from './project-format.ts'
-import { registerProjectRoutes } from './project-routes.ts'
-import { type ProjectsDatabase, projectsBuilder } from './projects-database.ts'
+import { registerComebackRoutes } from './routes/comebacks.ts'
+import { registerProjectRoutes } from './routes/projects.ts'
+import { type Comeback, comebackFormat } from './store/comeback-format.ts'
+import { type ComebacksDatabase, comebacksBuilder } from './store/comebacks-database.ts'
+import { type Project, projectFormat } from './store/project-format.ts'
+import { type ProjectsDatabase, projectsBuilder } from './store/projects-database.ts'
 
 const sample = (file: string): string => join(packageRoot, 'src', 'data', 'sample', file)
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { FleetChange } from '../game/fleet.ts'
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import { secretsOf } from '../secrets/secrets-of.ts'
 import { checked } from '../settings/setting.ts'
 import { joinFirst } from '../util/join-first.ts'

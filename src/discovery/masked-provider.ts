@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import { createMask } from '../secrets/mask.ts'
 import type { Provider, ServerList } from './provider.ts'
 

@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import type { ServerList } from './provider.ts'
 
 export interface ListOfProvider {

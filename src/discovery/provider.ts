@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import type { SettingTable, SliceOf } from '../settings/setting.ts'
 import type { Clock } from '../util/clock.ts'
 

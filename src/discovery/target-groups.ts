@@ -1,4 +1,4 @@
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import { serverName } from '../settings/kinds/index.ts'
 import { quoted } from '../settings/read.ts'
 import { formatHostPort, parseServerAddress, type ServerAddress } from '../util/address.ts'

@@ -1,7 +1,7 @@
 import { type Check, isBoolean, isCount, isInteger, isListOf, isNumber, isObject, isOneOf, isText, isUuid } from './check.ts'
 import { type GameMode, gameModes } from './protocol/game-mode.ts'
 import type { GarbageCollector, MemoryPool } from './protocol/jolokia.ts'
-import { type PaperTps, tpsWindows } from './protocol/paper-tps.ts'
+import { type PaperTps, tpsWindows } from './protocol/rcon/paper-tps.ts'
 
 export interface Player {
   readonly name: string

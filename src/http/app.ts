@@ -4,15 +4,15 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { type Clock, systemClock } from '../util/clock.ts'
 import { invalidParameter, notFound } from '../util/errors.ts'
 import { type BasePathOptions, registerBasePath } from './base-path.ts'
-import { registerClient } from './client.ts'
-import { type ClientSettings, registerClientLimits } from './client-limits.ts'
+import { registerClient } from './clients/client.ts'
+import { type ClientSettings, registerClientLimits } from './clients/client-limits.ts'
 import { registerClose } from './close.ts'
 import { crossOriginHeaders, registerCors } from './cors.ts'
 import { createDirectReplies } from './direct.ts'
+import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './http-server.ts'
 import { registerOtherMethods } from './other-methods.ts'
 import { compileQuery, isMalformed, parseQuery } from './parameters.ts'
-import { malformedQuery, pathOf, sendProblem } from './problem.ts'
-import { createServerFactory, invalidPath, type TimeLimits, timeLimits } from './server.ts'
+import { malformedQuery, pathOf, sendProblem } from './replies/problem.ts'
 
 export interface HttpAppOptions extends BasePathOptions {
   readonly logger: FastifyBaseLogger

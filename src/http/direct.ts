@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 // The global of the same name is a getter, which measurably slows a request.
 import { performance } from 'node:perf_hooks'
 import type { FastifyBaseLogger } from 'fastify'
-import { formFor, type PreparedReply, writePrepared } from './reply.ts'
+import { formFor, type PreparedReply, writePrepared } from './replies/reply.ts'
 
 /** A reply that depends only on the path of the request and on what the client has cached. */
 export interface DirectReply {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { unavailable } from '../util/errors.ts'
-import { problem } from './problem.ts'
-import { prepareJson, sendPrepared } from './reply.ts'
-import { json, preparedReplies } from './responses.ts'
+import { problem } from './replies/problem.ts'
+import { prepareJson, sendPrepared } from './replies/reply.ts'
+import { json, preparedReplies } from './replies/responses.ts'
 
 const livenessPath = '/healthz'
 /** Names of the health routes. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { RequestError } from '../util/errors.ts'
 import { isCrossOrigin, preflightHeaders } from './cors.ts'
-import { pathOf } from './problem.ts'
+import { pathOf } from './replies/problem.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {

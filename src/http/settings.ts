@@ -1,6 +1,6 @@
 import { basePath, host, integer, list, oneOf, origin } from '../settings/kinds/index.ts'
 import { setting } from '../settings/setting.ts'
-import { proxyRange } from './proxy-range.ts'
+import { proxyRange } from './clients/proxy-range.ts'
 
 /** The address of the service. */
 export const listen = {

@@ -1,7 +1,7 @@
-import { readServer, toServer } from '../config/server.ts'
+import { readServer, toServer } from '../config/read-server.ts'
 import { findConflicts } from '../config/server-problems.ts'
 import { settings, settingsOfServer } from '../config/settings.ts'
-import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server.ts'
+import { findShortStaleAfter, minStaleAfter, type PollSettings, type ServerSettings } from '../game/server-settings.ts'
 import { type Given, readSettings } from '../settings/read.ts'
 import { isRecord } from '../util/is-record.ts'
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { ServerSnapshot } from '../game/snapshot.ts'
-import { negotiate, prefersImages } from '../http/accept.ts'
 import { integerParameter, withDefault } from '../http/parameters.ts'
-import { type PreparedReply, prepare, prepareJson, textType } from '../http/reply.ts'
+import { negotiate, prefersImages } from '../http/replies/accept.ts'
+import { type PreparedReply, prepare, prepareJson, textType } from '../http/replies/reply.ts'
 import { perSnapshot, sourcesOf } from './current.ts'
 import { type Icon, type Icons, iconSide, scale } from './icon.ts'
 

@@ -4,9 +4,9 @@ import { fieldNames } from '../game/fields.ts'
 import { isAsleep, type ServerSnapshot, type SourceState } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'
 import type { SourceName } from '../game/sources/names.ts'
-import { type SourceSituation, settingFor } from './providers.ts'
 import type { Sources } from './schemas.ts'
 import { describeState } from './server-state.ts'
+import { type SourceSituation, settingFor } from './setting-hints.ts'
 
 const moment = (milliseconds: number): string => new Date(milliseconds).toISOString()
 

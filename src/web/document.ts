@@ -1,4 +1,4 @@
-import { htmlHeaders } from '../http/html-headers.ts'
+import { htmlHeaders } from '../http/replies/html-headers.ts'
 import { createPauses } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import type { ViewContext } from './view/context.ts'

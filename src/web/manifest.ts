@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import sharp from 'sharp'
-import { prepare, sendPrepared } from '../http/reply.ts'
+import { prepare, sendPrepared } from '../http/replies/reply.ts'
 import { cleanName } from './view/clean-text.ts'
 import { faviconSvg } from './view/icons.ts'
 

@@ -1,5 +1,5 @@
 import type { Fleet } from '../game/fleet.ts'
-import { addressOf, type ServerSettings } from '../game/server.ts'
+import { addressOf, type ServerSettings } from '../game/server-settings.ts'
 import { currentFields, isAsleep, ongoingWorldUpgrade, type ServerSnapshot } from '../game/snapshot.ts'
 import { createEventHub, type EventHub } from '../live/hub.ts'
 import { downReason, stateOf } from '../live/state.ts'

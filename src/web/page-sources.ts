@@ -1,5 +1,5 @@
 import { type FieldName, fieldDescriptions } from '../game/fields.ts'
-import { addressOf, type ServerSettings } from '../game/server.ts'
+import { addressOf, type ServerSettings } from '../game/server-settings.ts'
 import { nameSettings } from '../game/setting-names.ts'
 import type { ServerSnapshot } from '../game/snapshot.ts'
 import { sources } from '../game/sources/index.ts'

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fleet } from '../game/fleet.ts'
-import type { ServerSettings } from '../game/server.ts'
+import type { ServerSettings } from '../game/server-settings.ts'
 import type { Watcher } from '../game/watcher/index.ts'
 import type { History } from '../history/history.ts'
-import { negotiate } from '../http/accept.ts'
 import { perBasePath } from '../http/base-path.ts'
-import { pathOf } from '../http/problem.ts'
 import { publicUrlOf } from '../http/public-url.ts'
-import { jsonType, prepareJson, sendPrepared } from '../http/reply.ts'
+import { negotiate } from '../http/replies/accept.ts'
+import { pathOf } from '../http/replies/problem.ts'
+import { jsonType, prepareJson, sendPrepared } from '../http/replies/reply.ts'
 import { requireServer } from '../http/server-place.ts'
 import type { EventHub } from '../live/hub.ts'
 import { registerLive } from '../live/register.ts'
@@ -19,9 +19,9 @@ import { securityHeaders } from './document.ts'
 import { acceptsEncoding, compress } from './encoding.ts'
 import { registerManifest } from './manifest.ts'
 import { createPageCache } from './page-cache.ts'
+import { createPageHistory, type PageHistory } from './page-history.ts'
 import { toPageServer } from './page-server.ts'
 import { sourceHints, sourceRows } from './page-sources.ts'
-import { createPagePast, type PagePast } from './past.ts'
 import { fleetJson, renderFleet, renderServer } from './render-page.ts'
 import type { ViewContext } from './view/context.ts'
 import { createFormat } from './view/format.ts'
@@ -48,7 +48,7 @@ const hidden = { schema: { hide: true }, config: { crossOrigin: false } } as con
 /** `/` and `/servers/{name}`: the status page, complete without JavaScript. Its data is at `/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { fleet, clock, title, history, isPublic, isDemo, events, metricsListen } = options
-  const past = createPagePast(fleet, history, clock)
+  const past = createPageHistory(fleet, history, clock)
   app.addHook('onClose', async () => past.close())
   const assets = registerAssets(app)
   registerManifest(app, title)
@@ -122,7 +122,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 const maxCards = 100
 
 /** `/page/cards?servers=a,b`: the history of each for its card. */
-function registerCards(app: FastifyInstance, fleet: Fleet, past: PagePast): void {
+function registerCards(app: FastifyInstance, fleet: Fleet, past: PageHistory): void {
   app.get('/page/cards', hidden, (request, reply) => {
     const { servers } = request.query as { readonly servers?: unknown }
     const names = (typeof servers === 'string' ? servers : '').split(',').map(decode).slice(0, maxCards)

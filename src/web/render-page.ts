@@ -1,7 +1,7 @@
 import { mapInSlices } from '../util/pauses.ts'
 import type { AssetNames } from './assets.ts'
 import { dataText, renderDocument } from './document.ts'
-import type { PagePast } from './past.ts'
+import type { PageHistory } from './page-history.ts'
 import { viewCard, viewPast } from './view/card.ts'
 import { cleanName } from './view/clean-text.ts'
 import type { ViewContext } from './view/context.ts'
@@ -32,7 +32,7 @@ export async function fleetJson({ servers, ...rest }: FleetPage): Promise<string
 }
 
 /** The HTML of the page of all servers. */
-export async function renderFleet(page: FleetPage, assets: AssetNames, past: PagePast, context: ViewContext): Promise<string> {
+export async function renderFleet(page: FleetPage, assets: AssetNames, past: PageHistory, context: ViewContext): Promise<string> {
   const rows = await mapInSlices(page.servers, (server) => viewRow(server, context))
   const data = await fleetJson(page)
   const totals = totalsOf(page.servers, context)

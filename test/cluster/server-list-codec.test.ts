@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fingerprintOf } from '../../src/cluster/server-fingerprint.ts'
 import { decodeServerList, encodeServerList } from '../../src/cluster/server-list-codec.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import type { ServerSettings } from '../../src/game/server.ts'
+import type { ServerSettings } from '../../src/game/server-settings.ts'
 
 const env = { MC_NAME: 'survival', MC_SERVER: 'mc.test:25565', MC_RCON: 'mc.test:25575', MC_RCON_PASSWORD: 'hunter2' }
 

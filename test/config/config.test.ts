@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ConfigInput, loadConfig } from '../../src/config/config.ts'
 import { allSettings, settings } from '../../src/config/settings.ts'
-import { addressOf, serverSettings } from '../../src/game/server.ts'
+import { addressOf, serverSettings } from '../../src/game/server-settings.ts'
 import { configProblems } from '../helpers/config-problems.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tickwarden-config-'))

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { startDemoServer } from '../../src/demo/server.ts'
+import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { ensurePythonPeers } from '../helpers/python-peers.ts'
 
 const script = join(import.meta.dirname, '../peers/clients.py')

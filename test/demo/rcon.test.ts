@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import util from 'minecraft-server-util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type DemoOptions, type DemoServer, startDemoServer } from '../../src/demo/server.ts'
+import { type DemoOptions, type DemoServer, startDemoServer } from '../../src/demo/demo-server.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { hasPythonModule } from '../helpers/require-tool.ts'
 

@@ -98,11 +98,11 @@ describe('the files that a guide names are those of every sibling:', () => {
     expect(foldersIn('src/data/scripts').length).toBe(scripts.length)
   })
 
-  it.each(['project', 'comeback'])('filter of a %s', (name) => {
+  it.each(['projects', 'comebacks'])('filter of %s', (name) => {
     const { codes } = readPage('docs/contributing/filter.md')
-    for (const file of [`src/data/${name}s-database.ts`, `src/data/${name}-routes.ts`, `test/data/${name}-routes.test.ts`])
+    for (const file of [`src/data/store/${name}-database.ts`, `src/data/routes/${name}.ts`, `test/data/routes/${name}.test.ts`])
       expect(codes).toContain(file)
-    expect(read(`src/data/${name}-routes.ts`)).toContain('registerFilters(')
+    expect(read(`src/data/routes/${name}.ts`)).toContain('registerFilters(')
   })
 })
 

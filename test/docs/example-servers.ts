@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBedrockDemoServer } from '../../src/demo/bedrock.ts'
-import { startDemoServer } from '../../src/demo/server.ts'
+import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { systemClock } from '../../src/util/clock.ts'
 import { freePort } from '../helpers/run-tool.ts'
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
-import { startDemoServer } from '../../src/demo/server.ts'
+import { startDemoServer } from '../../src/demo/demo-server.ts'
 import { readPage } from './markdown.ts'
 
 it('the example of the library runs unchanged', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import type { ServerSettings } from '../../src/game/server.ts'
+import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
 import { type MetricsService, startMetricsService } from '../helpers/metrics-service.ts'
 import { scriptedFleet } from '../helpers/scripted-fleet.ts'

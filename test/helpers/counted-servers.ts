@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createFrameReader, encodeFrame } from '../../src/game/protocol/frames.ts'
+import { createFrameReader, encodeFrame } from '../../src/game/protocol/status/frames.ts'
 import { decodeHandshake, encodeStatus } from './status-packets.ts'
 
 /** The poller: the host name in the handshake. */

@@ -1,7 +1,7 @@
 import pino from 'pino'
 import { type App, buildApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
-import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/server.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../src/demo/demo-server.ts'
 import { createFleet } from '../../src/game/fleet.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { systemClock } from '../../src/util/clock.ts'

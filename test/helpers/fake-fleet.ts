@@ -1,7 +1,7 @@
 import { SourceError } from '../../src/game/errors.ts'
 import type { Fields } from '../../src/game/fields.ts'
 import { createFleet, type Fleet } from '../../src/game/fleet.ts'
-import type { PollSettings } from '../../src/game/server.ts'
+import type { PollSettings } from '../../src/game/server-settings.ts'
 import type { SourceName } from '../../src/game/sources/names.ts'
 import type { Source } from '../../src/game/sources/source.ts'
 import type { Clock } from '../../src/util/clock.ts'

@@ -10,8 +10,6 @@ import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/com
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { readServerFile } from '../../src/config/server-file.ts'
 import { comebacksDatabase } from '../../src/data/databases.ts'
-import { parseDay as parseCalendarDay, parseLastUpdate } from '../../src/data/dates.ts'
-import { readSnapshot } from '../../src/data/read-snapshot.ts'
 import { readArchive } from '../../src/data/scripts/kcomebacks/archive.ts'
 import { nothingAbove, readMoment } from '../../src/data/scripts/kcomebacks/moment.ts'
 import { readMonthPage } from '../../src/data/scripts/kcomebacks/page.ts'
@@ -19,33 +17,35 @@ import { readTables } from '../../src/data/scripts/kcomebacks/tables.ts'
 import { createUpstreamMask } from '../../src/data/scripts/mask-upstream.ts'
 import { readProjectList } from '../../src/data/scripts/projects/project-list.ts'
 import { readRateLimit } from '../../src/data/scripts/rate-limit.ts'
+import { parseDay as parseCalendarDay, parseLastUpdate } from '../../src/data/store/dates.ts'
+import { readSnapshot } from '../../src/data/store/read-snapshot.ts'
 import { velocity } from '../../src/discovery/providers/velocity.ts'
 import { createTargetGroupReader, parseList } from '../../src/discovery/target-groups.ts'
 import { parseHosts, parseResolvConf } from '../../src/game/names/system-files.ts'
-import { parseForgeTps, parseNeoForgeTps } from '../../src/game/protocol/forge-tps.ts'
-import { createFrameReader, encodeFrame, encodeString, readString } from '../../src/game/protocol/frames.ts'
 import { decodeBulkReply } from '../../src/game/protocol/jolokia.ts'
-import { parseLogLine } from '../../src/game/protocol/log-lines.ts'
 import { parsePlayers, parseSetting, parseStatus } from '../../src/game/protocol/management.ts'
-import { decodeJoinReply } from '../../src/game/protocol/nethernet.ts'
-import { parsePaperMspt, parsePaperTps } from '../../src/game/protocol/paper-tps.ts'
-import { parsePlayerList } from '../../src/game/protocol/player-list.ts'
 import { decodeChallenge, decodeFullStat } from '../../src/game/protocol/query.ts'
-import { createRconDecoder, decodeChunk, encodeRconPacket } from '../../src/game/protocol/rcon.ts'
-import { parseDifficulty, plainReply } from '../../src/game/protocol/rcon-reply.ts'
-import { decodeProperties, parseProperties } from '../../src/game/protocol/server-properties.ts'
-import { parseServerVersion } from '../../src/game/protocol/server-version.ts'
-import { decodeStatus } from '../../src/game/protocol/status.ts'
-import { parseStatusReply } from '../../src/game/protocol/status-reply.ts'
+import { parseForgeTps, parseNeoForgeTps } from '../../src/game/protocol/rcon/forge-tps.ts'
+import { createRconDecoder, decodeChunk, encodeRconPacket } from '../../src/game/protocol/rcon/packets.ts'
+import { parsePaperMspt, parsePaperTps } from '../../src/game/protocol/rcon/paper-tps.ts'
+import { parsePlayerList } from '../../src/game/protocol/rcon/player-list.ts'
+import { parseDifficulty, plainReply } from '../../src/game/protocol/rcon/reply.ts'
+import { parseServerVersion } from '../../src/game/protocol/rcon/server-version.ts'
+import { parseTickQuery } from '../../src/game/protocol/rcon/tick-query.ts'
+import { parseDay, parseGameTime, parseTimeOfDay } from '../../src/game/protocol/rcon/time-query.ts'
+import { createFrameReader, encodeFrame, encodeString, readString } from '../../src/game/protocol/status/frames.ts'
+import { decodeJoinReply } from '../../src/game/protocol/status/nethernet.ts'
+import { decodeStatus } from '../../src/game/protocol/status/status.ts'
+import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
+import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../src/game/protocol/status/unconnected-ping.ts'
+import { parseVersionName } from '../../src/game/protocol/status/version-name.ts'
 import { createTextReader, plainText, stripFormatting } from '../../src/game/protocol/text.ts'
 import { parseTextRuns } from '../../src/game/protocol/text-runs.ts'
-import { parseTickQuery } from '../../src/game/protocol/tick-query.ts'
-import { parseDay, parseGameTime, parseTimeOfDay } from '../../src/game/protocol/time-query.ts'
-import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../src/game/protocol/unconnected-ping.ts'
 import { normaliseUuid } from '../../src/game/protocol/uuid.ts'
-import { parseVersionName } from '../../src/game/protocol/version-name.ts'
 import { createLogFollower } from '../../src/game/sources/directory/log-follower.ts'
+import { parseLogLine } from '../../src/game/sources/directory/log-lines.ts'
 import { createDirectoryReader } from '../../src/game/sources/directory/reader.ts'
+import { decodeProperties, parseProperties } from '../../src/game/sources/directory/server-properties.ts'
 import { ReplyCollector } from '../../src/game/sources/rcon/reply-collector.ts'
 import { createReplyReader } from '../../src/game/sources/status/reply-reader.ts'
 import {
@@ -55,11 +55,11 @@ import {
   header,
   readFrames,
 } from '../../src/history/frames.ts'
-import { acceptsGzip, negotiate, prefersImages } from '../../src/http/accept.ts'
 import { createBearerCheck } from '../../src/http/bearer.ts'
+import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { parseQuery } from '../../src/http/parameters.ts'
+import { acceptsGzip, negotiate, prefersImages } from '../../src/http/replies/accept.ts'
 import { normaliseTarget } from '../../src/http/request-target.ts'
-import { createProxyCheck } from '../../src/http/trusted-proxies.ts'
 import { createMask } from '../../src/secrets/mask.ts'
 import { quoted } from '../../src/settings/read.ts'
 import { parseHost, parseHostPort, parseServerAddress } from '../../src/util/address.ts'
@@ -256,9 +256,9 @@ export const cases: Readonly<Record<string, Growth>> = {
       ),
     },
   ),
-  'src/data/dates.ts parseDay': text(parseCalendarDay, headerSize, ['1', '-']),
-  'src/data/dates.ts parseLastUpdate': text(parseLastUpdate, fileSize, ['1', '-', ' ', ':']),
-  'src/data/read-snapshot.ts readSnapshot': text(
+  'src/data/store/dates.ts parseDay': text(parseCalendarDay, headerSize, ['1', '-']),
+  'src/data/store/dates.ts parseLastUpdate': text(parseLastUpdate, fileSize, ['1', '-', ' ', ':']),
+  'src/data/store/read-snapshot.ts readSnapshot': text(
     (json) => readSnapshot(json, comebacksDatabase.format, () => {}),
     16_384,
     ['{}', ',', ' ', '"', '\\', '[', '{"a":', '}', '{},'],
@@ -326,7 +326,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/util/address.ts parseHost': text(parseHost, fileSize, ['a', '.', '-', ':', '[', '0', '0x']),
   'src/util/address.ts parseHostPort': text((given) => parseHostPort(given, 1), fileSize, ['a', '.', ':', '[', ']', ':1']),
   'src/util/address.ts parseServerAddress': text(parseServerAddress, fileSize, ['a', '.', ':', 'bedrock://']),
-  'src/game/protocol/forge-tps.ts parseForgeTps': text(parseForgeTps, replySize, [
+  'src/game/protocol/rcon/forge-tps.ts parseForgeTps': text(parseForgeTps, replySize, [
     'Dim ',
     ' ',
     '0',
@@ -336,7 +336,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     'Dim 0 (a) : Mean tick time: 0.1 ms. Mean TPS: 20.000',
     ':',
   ]),
-  'src/game/protocol/forge-tps.ts parseNeoForgeTps': text(parseNeoForgeTps, replySize, [
+  'src/game/protocol/rcon/forge-tps.ts parseNeoForgeTps': text(parseNeoForgeTps, replySize, [
     'a',
     ':',
     ' ',
@@ -344,10 +344,10 @@ export const cases: Readonly<Record<string, Growth>> = {
     'a: 20.000 TPS (0.1 ms/tick)',
     '0',
   ]),
-  'src/game/protocol/frames.ts readString': made((bytes: Buffer) => readString(bytes, 0), fileSize, {
+  'src/game/protocol/status/frames.ts readString': made((bytes: Buffer) => readString(bytes, 0), fileSize, {
     'a string': (size) => encodeString('a'.repeat(size)),
   }),
-  'src/game/protocol/frames.ts createFrameReader': made(
+  'src/game/protocol/status/frames.ts createFrameReader': made(
     (chunks: readonly Buffer[]) => {
       const reader = createFrameReader()
       for (const chunk of chunks) {
@@ -371,7 +371,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     'java.lang:',
     '\n',
   ),
-  'src/game/protocol/log-lines.ts parseLogLine': text(
+  'src/game/sources/directory/log-lines.ts parseLogLine': text(
     parseLogLine,
     4_096,
     ['a', ' ', '[', ']', '(', ')', ': ', '1', 'Running 1ms', ' behind', '--fml.forgeVersion, ', '.', "Can't keep up! "],
@@ -389,22 +389,22 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/game/protocol/management.ts parseStatus': made((players: unknown) => parseStatus({ players }), fileSize, {
     players: listOf((index) => ({ name: `p${index}` }), 16),
   }),
-  'src/game/protocol/nethernet.ts decodeJoinReply': made(decodeJoinReply, fileSize, {
+  'src/game/protocol/status/nethernet.ts decodeJoinReply': made(decodeJoinReply, fileSize, {
     name: (size) => JSON.stringify({ name: 'a'.repeat(size), protocol: '1'.repeat(size) }),
   }),
-  'src/game/protocol/paper-tps.ts parsePaperTps': text(
+  'src/game/protocol/rcon/paper-tps.ts parsePaperTps': text(
     parsePaperTps,
     replySize,
     ['1', '.', '*', ', '],
     'TPS from last 1m, 5m, 15m: ',
   ),
-  'src/game/protocol/paper-tps.ts parsePaperMspt': text(
+  'src/game/protocol/rcon/paper-tps.ts parsePaperMspt': text(
     parsePaperMspt,
     replySize,
     ['1', '.', '/', ' ', '◴ '],
     'Server tick times (avg/min/max) from last 5s, 10s, 1m:',
   ),
-  'src/game/protocol/player-list.ts parsePlayerList': text(
+  'src/game/protocol/rcon/player-list.ts parsePlayerList': text(
     parsePlayerList,
     replySize,
     ['a', ', ', ' (', '0', '-', ` (${uuid}), `, `a (${uuid})`, '\n'],
@@ -422,9 +422,9 @@ export const cases: Readonly<Record<string, Growth>> = {
     'hostname\0a\0gametype\0SMP\0version\x001.21.11\0',
     '\0\0\x01player_\0\0a\0b\0\0',
   ),
-  'src/game/protocol/rcon-reply.ts plainReply': text(plainReply, replySize, ['§', 'a', '\r', '\n', ' ']),
-  'src/game/protocol/rcon-reply.ts parseDifficulty': text(parseDifficulty, replySize, ['a', ' '], 'The difficulty is '),
-  'src/game/protocol/rcon.ts decodeChunk': made(
+  'src/game/protocol/rcon/reply.ts plainReply': text(plainReply, replySize, ['§', 'a', '\r', '\n', ' ']),
+  'src/game/protocol/rcon/reply.ts parseDifficulty': text(parseDifficulty, replySize, ['a', ' '], 'The difficulty is '),
+  'src/game/protocol/rcon/packets.ts decodeChunk': made(
     (chunks: readonly Buffer[]) => {
       const decoder = createRconDecoder()
       for (const chunk of chunks) for (const _ of decodeChunk(decoder, chunk));
@@ -436,18 +436,18 @@ export const cases: Readonly<Record<string, Growth>> = {
       'one chunk': (size) => [Buffer.alloc(size, encodeRconPacket({ id: 1, type: 0, body: 'abc' }))],
     },
   ),
-  'src/game/protocol/server-properties.ts parseProperties': text(
+  'src/game/sources/directory/server-properties.ts parseProperties': text(
     parseProperties,
     fileSize,
     ['\\', '\\\n', '\n', 'a', '=', ' ', '\\u00e9', '#', '\r', 'a=1\n'],
     'a',
   ),
-  'src/game/protocol/server-properties.ts decodeProperties': text(
+  'src/game/sources/directory/server-properties.ts decodeProperties': text(
     (given) => decodeProperties(Buffer.from(given, 'latin1')),
     fileSize,
     ['a', 'é'],
   ),
-  'src/game/protocol/server-version.ts parseServerVersion': {
+  'src/game/protocol/rcon/server-version.ts parseServerVersion': {
     run: parseServerVersion as Growth['run'],
     maxSize: 960,
     makers: {
@@ -458,10 +458,10 @@ export const cases: Readonly<Record<string, Growth>> = {
       ...texts(['id = ', ' name = ', ' data = 1', ' series = ', ' protocol = ', '1', ' ', ' version '], 'Server version info:'),
     },
   },
-  'src/game/protocol/status.ts decodeStatus': made((body: Buffer) => decodeStatus({ id: 0, body }), fileSize, {
+  'src/game/protocol/status/status.ts decodeStatus': made((body: Buffer) => decodeStatus({ id: 0, body }), fileSize, {
     text: (size) => encodeString('é'.repeat(size / 2)),
   }),
-  'src/game/protocol/status-reply.ts parseStatusReply': made(parseStatusReply, fileSize, {
+  'src/game/protocol/status/status-reply.ts parseStatusReply': made(parseStatusReply, fileSize, {
     players: (size) =>
       JSON.stringify({ players: { online: 1, sample: listOf((index) => ({ name: `p${index}`, id: uuid }), 60)(size) } }),
     mods: (size) => JSON.stringify({ forgeData: { mods: listOf((index) => ({ modId: `m${index}` }), 16)(size) } }),
@@ -492,21 +492,21 @@ export const cases: Readonly<Record<string, Growth>> = {
     '\n',
     '§#12ab34',
   ]),
-  'src/game/protocol/tick-query.ts parseTickQuery': text(
+  'src/game/protocol/rcon/tick-query.ts parseTickQuery': text(
     parseTickQuery,
     replySize,
     ['Target tick rate: ', '1', '.', ' per second.', ' ', '\n', 'Average time per tick: 1ms', 'Percentiles: '],
     'The game is running normally',
   ),
-  'src/game/protocol/time-query.ts parseGameTime': text(parseGameTime, replySize, ['1', ' tick(s)'], 'The game time is '),
-  'src/game/protocol/time-query.ts parseTimeOfDay': text(
+  'src/game/protocol/rcon/time-query.ts parseGameTime': text(parseGameTime, replySize, ['1', ' tick(s)'], 'The game time is '),
+  'src/game/protocol/rcon/time-query.ts parseTimeOfDay': text(
     parseTimeOfDay,
     replySize,
     ['1', ' '],
     'Clock minecraft:overworld is at ',
   ),
-  'src/game/protocol/time-query.ts parseDay': text(parseDay, replySize, ['1', ' '], 'Timeline minecraft:day has passed '),
-  'src/game/protocol/unconnected-ping.ts decodeUnconnectedPong': text(
+  'src/game/protocol/rcon/time-query.ts parseDay': text(parseDay, replySize, ['1', ' '], 'Timeline minecraft:day has passed '),
+  'src/game/protocol/status/unconnected-ping.ts decodeUnconnectedPong': text(
     (fields) => {
       const ping = encodeUnconnectedPing(0n)
       const head = Buffer.concat([
@@ -524,7 +524,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     'MCPE;a;1;1;1;1;',
   ),
   'src/game/protocol/uuid.ts normaliseUuid': text(normaliseUuid, fileSize, ['a', '-']),
-  'src/game/protocol/version-name.ts parseVersionName': text(
+  'src/game/protocol/status/version-name.ts parseVersionName': text(
     parseVersionName,
     fileSize,
     ['1', '.', ' ', '1.21', '-', ', ', 'a', ' - '],
@@ -588,8 +588,8 @@ export const cases: Readonly<Record<string, Growth>> = {
     'one frame': (size) => Buffer.concat([header, encodeHistoryFrame(frameKinds.image, Buffer.alloc(size))]),
   }),
   'src/history/frames.ts decodeSessionChange': made(decodeSessionChange, fileSize, { zeros: (size) => Buffer.alloc(size) }),
-  'src/http/accept.ts acceptsGzip': text(acceptsGzip, headerSize, ['gzip', ',', ';', 'q=0.5', '=', ' ', 'a']),
-  'src/http/accept.ts negotiate': text((accept) => negotiate(accept, ['text/html', 'image/png']), headerSize, [
+  'src/http/replies/accept.ts acceptsGzip': text(acceptsGzip, headerSize, ['gzip', ',', ';', 'q=0.5', '=', ' ', 'a']),
+  'src/http/replies/accept.ts negotiate': text((accept) => negotiate(accept, ['text/html', 'image/png']), headerSize, [
     'text/html',
     ',',
     ';',
@@ -601,7 +601,7 @@ export const cases: Readonly<Record<string, Growth>> = {
     '; a=',
     '*/*',
   ]),
-  'src/http/accept.ts prefersImages': text(prefersImages, headerSize, [
+  'src/http/replies/accept.ts prefersImages': text(prefersImages, headerSize, [
     'image/png',
     ',',
     ';',
@@ -620,7 +620,12 @@ export const cases: Readonly<Record<string, Growth>> = {
     'Bearer ',
   ),
   'src/http/parameters.ts parseQuery': text(parseQuery, headerSize, ['a', '=', '&', 'a=1&', '%41', '+', '%']),
-  'src/http/trusted-proxies.ts createProxyCheck': text(createProxyCheck(['10.0.0.0/8']), headerSize, ['1', '.', ':', 'a']),
+  'src/http/clients/trusted-proxies.ts createProxyCheck': text(createProxyCheck(['10.0.0.0/8']), headerSize, [
+    '1',
+    '.',
+    ':',
+    'a',
+  ]),
   'src/web/encoding.ts acceptsEncoding': text(acceptsEncoding, headerSize, ['br', ',', ';', 'q=0', '.', ' ']),
   'src/util/read-body.ts readBody': made(
     async (chunks: readonly Buffer[]) =>
@@ -667,7 +672,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/settings/read.ts readSettings': ownSettings,
   'src/config/server-entry.ts readEntry': calls,
   'src/config/server-file.ts readServers': calls,
-  'src/config/server.ts readServer': ownSettings,
+  'src/config/read-server.ts readServer': ownSettings,
   'src/data/runs/history.ts readHistory': ownFile,
   'src/data/scripts/kcomebacks/entry.ts readRow': calls,
   'src/data/scripts/kcomebacks/month.ts readMonth': calls,
@@ -684,12 +689,12 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/util/files.ts readTextIfExists': 'decodes UTF-8',
   'src/cluster/snapshot-checks.ts readPolls': calls,
   'src/settings/kinds/url.ts parseUrl': 'calls the parser of Node.js',
-  'src/game/protocol/frames.ts readVarInt': fixedLength,
+  'src/game/protocol/status/frames.ts readVarInt': fixedLength,
   'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
   'src/game/protocol/management.ts parsePlayer': calls,
   'src/game/protocol/management.ts parseWorldUpgrade': fixedLength,
-  'src/game/protocol/rcon.ts createRconDecoder': calls,
-  'src/game/protocol/status.ts decodePing': fixedLength,
+  'src/game/protocol/rcon/packets.ts createRconDecoder': calls,
+  'src/game/protocol/status/status.ts decodePing': fixedLength,
   'src/game/sources/directory/changes.ts readOnChange': calls,
   'src/game/sources/directory/changes.ts parseOnChange': calls,
   'src/game/sources/directory/folder.ts readInside': 'returns the bytes',

@@ -4,9 +4,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { WebSocketServer } from 'ws'
-import { createFrameReader } from '../../src/game/protocol/frames.ts'
-import { createRconDecoder, decodeChunk, encodeRconPacket, maxPacketLength, rconType } from '../../src/game/protocol/rcon.ts'
-import type { GivenSources } from '../../src/game/server.ts'
+import {
+  createRconDecoder,
+  decodeChunk,
+  encodeRconPacket,
+  maxPacketLength,
+  rconType,
+} from '../../src/game/protocol/rcon/packets.ts'
+import { createFrameReader } from '../../src/game/protocol/status/frames.ts'
+import type { GivenSources } from '../../src/game/server-settings.ts'
 
 interface Fixture {
   readonly protocol: string

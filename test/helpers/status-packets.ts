@@ -1,5 +1,5 @@
-import { encodeFrame, encodeString, type Frame, readString, readVarInt } from '../../src/game/protocol/frames.ts'
-import { type Handshake, packetIds } from '../../src/game/protocol/status.ts'
+import { encodeFrame, encodeString, type Frame, readString, readVarInt } from '../../src/game/protocol/status/frames.ts'
+import { type Handshake, packetIds } from '../../src/game/protocol/status/status.ts'
 
 /** The handshake of a client. */
 export function decodeHandshake({ body }: Frame): Handshake {

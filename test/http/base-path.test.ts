@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Service, serve } from '../../src/commands/serve.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
-import { createProxyCheck } from '../../src/http/trusted-proxies.ts'
+import { createProxyCheck } from '../../src/http/clients/trusted-proxies.ts'
 import { hasTool } from '../helpers/require-tool.ts'
 import { until } from '../helpers/until.ts'
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { ListedPlayer } from '../../game/protocol/player-list.ts'
+import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
 
 /** Texts that must not be in a recording. */
 export interface Identifying {

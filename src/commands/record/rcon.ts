@@ -1,4 +1,3 @@
-import { parsePlayerList } from '../../game/protocol/player-list.ts'
 import {
   createRconDecoder,
   decodeChunk,
@@ -7,7 +6,8 @@ import {
   maxPacketLength,
   type RconPacket,
   rconType,
-} from '../../game/protocol/rcon.ts'
+} from '../../game/protocol/rcon/packets.ts'
+import { parsePlayerList } from '../../game/protocol/rcon/player-list.ts'
 import type { Exchange, RawRecording } from './recording.ts'
 import type { Tapped } from './tap.ts'
 

@@ -1,4 +1,4 @@
-import type { ListedPlayer } from '../../game/protocol/player-list.ts'
+import type { ListedPlayer } from '../../game/protocol/rcon/player-list.ts'
 
 /** One request and its replies. */
 export interface Exchange {

@@ -8,7 +8,7 @@ import {
   isReply,
   toSession,
 } from '../../game/protocol/query.ts'
-import { encodeUnconnectedPing } from '../../game/protocol/unconnected-ping.ts'
+import { encodeUnconnectedPing } from '../../game/protocol/status/unconnected-ping.ts'
 import { exchange, withUdpSocket } from '../../game/sources/udp.ts'
 import type { HostPort } from '../../util/address.ts'
 import { systemClock } from '../../util/clock.ts'

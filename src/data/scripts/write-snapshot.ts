@@ -5,7 +5,7 @@ import { maskValue } from '../../secrets/mask-value.ts'
 import { readFileUpTo, readTextIfExists, resolveLinks } from '../../util/files.ts'
 import type { Log } from '../../util/log.ts'
 import type { DatabaseDefinition } from '../database-definition.ts'
-import { maxSnapshotBytes } from '../read-snapshot.ts'
+import { maxSnapshotBytes } from '../store/read-snapshot.ts'
 import { keptSnapshots, parseSnapshot, readPublished } from './published.ts'
 import type { ScriptSettings } from './script.ts'
 

@@ -8,7 +8,7 @@ export const decimal = String.raw`\d{1,12}(?:[.,]\d{1,20})?`
 export const toNumber = (text: string | undefined): number => (text ? Number(text.replace(',', '.')) : Number.NaN)
 
 /** Converts printed milliseconds to seconds, exact to the last digit (dividing by 1000 is not); NaN if there is no text. */
-export const toSeconds = (milliseconds: string | undefined): number =>
+export const parseMilliseconds = (milliseconds: string | undefined): number =>
   milliseconds ? Number(`${milliseconds.replace(',', '.')}e-3`) : Number.NaN
 
 /** Parses an integer from 0 to 2^53 - 1; undefined for anything else. */

@@ -7,7 +7,7 @@ import type { SourceError, SourceErrorCode, SourceProgress } from '../errors.ts'
 import type { FieldName, Fields } from '../fields.ts'
 import type { Network } from '../network.ts'
 import type { PhaseRecorder } from '../phases.ts'
-import type { Properties } from '../protocol/server-properties.ts'
+import type { Properties } from './directory/server-properties.ts'
 import type { SourceName } from './names.ts'
 
 /** The fields that one source read in one poll, or received in one event. */

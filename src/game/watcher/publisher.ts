@@ -1,7 +1,7 @@
 import { type Clock, toSeconds } from '../../util/clock.ts'
 import type { Log } from '../../util/log.ts'
 import type { FieldName } from '../fields.ts'
-import type { PollSettings } from '../server.ts'
+import type { PollSettings } from '../server-settings.ts'
 import { type Decision, type KnownFields, type MainThread, merge, type ServerSnapshot } from '../snapshot.ts'
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { SourceName } from '../sources/names.ts'

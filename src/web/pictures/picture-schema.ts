@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { type Parameters, query } from '../../http/parameters.ts'
-import { problem, problems } from '../../http/problem.ts'
-import { preparedReplies } from '../../http/responses.ts'
+import { problem, problems } from '../../http/replies/problem.ts'
+import { preparedReplies } from '../../http/replies/responses.ts'
 import type { ServerPlace } from '../../http/server-place.ts'
 import type { Picture } from './renderer.ts'
 

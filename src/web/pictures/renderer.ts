@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type PreparedReply, prepare } from '../../http/reply.ts'
+import { type PreparedReply, prepare } from '../../http/replies/reply.ts'
 import { unavailable } from '../../util/errors.ts'
 
 const maxRunning = 4

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createTargetFinder, targetsOf } from '../../../exporter/probe/target.ts'
-import type { ServerSettings } from '../../../src/game/server.ts'
+import type { ServerSettings } from '../../../src/game/server-settings.ts'
 
 const server = (name: string, host: string, port: number, edition: 'java' | 'bedrock' = 'java'): ServerSettings => ({
   name,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { parseForgeTps, parseNeoForgeTps } from '../../../src/game/protocol/forge-tps.ts'
-import { isCuberiteTps, parsePaperMspt, parsePaperTps } from '../../../src/game/protocol/paper-tps.ts'
-import { parsePlayerList } from '../../../src/game/protocol/player-list.ts'
-import { isUnknownCommand, parseDifficulty, plainReply } from '../../../src/game/protocol/rcon-reply.ts'
-import { parseServerVersion } from '../../../src/game/protocol/server-version.ts'
-import { parseTickQuery } from '../../../src/game/protocol/tick-query.ts'
-import { parseDay, parseGameTime, parseTimeOfDay } from '../../../src/game/protocol/time-query.ts'
+import { parseForgeTps, parseNeoForgeTps } from '../../../src/game/protocol/rcon/forge-tps.ts'
+import { isCuberiteTps, parsePaperMspt, parsePaperTps } from '../../../src/game/protocol/rcon/paper-tps.ts'
+import { parsePlayerList } from '../../../src/game/protocol/rcon/player-list.ts'
+import { isUnknownCommand, parseDifficulty, plainReply } from '../../../src/game/protocol/rcon/reply.ts'
+import { parseServerVersion } from '../../../src/game/protocol/rcon/server-version.ts'
+import { parseTickQuery } from '../../../src/game/protocol/rcon/tick-query.ts'
+import { parseDay, parseGameTime, parseTimeOfDay } from '../../../src/game/protocol/rcon/time-query.ts'
 
 /** Texts that no parser may accept. */
 const strange = [

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
-import { type DemoServer, demoSettings, startDemoServer } from '../../../src/demo/server.ts'
+import { type DemoServer, demoSettings, startDemoServer } from '../../../src/demo/demo-server.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
 import { silentLog } from '../../../src/util/log.ts'

@@ -6,8 +6,8 @@ import writeFileAtomic from 'write-file-atomic'
 import { readTextIfExists } from '../../../util/files.ts'
 import { parseJson } from '../../../util/json.ts'
 import type { Log } from '../../../util/log.ts'
-import type { Comeback } from '../../comeback-format.ts'
 import { comebacksDatabase } from '../../databases.ts'
+import type { Comeback } from '../../store/comeback-format.ts'
 import { readPublished } from '../published.ts'
 
 /** Some 200 bytes for each month. */

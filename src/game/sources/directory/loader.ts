@@ -1,8 +1,8 @@
 import { parseJson } from '../../../util/json.ts'
-import { buildNumber } from '../../protocol/log-lines.ts'
 import type { Measure } from '../source.ts'
 import { parseOnChange, readOnChange } from './changes.ts'
 import { listInside } from './folder.ts'
+import { buildNumber } from './log-lines.ts'
 
 export interface Loader {
   readonly loader: string

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import { type LogEvent, parseLogLine } from '../../protocol/log-lines.ts'
 import { unmeasured } from '../source.ts'
 import { isStillAt, openInside } from './folder.ts'
+import { type LogEvent, parseLogLine } from './log-lines.ts'
 
 const path = 'logs/latest.log'
 /** The messages about the start are expected in the first bytes of the log, up to this number. */

@@ -1,12 +1,12 @@
 import { isAbsolute, relative } from 'node:path'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { decodeProperties, type Properties, parseProperties } from '../../protocol/server-properties.ts'
 import { type ServerFiles, unmeasured } from '../source.ts'
 import { type ChangeReader, parseOnChange } from './changes.ts'
 import { checkFolder, folderName, toFolderError } from './folder.ts'
 import { createLoaderReader, type Loader } from './loader.ts'
 import { createLogFollower, type LogCounts, type LogFacts } from './log-follower.ts'
+import { decodeProperties, type Properties, parseProperties } from './server-properties.ts'
 import { propertyFields } from './to-fields.ts'
 
 /** Far more than any real properties file, icon or keystore. */

@@ -1,9 +1,9 @@
 import type { Fields } from '../../fields.ts'
 import { gameModes, parseGameMode } from '../../protocol/game-mode.ts'
-import { integerIn, type Properties } from '../../protocol/server-properties.ts'
 import { stripFormatting, truncate } from '../../protocol/text.ts'
 import type { Loader } from './loader.ts'
 import type { LogFacts } from './log-follower.ts'
+import { integerIn, type Properties } from './server-properties.ts'
 
 const maxLevelName = 1_000
 const difficulties = ['peaceful', 'easy', 'normal', 'hard']

@@ -1,5 +1,5 @@
 import { formatHostPort, type ServerAddress } from '../../../util/address.ts'
-import { isOn, type Properties, portIn } from '../../protocol/server-properties.ts'
+import { isOn, type Properties, portIn } from '../directory/server-properties.ts'
 import type { ServerFiles } from '../source.ts'
 import { keystoreFingerprint } from './keystore.ts'
 import type { ManagementSettings } from './settings.ts'

@@ -5,7 +5,7 @@ import type { AbortSignalLike } from '../../../util/abortable.ts'
 import { defaultPorts, formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createAddressRacer } from '../../names/address-racer.ts'
+import { createHappyEyeballs } from '../../names/happy-eyeballs.ts'
 import { systemNetwork } from '../../network.ts'
 import {
   decodeChallenge,
@@ -16,9 +16,9 @@ import {
   isReply,
   toSession,
 } from '../../protocol/query.ts'
-import { isOn, portIn } from '../../protocol/server-properties.ts'
+import { parseVersionName } from '../../protocol/status/version-name.ts'
 import { stripFormatting } from '../../protocol/text.ts'
-import { parseVersionName } from '../../protocol/version-name.ts'
+import { isOn, portIn } from '../directory/server-properties.ts'
 import { networkHints } from '../hints.ts'
 import { type Source, type SourceContext, type SourceDescriptor, unmeasured } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
@@ -32,7 +32,7 @@ export function createQuerySource(address: HostPort, context: SourceContext): So
   const { host, port } = address
   const target = formatHostPort(address)
   const phases = context.phases?.timer('query')
-  const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
+  const raceAddresses = createHappyEyeballs({ host, target, network, clock, phases })
 
   function read(address: LookupAddress, signal: AbortSignalLike): Promise<Partial<Fields>> {
     return withUdpSocket(address, port, signal, async (socket) => {

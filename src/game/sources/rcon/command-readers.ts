@@ -1,12 +1,12 @@
 import type { Fields } from '../../fields.ts'
-import { parseForgeTps, parseNeoForgeTps } from '../../protocol/forge-tps.ts'
-import { isCuberiteTps, parsePaperMspt, parsePaperTps } from '../../protocol/paper-tps.ts'
-import { parsePlayerList } from '../../protocol/player-list.ts'
-import type { RconCommand } from '../../protocol/rcon-commands.ts'
-import { parseDifficulty } from '../../protocol/rcon-reply.ts'
-import { parseServerVersion } from '../../protocol/server-version.ts'
-import { parseTickQuery } from '../../protocol/tick-query.ts'
-import { parseDay, parseGameTime, parseTimeOfDay, type TimeForm } from '../../protocol/time-query.ts'
+import type { RconCommand } from '../../protocol/rcon/commands.ts'
+import { parseForgeTps, parseNeoForgeTps } from '../../protocol/rcon/forge-tps.ts'
+import { isCuberiteTps, parsePaperMspt, parsePaperTps } from '../../protocol/rcon/paper-tps.ts'
+import { parsePlayerList } from '../../protocol/rcon/player-list.ts'
+import { parseDifficulty } from '../../protocol/rcon/reply.ts'
+import { parseServerVersion } from '../../protocol/rcon/server-version.ts'
+import { parseTickQuery } from '../../protocol/rcon/tick-query.ts'
+import { parseDay, parseGameTime, parseTimeOfDay, type TimeForm } from '../../protocol/rcon/time-query.ts'
 
 /** Facts about the server from earlier replies. Decides which commands are sent. */
 export interface ServerTraits {

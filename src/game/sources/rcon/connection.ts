@@ -3,6 +3,7 @@ import type { Clock } from '../../../util/clock.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
 import { ProtocolError } from '../../protocol/error.ts'
+import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import {
   createRconDecoder,
   encodeCommand,
@@ -11,8 +12,7 @@ import {
   maxSentBody,
   type RconPacket,
   rconType,
-} from '../../protocol/rcon.ts'
-import type { RconCommand } from '../../protocol/rcon-commands.ts'
+} from '../../protocol/rcon/packets.ts'
 import { type RconReply, ReplyCollector, type ReplyCollectorOptions, type ReplyEnd } from './reply-collector.ts'
 
 /** Maximum number of unexpected packets between two requests. */

@@ -1,6 +1,6 @@
 import { hostPort, text } from '../../../settings/kinds/index.ts'
 import { defaultPorts } from '../../../util/address.ts'
-import { isOn, portIn } from '../../protocol/server-properties.ts'
+import { isOn, portIn } from '../directory/server-properties.ts'
 import { networkHints } from '../hints.ts'
 import type { SourceDescriptor } from '../source.ts'
 import { createRconSource } from './rcon-source.ts'

@@ -3,7 +3,7 @@ import { formatHostPort } from '../../../util/address.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { SourceError, type SourceErrorCode, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
-import type { RconCommand } from '../../protocol/rcon-commands.ts'
+import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import { createMainThreadTracker } from '../main-thread-activity.ts'
 import {
   type MainThreadActivity,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../util/clock.ts'
 import type { SourceError } from '../../errors.ts'
 import { ProtocolError } from '../../protocol/error.ts'
-import { fullPiece, type RconPacket } from '../../protocol/rcon.ts'
+import { fullPiece, type RconPacket } from '../../protocol/rcon/packets.ts'
 
 /** Maximum UTF-16 units of a reply, all pieces joined: more than 10,000 players with their UUIDs. */
 const maxReply = 1_048_576

@@ -1,6 +1,6 @@
 import { type BackoffOptions, backoffMs } from '../../../util/backoff.ts'
 import type { Log } from '../../../util/log.ts'
-import type { RconCommand } from '../../protocol/rcon-commands.ts'
+import type { RconCommand } from '../../protocol/rcon/commands.ts'
 import type { RestingCommand } from '../source.ts'
 
 /** A command that is not answered costs the rest of the poll and the connection, so it is sent with a growing backoff. */

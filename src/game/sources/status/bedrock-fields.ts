@@ -1,7 +1,7 @@
 import type { Fields } from '../../fields.ts'
 import { parseGameMode } from '../../protocol/game-mode.ts'
+import type { BedrockStatus } from '../../protocol/status/unconnected-ping.ts'
 import { stripFormatting } from '../../protocol/text.ts'
-import type { BedrockStatus } from '../../protocol/unconnected-ping.ts'
 
 /** Converts the status of a Bedrock server to fields, for both transports. */
 export function toBedrockFields({ motd, protocol, version, gameMode, software, ...counts }: BedrockStatus): Partial<Fields> {

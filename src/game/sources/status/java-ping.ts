@@ -5,8 +5,8 @@ import type { Clock } from '../../../util/clock.ts'
 import { inOwnTurn } from '../../../util/own-turn.ts'
 import { SourceError, toSourceError, withProgress } from '../../errors.ts'
 import type { PhaseTimer } from '../../phases.ts'
-import { createFrameReader, type Frame } from '../../protocol/frames.ts'
-import { decodePing, encodeHandshake, encodePing, maxStatusFrame, statusRequest } from '../../protocol/status.ts'
+import { createFrameReader, type Frame } from '../../protocol/status/frames.ts'
+import { decodePing, encodeHandshake, encodePing, maxStatusFrame, statusRequest } from '../../protocol/status/status.ts'
 import { recogniseOther } from './recognise.ts'
 
 const pingPayload = 0x7469636b77617264n

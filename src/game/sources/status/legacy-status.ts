@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { toSeconds } from '../../../util/clock.ts'
 import { SourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
+import { parseVersionName } from '../../protocol/status/version-name.ts'
 import { stripFormatting } from '../../protocol/text.ts'
-import { parseVersionName } from '../../protocol/version-name.ts'
 import { type GuardOptions, guardTcp, libraryTimeout } from './loopback-relay.ts'
 
 /** Replies of the game have at most 256 characters. */

@@ -4,7 +4,7 @@ import { requestBounded } from '../../bounded-http.ts'
 import { SourceError, toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
 import type { Network } from '../../network.ts'
-import { decodeJoinReply, joinPath } from '../../protocol/nethernet.ts'
+import { decodeJoinReply, joinPath } from '../../protocol/status/nethernet.ts'
 import { unmeasured } from '../source.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
 

@@ -1,7 +1,7 @@
 import type net from 'node:net'
 import { connected, createDeferredConnection } from '../../deferred-connection.ts'
 import type { Network } from '../../network.ts'
-import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/proxy-header.ts'
+import { type ConnectionEnds, encodeProxyHeader, type ProxyProtocolVersion } from '../../protocol/status/proxy-header.ts'
 
 /** Returns a network whose connections start with a PROXY protocol header, for a server behind a load balancer. */
 export function withProxyHeader(network: Network, version: ProxyProtocolVersion): Network {

@@ -4,10 +4,10 @@ import { formatHostPort, type HostPort } from '../../../util/address.ts'
 import { toSeconds } from '../../../util/clock.ts'
 import { toSourceError } from '../../errors.ts'
 import type { Fields } from '../../fields.ts'
-import { createAddressRacer } from '../../names/address-racer.ts'
+import { createHappyEyeballs } from '../../names/happy-eyeballs.ts'
 import type { Network } from '../../network.ts'
 import type { PhaseTimer } from '../../phases.ts'
-import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../protocol/unconnected-ping.ts'
+import { decodeUnconnectedPong, encodeUnconnectedPing } from '../../protocol/status/unconnected-ping.ts'
 import { type SourceContext, unmeasured } from '../source.ts'
 import { exchange, withUdpSocket } from '../udp.ts'
 import { toBedrockFields } from './bedrock-fields.ts'
@@ -23,7 +23,7 @@ export function createRakNetReader(
   phases: PhaseTimer | undefined,
 ): (signal: AbortSignalLike) => Promise<Partial<Fields>> {
   const target = formatHostPort({ host, port })
-  const raceAddresses = createAddressRacer({ host, target, network, clock, phases })
+  const raceAddresses = createHappyEyeballs({ host, target, network, clock, phases })
 
   async function ping(address: LookupAddress, signal: AbortSignalLike): Promise<Partial<Fields>> {
     const sent: number[] = []

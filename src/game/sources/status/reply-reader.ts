@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Frame } from '../../protocol/frames.ts'
-import { decodeStatus, packetIds } from '../../protocol/status.ts'
-import { parseStatusReply, type StatusReply } from '../../protocol/status-reply.ts'
+import type { Frame } from '../../protocol/status/frames.ts'
+import { decodeStatus, packetIds } from '../../protocol/status/status.ts'
+import { parseStatusReply, type StatusReply } from '../../protocol/status/status-reply.ts'
 import { type Measure, unmeasured } from '../source.ts'
 import { createIconPool } from './icon-pool.ts'
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { demoSettings, startDemoServer } from '../../../../src/demo/server.ts'
+import { demoSettings, startDemoServer } from '../../../../src/demo/demo-server.ts'
 import { SourceError } from '../../../../src/game/errors.ts'
 import { createFleet } from '../../../../src/game/fleet.ts'
 import { readingMethods } from '../../../../src/game/protocol/management.ts'

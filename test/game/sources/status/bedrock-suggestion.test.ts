@@ -16,26 +16,28 @@ import { encodeStatus } from '../../../helpers/status-packets.ts'
 import { until } from '../../../helpers/until.ts'
 
 const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
-const java = (port: number, host = '127.0.0.1') => ({ edition: 'java', host, port }) as const
+/** An address of this file alone, because other tests use the same port numbers over TCP. Only Linux has more than one. */
+const loopback = process.platform === 'linux' ? '127.91.32.8' : '127.0.0.1'
+const java = (port: number, host = loopback) => ({ edition: 'java', host, port }) as const
 const lobby = pong('MCPE;Lobby;800;1.21.80;3;20')
-const bedrock = () => bedrockServer((reply) => reply(lobby))
+const bedrock = () => bedrockServer((reply) => reply(lobby), loopback)
 const suggestion = (address: string) => `a Bedrock server answers there; to watch it, set MC_SERVER to bedrock://${address}`
 
 it('names the address of a Bedrock server if TCP is refused, and pings it once', async () => {
   await using server = await bedrock()
   const source = createStatusSource(java(server.port), context)
-  const expected = { code: 'refused', hint: suggestion(`127.0.0.1:${server.port}`) }
+  const expected = { code: 'refused', hint: suggestion(`${loopback}:${server.port}`) }
   for (let poll = 0; poll < 3; poll++) await expect(source.poll(never())).rejects.toMatchObject(expected)
   expect(server.pings).toHaveLength(1)
 })
 
 it('names it if a web server answers', async () => {
   await using server = await bedrock()
-  const web = createServer((_request, response) => response.end()).listen(server.port, '127.0.0.1')
+  const web = createServer((_request, response) => response.end()).listen(server.port, loopback)
   await once(web, 'listening')
   onTestFinished(() => void web.close())
   const source = createStatusSource(java(server.port), context)
-  await expect(source.poll(never())).rejects.toMatchObject({ hint: suggestion(`127.0.0.1:${server.port}`) })
+  await expect(source.poll(never())).rejects.toMatchObject({ hint: suggestion(`${loopback}:${server.port}`) })
 })
 
 it.skipIf(process.platform !== 'linux')('also tries the port of Bedrock if the port is that of Java', async () => {
@@ -49,7 +51,7 @@ it.skipIf(process.platform !== 'linux')('also tries the port of Bedrock if the p
 })
 
 it('waits one second at most, and keeps the usual hint without a reply', async () => {
-  await using silent = await bedrockServer(() => {})
+  await using silent = await bedrockServer(() => {}, loopback)
   const clock = manualClock()
   const source = createStatusSource(java(silent.port), { ...context, clock })
   const failure = source.poll(never()).catch((error: unknown) => error)
@@ -60,7 +62,7 @@ it('waits one second at most, and keeps the usual hint without a reply', async (
 })
 
 it('ends with the poll', async () => {
-  await using silent = await bedrockServer(() => {})
+  await using silent = await bedrockServer(() => {}, loopback)
   const stop = new AbortController()
   const failure = createStatusSource(java(silent.port), context).poll(stop.signal)
   void until(() => silent.pings.length > 0).then(() => stop.abort(new Error('late')))
@@ -74,7 +76,7 @@ it('pings no server that has been reached, also after it goes down', async () =>
     sockets.add(socket)
     socket.on('error', () => {}).once('data', () => socket.end(encodeStatus('{"version":{"name":"1.21.11"}}')))
   })
-  tcp.listen(server.port, '127.0.0.1')
+  tcp.listen(server.port, loopback)
   await once(tcp, 'listening')
   const source = createStatusSource(java(server.port), context)
   expect((await source.poll(never())).fields.version).toBe('1.21.11')

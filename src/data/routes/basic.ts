@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { problems } from '../../http/replies/problem.ts'
+import { type PreparedReply, prepare, prepareJson, sendPrepared, textType } from '../../http/replies/reply.ts'
+import { json, preparedReplies, type ReplyDocs, text } from '../../http/replies/responses.ts'
+import { version } from '../../util/package.ts'
+
+const help = `Tickwarden data service: projects and comebacks as JSON. All requests use GET.
+Routes and parameters: /docs
+Status of the databases: /v1/status
+The comebacks are read from the wiki at https://www.reddit.com/r/kpop/wiki/upcoming-releases/archive
+`
+
+const Headers = Type.Unsafe<Readonly<Record<string, string>>>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  examples: [{ host: '127.0.0.1:8080', accept: '*/*' }],
+})
+
+/** Headers with their names in lower case; repeated ones are joined by commas. */
+function joined(raw: readonly string[]): Record<string, string> {
+  const headers = new Map<string, string>()
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
+    const before = headers.get(name)
+    headers.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  return Object.fromEntries(headers)
+}
+
+const Version = Type.Array(Type.String(), { minItems: 1, maxItems: 1, examples: [['1.2.3']] })
+
+interface BasicRoute {
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly content: ReplyDocs['content']
+  readonly reply: PreparedReply
+}
+
+const routes: readonly BasicRoute[] = [
+  {
+    path: '/v1/help',
+    summary: 'Help',
+    description: 'A short introduction, as plain text.',
+    content: text(help),
+    reply: prepare(help, textType),
+  },
+  {
+    path: '/v1/ping',
+    summary: 'Is the service alive?',
+    description: 'Replies as soon as the service listens, regardless of the state of servers and databases.',
+    content: text('pong'),
+    reply: prepare('pong', textType),
+  },
+  {
+    path: '/v1/version',
+    summary: 'Version of the service',
+    description: 'A list with one string.',
+    content: json(Version),
+    reply: prepareJson([version]),
+  },
+]
+
+/** `/v1/help`, `/v1/ping`, `/v1/version`, `/v1/debug/headers` */
+export function registerBasic(app: FastifyInstance): void {
+  const tags = ['basic']
+  for (const { path, summary, description, content, reply } of routes) {
+    const response = preparedReplies({ description: summary, content })
+    app.get(path, { schema: { tags, summary, description, response } }, (request, to) => sendPrepared(request, to, reply))
+  }
+  const summary = 'The headers of this request'
+  const schema = {
+    tags,
+    summary,
+    description: 'Names in lower case; repeated headers are joined by commas. Not available to pages of other origins (CORS).',
+    response: { 200: { description: summary, content: json(Headers) }, ...problems(400, 429) },
+  }
+  const { onRequest } = app.clientLimits.rateLimit('clientHeaders')
+  app.get('/v1/debug/headers', { schema, onRequest, config: { crossOrigin: false } }, (request, reply) =>
+    sendPrepared(request, reply, prepareJson(joined(request.raw.rawHeaders), { 'cache-control': 'no-store' })),
+  )
+}

@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { problems } from '../../http/replies/problem.ts'
+import { json } from '../../http/replies/responses.ts'
+import { Counts, RunRecord } from '../runs/run-record.ts'
+
+const ScriptReply = Type.Object({ status: Type.String() }, { title: 'Script status' })
+const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds after which the script may run again' } }
+
+/** A reply about the script itself. */
+const scriptReply = (description: string, status: string, headers?: object) => ({
+  description,
+  ...(headers && { headers }),
+  content: json(ScriptReply, { status }),
+})
+
+/** A reply that may also be the usual error of its status. */
+const withProblem = (status: number, reply: ReturnType<typeof scriptReply>) => ({
+  ...reply,
+  content: { ...reply.content, ...problems(status)[status]?.content },
+})
+
+/** The replies of the route that starts a script. */
+export const scriptReplies = {
+  ...problems(400, 401, 403),
+  200: scriptReply('The script has started, or is already running', 'udating...'),
+  429: withProblem(429, scriptReply('The script ran recently', 'ran 12 s ago, try again in 48 s', retryAfter)),
+  500: scriptReply('The script could not be started', 'not started: unexpected error, see the log'),
+  503: scriptReply('Settings of the script are missing', 'not configured: set SPOTIFY_CLIENT_ID, SPOTIFY_CLIENT_SECRET'),
+}
+
+const Time = Type.String({ format: 'date-time' })
+/** The reply of `/v1/run`. */
+export const RunList = Type.Object(
+  {
+    scripts: Type.Array(
+      Type.Object(
+        {
+          script: Type.String(),
+          path: Type.String({ description: 'Route that starts it' }),
+          state: Type.Enum(['idle', 'running', 'succeeded', 'failed'] as const),
+          missing: Type.Array(Type.String(), { description: 'Required settings that are not set' }),
+          next_run: Type.Optional(Time),
+          last_success: Type.Optional(Time),
+          authorisation_expires: Type.Optional(
+            Type.String({ format: 'date-time', description: 'When the access obtained by tickwarden authorise expires' }),
+          ),
+          set_aside: Type.Optional(
+            Type.Array(Type.String(), { description: 'Items that keep failing and are tried again weekly; the first 20' }),
+          ),
+          last_start: Type.Optional(
+            Type.String({ format: 'date-time', description: 'Start of the run in progress, else of the last run' }),
+          ),
+          last_end: Type.Optional(
+            Type.String({
+              format: 'date-time',
+              description: 'End of the last run, as the fields below; absent if its process was killed',
+            }),
+          ),
+          duration: Type.Optional(Type.Number({ description: 'Seconds' })),
+          trigger: Type.Optional(Type.String({ description: 'request, schedule, catch-up or command' })),
+          outcome: Type.Optional(RunRecord.properties.outcome),
+          counts: Type.Optional(Counts),
+          error: Type.Optional(Type.String({ description: 'The first error' })),
+          errors: Type.Optional(Type.Array(Type.String(), { description: 'The first 20, and the number of others' })),
+          retry_at: Type.Optional(Time),
+        },
+        { title: 'Script run' },
+      ),
+    ),
+  },
+  {
+    title: 'Script runs',
+    examples: [
+      {
+        scripts: [
+          {
+            script: 'kcomebacks',
+            path: '/v1/run/kcomebacks',
+            state: 'succeeded',
+            missing: [],
+            next_run: '2026-01-16T03:00:00.000Z',
+            last_success: '2026-01-15T03:00:12.000Z',
+            last_start: '2026-01-15T03:00:00.000Z',
+            last_end: '2026-01-15T03:00:12.000Z',
+            duration: 12.3,
+            trigger: 'schedule',
+            outcome: 'done',
+            counts: { read: 11872, added: 14, changed: 3, unchanged: 11855, rejected: 2 },
+          },
+        ],
+      },
+    ],
+  },
+)

@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { security } from '../../http/openapi/docs.ts'
+import { problems } from '../../http/replies/problem.ts'
+import { prepareJson, sendPrepared } from '../../http/replies/reply.ts'
+import { json } from '../../http/replies/responses.ts'
+import { RequestError } from '../../util/errors.ts'
+import type { Runs, StartReply } from '../runs/index.ts'
+import type { Schedule } from '../runs/schedule.ts'
+import type { Script } from '../scripts/script.ts'
+import { toScriptRun } from './run-reply.ts'
+import { RunList, scriptReplies } from './run-schemas.ts'
+
+/** Path of the list of scripts; that of each script is below it. */
+export const runPath = '/v1/run'
+
+export interface RunRoutesOptions {
+  readonly scripts: readonly Script[]
+  readonly runs: Pick<Runs, 'start' | 'status'>
+  readonly schedule: Pick<Schedule, 'next'>
+  /** Throws for requests that are not allowed. */
+  readonly protect: (request: FastifyRequest) => void
+}
+
+const noStore = { 'cache-control': 'no-store' }
+
+function send(reply: FastifyReply, code: number, status: string, headers: Readonly<Record<string, string>> = {}): FastifyReply {
+  const prepared = prepareJson({ status }, { ...noStore, ...headers })
+  return reply.code(code).headers(prepared.headers).send(prepared.body)
+}
+
+/** Every reply about the script itself is the Script status envelope. */
+function sendStart(reply: FastifyReply, started: StartReply): FastifyReply {
+  switch (started.state) {
+    case 'started':
+      return send(reply, 200, 'udating...')
+    case 'already running':
+    case 'already done':
+      return send(reply, 200, 'already running')
+    case 'not configured':
+      return send(reply, 503, `not configured: set ${started.missing.join(', ')}`)
+    case 'no folder':
+      return send(reply, 503, `not configured: ${started.reason}`)
+    case 'no shared state':
+      return send(reply, 503, `not started: ${started.reason}`, { 'retry-after': '10' })
+    case 'stopping':
+      return send(reply, 503, 'not started: the service is shutting down')
+    case 'error':
+      return send(reply, 500, 'not started: unexpected error, see the log')
+    case 'too soon':
+      return send(reply, 429, `ran ${started.since} s ago, try again in ${started.wait} s`, {
+        'retry-after': String(started.wait),
+      })
+  }
+}
+
+/** `/v1/run` and the routes that start a script. */
+export function registerRunRoutes(app: FastifyInstance, { scripts, runs, schedule, protect }: RunRoutesOptions): void {
+  const { onRequest: limit } = app.clientLimits.rateLimit('clientRuns')
+  const common = { config: { crossOrigin: false }, onRequest: [limit, async (request: FastifyRequest) => protect(request)] }
+  const docs = { tags: ['Script runs'], security: security.runs }
+  const summary = 'State of the update scripts'
+  const schema = {
+    ...docs,
+    summary,
+    description: 'The state, last run and next run of each script.',
+    response: { 200: { description: summary, content: json(RunList) }, ...problems(400, 401, 403, 429) },
+  }
+  app.get(runPath, { ...common, schema }, async (request, reply) => {
+    const list = (await runs.status()).map((status) => toScriptRun(status, schedule.next(status.script)))
+    return sendPrepared(request, reply, prepareJson({ scripts: list }, noStore))
+  })
+  for (const { name, route, summary } of scripts) {
+    const description = 'Starts the script in the background and replies immediately; `/v1/run` shows its progress.'
+    const schema = { ...docs, summary, description, response: scriptReplies }
+    app.get(route, { ...common, exposeHeadRoute: false, schema }, async (_request, reply) =>
+      sendStart(reply, await runs.start(name, 'request')),
+    )
+    // HEAD must not have side effects.
+    app.head(route, { config: common.config, schema: { hide: true } }, () => {
+      throw new RequestError(405, 'METHOD_NOT_ALLOWED', `HEAD is not allowed on ${route}; use GET.`, { allow: 'GET' })
+    })
+  }
+}

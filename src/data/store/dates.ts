@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import type { Parameter } from '../../http/parameters.ts'
+
+/** Length of a day, milliseconds. Calendar days here are UTC days, which all have the same length. */
+const dayLength = 86_400_000
+
+/** Days in the 400-year cycle of the calendar. */
+const cycle = 146_097
+
+/** Days since 1970-01-01 of a calendar date; undefined for anything else. Month and day may be unpadded: `2019-3-1`. */
+export function parseDay(text: string): number | undefined {
+  const match = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text)
+  if (match === null) return undefined
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  // One cycle later, because Date.UTC maps the years 0 to 99 to 1900 to 1999.
+  return Date.UTC(year + 400, month - 1, day) / dayLength - cycle
+}
+
+/** A calendar date as given, and as days since 1970-01-01. */
+export interface GivenDate {
+  readonly text: string
+  readonly day: number
+}
+
+/** A parameter for a calendar date. */
+export const dateParameter = ({
+  description,
+  example,
+}: {
+  readonly description: string
+  readonly example: string
+}): Parameter<GivenDate> => ({
+  expected: 'a calendar date of the form YYYY-MM-DD',
+  parse(text) {
+    const day = parseDay(text)
+    return day === undefined ? undefined : { text, day }
+  },
+  schema: Type.String({
+    pattern: '^\\d{4}-\\d{1,2}-\\d{1,2}$',
+    description: `${description}: YYYY-MM-DD; month and day may have one digit`,
+    examples: [example],
+  }),
+})
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/** `YYYY-MM-DD` of a day counted from 1970-01-01. */
+export const formatDay = (day: number): string => new Date(day * dayLength).toISOString().slice(0, 10)
+
+/** The day that Unix milliseconds fall on at UTC+`hours`. */
+export const dayAt = (milliseconds: number, hours: number): number => Math.floor((milliseconds + hours * 3_600_000) / dayLength)
+
+/** Unix seconds of `YYYY-MM-DD HH:MM:SS UTC`; undefined for anything else. */
+export function parseLastUpdate(text: string): number | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d) UTC$/.exec(text)
+  const day = match === null ? undefined : parseDay(match[1] ?? '')
+  if (match === null || day === undefined) return undefined
+  return day * 86_400 + Number(match[2]) * 3600 + Number(match[3]) * 60 + Number(match[4])
+}

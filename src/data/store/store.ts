@@ -1,0 +1,107 @@
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../util/clock.ts'
+import { unavailable } from '../../util/errors.ts'
+import type { Log } from '../../util/log.ts'
+import type { SnapshotMetrics } from '../../util/part-metrics.ts'
+import type { DatabaseDefinition } from '../database-definition.ts'
+import type { DataSettings } from '../settings.ts'
+import type { Database } from './database.ts'
+import { fileOrigin } from './file-origin.ts'
+import type { Origin } from './origin.ts'
+import { createSnapshotLoader, type SnapshotLoader, type SnapshotStatus } from './snapshot-loader.ts'
+import { urlOrigin } from './url-origin.ts'
+
+/** Every database, each kept up to date with its snapshot independently of the others. */
+export interface Store {
+  /** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot of it is loaded */
+  current(database: string): Database
+  /** Registers the routes of every database. */
+  registerRoutes(app: FastifyInstance): void
+  status(): readonly SnapshotStatus[]
+  /** One per database, even without a snapshot. */
+  metrics(): readonly SnapshotMetrics[]
+  /**
+   * `last_update` of a database in Unix milliseconds; waits for the first read of its snapshot. 0 without a snapshot
+   * or for the sample, undefined if a URL could not be read, so that its current state is unknown. Never rejects.
+   */
+  lastUpdate(database: string): Promise<number | undefined>
+  /** Reads a snapshot now, because it has just been written. Never rejects. */
+  refresh(database: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface StoreOptions {
+  readonly databases: readonly DatabaseDefinition[]
+  readonly settings: DataSettings
+  readonly clock: Clock
+  readonly log: Log
+}
+
+function originOf({ name, file, sample, setting }: DatabaseDefinition, settings: DataSettings, log: Log): Origin {
+  const place = setting === undefined ? undefined : settings[setting]
+  const { dataDir } = settings
+  if (place === undefined) {
+    return dataDir === undefined ? fileOrigin(sample, 'sample') : fileOrigin(resolve(dataDir, file))
+  }
+  if (!place.includes('://')) return fileOrigin(resolve(place))
+  // A configured folder is trusted even if it belongs to another user, as mounted volumes often do.
+  const cache =
+    dataDir === undefined
+      ? { cacheDir: join(tmpdir(), `tickwarden-${process.getuid?.() ?? 'data'}`), distrusted: true }
+      : { cacheDir: resolve(dataDir) }
+  return urlOrigin({ database: name, url: place, interval: settings.dataRefresh, ...cache, log })
+}
+
+/** Opens every database. Resolves when files have been read; URLs are read in the background. */
+export async function openStore({ databases, settings, clock, log }: StoreOptions): Promise<Store> {
+  const opened = await Promise.all(
+    databases.map(async (definition) => {
+      const origin = originOf(definition, settings, log)
+      return { definition, loader: await createSnapshotLoader({ definition, origin, clock, log }) }
+    }),
+  )
+  const loaderOf = (database: string): SnapshotLoader<Database> => {
+    const found = opened.find(({ definition }) => definition.name === database)
+    if (found === undefined) throw new Error(`no database ${database}`)
+    return found.loader
+  }
+  return {
+    current: (database) => currentOf(loaderOf(database)),
+    registerRoutes(app) {
+      for (const { definition, loader } of opened)
+        definition.registerRoutes({ app, current: () => currentOf(loader), tag: definition.tag.name, clock })
+    },
+    status: () => opened.map(({ loader }) => loader.status),
+    metrics: () =>
+      opened.map(({ definition: { name }, loader: { current, rejected, status } }) => ({
+        database: name,
+        up: status.state === 'ready',
+        ...(current && {
+          entries: current.entries.count,
+          rejected,
+          ...(!current.sample && { lastUpdate: current.lastUpdate.time }),
+        }),
+      })),
+    async lastUpdate(database) {
+      const loader = loaderOf(database)
+      await loader.firstRead
+      const { current, status } = loader
+      // The copy of an earlier download may be older than what the URL serves now.
+      if (status.kind === 'url' && status.state !== 'ready') return undefined
+      return current === undefined || current.sample ? 0 : current.lastUpdate.time * 1000
+    },
+    refresh: (database) => loaderOf(database).refresh(),
+    async close() {
+      await Promise.all(opened.map(({ loader }) => loader.close()))
+    },
+  }
+}
+
+/** @throws RequestError SNAPSHOT_UNAVAILABLE while no snapshot is loaded */
+function currentOf({ current, status }: SnapshotLoader<Database>): Database {
+  if (current !== undefined) return current
+  const { database, error = 'it is being loaded' } = status
+  throw unavailable('SNAPSHOT_UNAVAILABLE', `No snapshot of ${database} is available: ${error}.`, 5)
+}

@@ -1,0 +1,46 @@
+import { decimal, parseMilliseconds, toNumber } from '../decimal.ts'
+
+export interface DimensionTicks {
+  /** As reported by the server. */
+  readonly name: string
+  /** Mean seconds per tick. */
+  readonly tickDurationMean: number
+  /** Ticks per second as computed by the server, never above its target. */
+  readonly tickRate: number
+}
+
+export interface ForgeTps {
+  readonly dimensions: readonly DimensionTicks[]
+  /** Mean seconds per tick of the whole server. */
+  readonly tickDurationMean: number
+}
+
+const forge = new RegExp(
+  `\\s*(?:Dim +(?<name>\\S+?)(?: \\([^()]*\\))?|Overall) ?: Mean tick time: (?<mean>${decimal}) ms\\. Mean TPS: (?<rate>\\d{1,12}[.,]\\d{3})`,
+  'gy',
+)
+const neoForge = new RegExp(
+  `\\s*(?<name>[^:\\s][^:]*(?::[^: ]+)*): (?<rate>${decimal}) TPS \\((?<mean>${decimal}) ms/tick\\)`,
+  'gy',
+)
+
+/** Parses Forge's reply to `forge tps`, with its lines joined without a separator; undefined for any other text. */
+export const parseForgeTps = (reply: string): ForgeTps | undefined => parse(reply, forge)
+
+/** Parses NeoForge's reply to `neoforge tps`, with its lines joined without a separator; undefined for any other text. */
+export const parseNeoForgeTps = (reply: string): ForgeTps | undefined => parse(reply, neoForge)
+
+function parse(reply: string, line: RegExp): ForgeTps | undefined {
+  const lines = [...reply.matchAll(line)]
+  const covered = lines.reduce((sum, [match]) => sum + match.length, 0)
+  // If a line did not match, a dimension would be missing silently.
+  if (lines.length === 0 || covered !== reply.length) return undefined
+  const read = lines.map(({ groups }) => ({
+    name: groups?.name ?? 'Overall',
+    tickDurationMean: parseMilliseconds(groups?.mean),
+    tickRate: toNumber(groups?.rate),
+  }))
+  const overall = read.find(({ name }) => name === 'Overall')
+  if (overall === undefined) return undefined
+  return { dimensions: read.filter((dimension) => dimension !== overall), tickDurationMean: overall.tickDurationMean }
+}

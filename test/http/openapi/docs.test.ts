@@ -1,0 +1,125 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { exampleServer, silentServer } from '../../helpers/example-server.ts'
+import { buildTestApp } from '../../helpers/test-app.ts'
+
+interface Operation {
+  readonly tags?: readonly string[]
+  readonly summary?: string
+  readonly responses: Record<string, { description?: string; content?: Record<string, { schema: object }> }>
+}
+interface OpenApi {
+  readonly openapi: string
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
+  readonly paths: Record<string, { get?: Operation }>
+}
+
+const scripts = { Server: exampleServer, silent: silentServer, down: {} }
+
+describe('/openapi.json', () => {
+  it('is OpenAPI 3.1 and describes every route', async () => {
+    const { get } = await buildTestApp({ scripts })
+    const document = (await (await get('/openapi.json')).json()) as OpenApi
+    expect(document.openapi).toBe('3.1.0')
+    expect(Object.keys(document.paths).filter((path) => path.startsWith('/api/v1'))).toHaveLength(50)
+    const used = new Set<string>()
+    for (const [path, { get: operation }] of Object.entries(document.paths)) {
+      expect(operation?.summary, path).toBeTruthy()
+      expect(operation?.tags, path).toHaveLength(1)
+      used.add(operation?.tags?.[0] ?? '')
+    }
+    for (const { name, description } of document.tags) expect(description, name).toBeTruthy()
+    expect([...used].sort()).toEqual(document.tags.map(({ name }) => name).sort())
+  })
+
+  it('describes every error as problem details', async () => {
+    const { get } = await buildTestApp({ scripts })
+    const document = (await (await get('/openapi.json')).json()) as OpenApi
+    const withErrors = Object.entries(document.paths).flatMap(([path, { get: operation }]) =>
+      Object.entries(operation?.responses ?? {})
+        .filter(([status]) => Number(status) >= 400)
+        .map(([status, { description, content }]) => ({ path, status, description, types: Object.keys(content ?? {}) })),
+    )
+    expect(withErrors.length).toBeGreaterThan(30)
+    // A script that is started too soon or is not configured has its own error message.
+    const others = withErrors.filter(({ path, status }) => !path.startsWith('/v1/run/') || ['401', '403'].includes(status))
+    for (const { path, status, description, types } of others) {
+      expect(types, `${path} ${status}`).toEqual(['application/problem+json'])
+      expect(description, `${path} ${status}`).not.toBe('Default Response')
+    }
+  })
+
+  it.each([
+    ['/metrics', 401, {}],
+    ['/sd', 401, {}],
+    ['/probe', 401, {}],
+    ['/probe', 400, { authorization: 'Bearer let-me-in' }],
+    ['/probe?target=mc.example.org', 403, { authorization: 'Bearer let-me-in' }],
+    ['/v1/run', 403, {}],
+    ['/v1/run/projects', 403, {}],
+  ])('describes the error of %s: %d', async (path, status, headers) => {
+    const { get } = await buildTestApp({ scripts, env: { METRICS_TOKEN: 'let-me-in', HOST: '0.0.0.0' } })
+    const document = (await (await get('/openapi.json')).json()) as OpenApi
+    const reply = await get(path, headers)
+    expect(reply.status).toBe(status)
+    const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
+    const described = document.paths[path.split('?')[0] ?? '']?.get?.responses[status]?.content
+    expect(Object.keys(described ?? {})).toEqual([type])
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(document, 'openapi')
+    const validate = ajv.compile({ $ref: 'openapi#/components/schemas/Problem' })
+    expect(validate(await reply.json()), JSON.stringify(validate.errors)).toBe(true)
+  })
+
+  it.each(['Server', 'silent', 'down', 'nobody'])('describes the replies of %s', async (name) => {
+    const { get } = await buildTestApp({ scripts })
+    const document = (await (await get('/openapi.json')).json()) as OpenApi
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(document, 'openapi')
+    const pointer = (keys: readonly string[]) =>
+      keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+    // An event stream does not end.
+    const ending = (path: string) => !Object.hasOwn(document.paths[path]?.get?.responses[200]?.content ?? {}, 'text/event-stream')
+    for (const path of Object.keys(document.paths).filter((path) => path.startsWith('/api/v1') && ending(path))) {
+      const reply = await get(path.replace('{name}', name), { accept: 'application/json' })
+      const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
+      const described = document.paths[path]?.get?.responses[reply.status]?.content?.[type]
+      expect(described, `${path} ${reply.status} ${type}`).toBeDefined()
+      if (!type.endsWith('json')) continue
+      const place = pointer(['paths', path, 'get', 'responses', String(reply.status), 'content', type, 'schema'])
+      const validate = ajv.compile({ $ref: `openapi#/${place}` })
+      expect(validate(await reply.json()), `${path}: ${JSON.stringify(validate.errors)}`).toBe(true)
+    }
+  })
+})
+
+describe('/docs', () => {
+  it.each([['/docs/json', '/openapi.json']])('%s redirects to %s', async (path, target) => {
+    const { url, get } = await buildTestApp({ scripts })
+    const reply = await fetch(url + path, { redirect: 'manual' })
+    expect([reply.status, reply.headers.get('location')]).toEqual([302, target])
+    const reached = await get(path)
+    expect([reached.status, new URL(reached.url).pathname]).toEqual([200, target])
+    expect((await fetch(url + path, { method: 'HEAD', redirect: 'manual' })).status).toBe(302)
+    expect((await fetch(url + path, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD')
+  })
+
+  it('can be read over plain HTTP', async () => {
+    const { get } = await buildTestApp({ scripts })
+    const policy = (await get('/docs')).headers.get('content-security-policy')
+    expect(policy).toContain("default-src 'self'")
+    expect(policy).not.toContain('upgrade-insecure-requests')
+  })
+
+  it('is a page that loads only resources of the service', async () => {
+    const { get } = await buildTestApp({ scripts })
+    const page = await get('/docs')
+    expect(page.status).toBe(200)
+    const parts = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, part]) => part ?? '')
+    expect(parts.length).toBeGreaterThan(3)
+    for (const part of parts) {
+      expect(part).not.toMatch(/^(https?:)?\/\//)
+      expect((await get(new URL(part, page.url).pathname)).status, part).toBe(200)
+    }
+  })
+})

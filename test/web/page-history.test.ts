@@ -1,0 +1,69 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { openHistory } from '../../src/history/history.ts'
+import { silentLog } from '../../src/util/log.ts'
+import { createPageHistory } from '../../src/web/page-history.ts'
+import { fakeFleet } from '../helpers/fake-fleet.ts'
+import { manualClock } from '../helpers/manual-clock.ts'
+import { until } from '../helpers/until.ts'
+
+const minute = 60_000
+const players = (playersOnline: number) => ({ status: { playersOnline } })
+
+/** Two servers whose history has been recorded: 3 and 4 players, then 1 and 4. */
+async function record() {
+  const clock = manualClock()
+  const fleet = fakeFleet({ a: players(3), b: players(4) }, clock)
+  const history = await openHistory({ fleet, clock, log: silentLog })
+  onTestFinished(() => history.close())
+  const run = async (milliseconds: number) => {
+    for (let passed = 0; passed < milliseconds; passed += 5_000) {
+      await clock.advance(5_000)
+      await fleet.pollAll()
+    }
+  }
+  const startedAt = clock.wall()
+  await run(5 * minute)
+  const fellAt = clock.wall()
+  fleet.scripts.a = players(1)
+  await run(5 * minute)
+  /** What a restarted service shows: it has seen no poll yet. */
+  const open = () => {
+    const past = createPageHistory(fleet, history, clock)
+    onTestFinished(() => past.close())
+    return past
+  }
+  return { clock, fleet, run, open, startedAt, fellAt }
+}
+
+it('shows the recorded peak of today after a restart', async () => {
+  const { open, startedAt, fellAt } = await record()
+  const past = open()
+  expect(past.peakToday()).toBeUndefined()
+  await until(() => past.peakToday() !== undefined)
+  const { players, at } = past.peakToday()!
+  expect(players).toBe(7)
+  expect(at).toBeGreaterThanOrEqual(startedAt - minute)
+  expect(at).toBeLessThanOrEqual(fellAt)
+})
+
+it('shows a higher total since the restart instead', async () => {
+  const { clock, fleet, open } = await record()
+  const past = open()
+  fleet.scripts.b = players(20)
+  await fleet.pollAll()
+  expect(past.peakToday()).toEqual({ players: 21, at: clock.wall() })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(past.peakToday()).toEqual({ players: 21, at: clock.wall() })
+})
+
+it('shows no recorded peak of yesterday', async () => {
+  const { clock, run, open } = await record()
+  const midnight = Math.ceil(clock.wall() / 86_400_000) * 86_400_000
+  await clock.advance(midnight - clock.wall() + minute)
+  await run(5 * minute)
+  const past = open()
+  past.peakToday()
+  await until(() => past.peakToday() !== undefined)
+  expect(past.peakToday()?.players).toBe(5)
+  expect(past.peakToday()?.at).toBeGreaterThanOrEqual(midnight)
+})
