@@ -35,7 +35,7 @@ export const state: readonly ServerFamily[] = [
     read: ({ mainThread }, add) => add(mainThread?.delay),
   },
   {
-    name: 'minecraft_world_upgrade_progress',
+    name: 'minecraft_world_upgrade_ratio',
     type: 'gauge',
     help: 'Progress of the world upgrade, 0 to 1; only while the server upgrades its world.',
     labels: [],

@@ -361,14 +361,14 @@ describe('/probe', () => {
       expect(await service.text('/probe?target=mc.example.org')).toContain('\nminecraft_up 1\n')
     }
     expect(dns.queries.toSorted()).toEqual(['A node.example.org', 'AAAA node.example.org', 'SRV _minecraft._tcp.mc.example.org'])
-    expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_seconds_count 2\n')
+    expect(await service.text('/metrics')).toContain('\ntickwarden_name_lookup_duration_seconds_count 2\n')
   })
 
   it('has the duration of each phase of each source', async () => {
     const demo = await startDemo()
     const service = await startProbe([demoSettings(demo, 'demo')])
     const series = parseSamples(await service.text('/probe?target=demo')).filter(
-      ({ name }) => name === 'minecraft_source_phase_seconds',
+      ({ name }) => name === 'minecraft_source_phase_duration_seconds',
     )
     const tcp = ['resolve', 'connect', 'first_byte', 'read']
     const expected = { status: tcp, rcon: tcp, management: tcp, query: ['resolve', 'first_byte', 'read'] }
@@ -404,7 +404,7 @@ describe('/probe', () => {
     const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
     expect(performance.now() - started).toBeLessThan(9_000)
     expect(text).toContain('\nminecraft_up 0\n')
-    expect(text).toContain('\nminecraft_source_phase_seconds{source="status",phase="connect"} ')
+    expect(text).toContain('\nminecraft_source_phase_duration_seconds{source="status",phase="connect"} ')
     expect(text).not.toContain('phase="first_byte"')
     await until(() => sockets.every((socket) => socket.readableEnded))
   })
@@ -486,7 +486,8 @@ describe('probeTimeout', () => {
     ['5', 4_500],
     ['5.25', 4_750],
     ['600', 10_000],
-    ['0.3', 50],
+    ['0.8', 400],
+    ['0.3', 150],
   ])('of %s is %d ms', (header, expected) => {
     expect(probeTimeout(header, 3_000)).toBe(expected)
   })
