@@ -7,8 +7,8 @@ import {
   perServer,
   serverLabels,
   tickingOffTarget,
-  tickRateRatioOfRunning,
-  tickTimeRatio,
+  tickRateRatioBelow,
+  tickTimeRatioAbove,
 } from './promql.ts'
 import { probedJobs } from './recording-rules.ts'
 
@@ -28,7 +28,7 @@ const tickwarden = `up and on (job, instance) last_over_time(tickwarden_build_in
 const probed = `up and on (job) last_over_time(${probedJobs.name}[7d])`
 
 const isUp = `and on (${serverLabels}) minecraft_up${selector} == 1`
-const lagging = `(${tickRateRatioOfRunning(selector)}) < ${thresholds.laggingBelow}`
+const lagging = `(${tickRateRatioBelow(thresholds.laggingBelow, selector)}) unless on (${serverLabels}) ${tickingOffTarget(selector)} unless on (${serverLabels}) (${hung(selector)})`
 const isHung = `${hung(selector)} ${isUp}`
 const isFull = `minecraft_players_online${selector} >= minecraft_players_max${selector} and minecraft_players_max${selector} > 0`
 
@@ -133,7 +133,7 @@ export const alerts: readonly Alert[] = [
     dashboard: serverDashboard,
     expr: perServer(
       [
-        `${tickTimeRatio('p95', selector)} > ${thresholds.littleHeadroomAbove}`,
+        `(${tickTimeRatioAbove(thresholds.littleHeadroomAbove, selector)})`,
         `unless on (${serverLabels}) (${lagging})`,
         `unless on (${serverLabels}) (${isHung})`,
         // A paused server keeps the tick times from before the pause.

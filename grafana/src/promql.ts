@@ -16,8 +16,12 @@ export const serverLabels = 'job, instance, server'
 export const perServer = (expr: string, labels: readonly string[] = []): string =>
   `max by (${['job', 'server', 'target', ...labels].join(', ')}) (label_replace(label_join(${expr}, "target", ";", "server", "instance"), "target", "$1", "target", ";(.+)|.*"))`
 
-/** Target tick rate in ticks per second, for each server that has `series`: 20 unless `/tick rate` changed it. */
-const targetFor = (series: string, selector: string) => `(minecraft_tick_rate_target${selector} or ${series}${selector} * 0 + 20)`
+/** Ticks per second of a server whose target is not known. */
+const usualTarget = 20
+
+/** Target tick rate in ticks per second, for each server that has `series`: the usual one unless `/tick rate` changed it. */
+const targetFor = (series: string, selector: string) =>
+  `(minecraft_tick_rate_target${selector} or ${series}${selector} * 0 + ${usualTarget})`
 
 /** Measured tick rate relative to the target: 1 is full speed. */
 export const tickRateRatio = (selector = '') => `minecraft_tick_rate${selector} / ${targetFor('minecraft_tick_rate', selector)}`
@@ -26,6 +30,20 @@ export const tickRateRatio = (selector = '') => `minecraft_tick_rate${selector} 
 export const tickTimeRatio = (quantile: 'mean' | 'p50' | 'p95' | 'p99', selector = '') => {
   const series = `minecraft_tick_duration_${quantile}_seconds`
   return `${series}${selector} * ${targetFor(series, selector)}`
+}
+
+/** The tick rate relative to the target of the servers where it is lower. Faster for alerts, of which few servers are left. */
+export const tickRateRatioBelow = (limit: number, selector = '') =>
+  [
+    `minecraft_tick_rate${selector} / minecraft_tick_rate_target${selector} < ${limit}`,
+    `(minecraft_tick_rate${selector} < ${limit * usualTarget} unless minecraft_tick_rate_target${selector}) / ${usualTarget}`,
+  ].join(' or ')
+
+/** The p95 of the tick time relative to the time available per tick, of the servers where it is longer. */
+export const tickTimeRatioAbove = (limit: number, selector = '') => {
+  const p95 = `minecraft_tick_duration_p95_seconds${selector}`
+  const target = `minecraft_tick_rate_target${selector}`
+  return `${p95} * ${target} > ${limit} or (${p95} > ${limit / usualTarget} unless ${target}) * ${usualTarget}`
 }
 
 /** Servers that intentionally do not tick at their target rate. */

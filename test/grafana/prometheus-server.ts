@@ -11,7 +11,8 @@ export interface Sample {
   readonly value: readonly [number, string]
 }
 
-const ruleFile = join(import.meta.dirname, '..', '..', 'grafana', 'alerts', 'tickwarden.rules.yaml')
+/** The project's rules. */
+export const ruleFile = join(import.meta.dirname, '..', '..', 'grafana', 'alerts', 'tickwarden.rules.yaml')
 
 /**
  * The project's rules, but with alerts that fire after seconds instead of minutes.
@@ -41,8 +42,12 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** @param config the configuration file as a value; resolves when Prometheus is ready */
-export async function startPrometheus(config: unknown): Promise<PrometheusServer> {
+/**
+ * Resolves when Prometheus is ready.
+ * @param config the configuration file as a value
+ * @param data folder with blocks; default: a new one
+ */
+export async function startPrometheus(config: unknown, data?: string): Promise<PrometheusServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tickwarden-prometheus-'))
   writeFileSync(join(folder, 'prometheus.yaml'), stringify(config))
   const port = await freePort()
@@ -52,7 +57,7 @@ export async function startPrometheus(config: unknown): Promise<PrometheusServer
     'prometheus',
     [
       `--config.file=${join(folder, 'prometheus.yaml')}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--storage.tsdb.path=${data ?? join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
