@@ -163,8 +163,8 @@ export const internals = () =>
     .withPanel(
       timeseries({
         title: 'Processor time',
-        description: 'Processor time used per second: 1 is a whole core.',
-        unit: 'short',
+        description: 'Part of a core that the process uses: above 100 % it uses several.',
+        unit: 'percentunit',
         min: 0,
         queries: [{ expr: `rate(process_cpu_seconds_total[$__rate_interval]) ${ours}`, legend: '{{instance}}' }],
         width: 6,
