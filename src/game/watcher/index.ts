@@ -69,9 +69,6 @@ class SourceWatcher implements Watcher {
   readonly #publisher: Publisher
   #isStarted = false
   #closed = false
-  /** Consecutive polls that did not reach the server. */
-  #failures = 0
-  #pollsStarted = 0
   #currentPoll: Promise<ServerSnapshot> | undefined
 
   constructor(options: WatcherOptions) {
@@ -91,7 +88,6 @@ class SourceWatcher implements Watcher {
       clock,
       random,
       poll: () => this.#startPoll(),
-      failures: () => this.#failures,
       ...(limit && { limit }),
       ...(onPollStart && { onStart: onPollStart }),
     })
@@ -134,12 +130,6 @@ class SourceWatcher implements Watcher {
     this.#sources.close()
   }
 
-  /** The server is up again, as shown by something other than a scheduled poll: polls it soon. */
-  #recover(): void {
-    this.#failures = 0
-    this.#schedule.pollSoon()
-  }
-
   /** Polls the sources again that failed in the poll that found the server up again: some of them were waiting for their backoff. */
   #pollFailed(): void {
     if (!this.#isStarted) return
@@ -152,7 +142,8 @@ class SourceWatcher implements Watcher {
     const source = this.#sources.list().find(({ name }) => name === reading.source)
     if (this.#closed || source === undefined || !this.#publisher.addPushed(source, reading)) return
     this.#options.onRecovery?.()
-    this.#recover()
+    // The server is up again, as shown by something other than a scheduled poll.
+    this.#schedule.pollSoon()
   }
 
   /** Polls one source. Never rejects. Returns true if this showed that a server that was down is up again. */
@@ -183,7 +174,7 @@ class SourceWatcher implements Watcher {
     if (this.#running.isRunning(source)) return false
     void this.#pollSource(source, createDeadline(this.#options.clock, this.#options.settings.timeout)).then((hasRecovered) => {
       this.#publisher.publishSoon()
-      if (hasRecovered) this.#recover()
+      if (hasRecovered) this.#schedule.pollSoon()
     })
     return true
   }
@@ -191,7 +182,6 @@ class SourceWatcher implements Watcher {
   async #pollOnce(): Promise<ServerSnapshot> {
     const { clock, settings } = this.#options
     const started = clock.now()
-    const number = ++this.#pollsStarted
     const deadline = createDeadline(clock, settings.timeout)
     if (this.#sources.refresh !== undefined) await this.#refreshSources(deadline)
     if (this.#closed) return this.snapshot()
@@ -201,14 +191,8 @@ class SourceWatcher implements Watcher {
     // They never reject, so that Promise.all(), which takes half a kilobyte, is not needed.
     for (const poll of polls) if (await poll) hasRecovered = true
     if (this.#closed || (idle.length === 0 && this.#running.size > 0)) return this.snapshot()
-    const up = this.#publisher.pollEnded(started)
-    if (up === false) this.#failures++
-    else if (up) this.#failures = 0
-    if (hasRecovered) {
-      // If a later poll found the server down, the next one may be scheduled much later.
-      if (number < this.#pollsStarted) this.#recover()
-      else this.#pollFailed()
-    }
+    this.#publisher.pollEnded(started)
+    if (hasRecovered) this.#pollFailed()
     return this.snapshot()
   }
 

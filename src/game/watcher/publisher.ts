@@ -11,7 +11,6 @@ import { judgeMainThread, mayStopTicking } from './main-thread.ts'
 import { createMeasuredTicks } from './measured-ticks.ts'
 import { createPlayerCounter } from './player-counter.ts'
 import { createReachability } from './reachability.ts'
-import { maxPauseMs } from './schedule.ts'
 import type { SourceStates } from './source-states.ts'
 
 /** Milliseconds that a reading waits for the other sources of the same poll, so that they are published in one snapshot. */
@@ -278,9 +277,7 @@ class SnapshotPublisher implements Publisher {
     const now = clock.now()
     const isStale = now >= this.#staleAt
     // A server that is down stays down until the end of its next poll, which may be late.
-    const knownUntil = up
-      ? this.#staleAt
-      : this.#checkedAt + maxPauseMs(settings.interval) + settings.timeout + settings.staleAfter
+    const knownUntil = up ? this.#staleAt : this.#checkedAt + settings.interval + settings.timeout + settings.staleAfter
     return up === undefined || now >= knownUntil ? { now, isStale } : { now, isStale, up, knownUntil }
   }
 

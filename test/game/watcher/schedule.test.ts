@@ -12,7 +12,7 @@ function threeOf() {
   const ends: (() => void)[] = []
   const schedules = ['a', 'b', 'c'].map((name) =>
     createSchedule({
-      ...{ interval: 1_000, clock, random: () => 0, failures: () => 0, limit },
+      ...{ interval: 1_000, clock, random: () => 0, limit },
       onStart: (delayMs) => delays.push(delayMs),
       poll() {
         started.push(name)
@@ -69,7 +69,7 @@ function lateSchedule() {
   const started: number[] = []
   let lateness = 0
   const schedule = createSchedule({
-    ...{ interval: 1_000, random: () => 0, failures: () => 0 },
+    ...{ interval: 1_000, random: () => 0 },
     clock: { ...clock, after: (delay, action) => clock.after(delay + lateness, action) },
     async poll() {
       started.push(clock.now())
