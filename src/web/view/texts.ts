@@ -161,6 +161,7 @@ export const english = {
     playersOnline: 'Players online',
     noPlayers: 'No players online.',
     noList: 'No source has the full list of players.',
+    otherPlayers: (count: string) => `and ${count} more`,
     since: (time: string) => `since ${time}`,
     recent: 'Recent visits',
     stayed: (duration: string) => `stayed ${duration}`,
