@@ -261,7 +261,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/data/store/read-snapshot.ts readSnapshot': text(
     (json) => readSnapshot(json, comebacksDatabase.format, () => {}),
     16_384,
-    ['{}', ',', ' ', '"', '\\', '[', '{"a":', '}', '{},'],
+    ['{},', ',', ' ', '"', '\\', '[', '{"a":'],
     '[{"last_update": "2026-01-01 00:00:00 UTC"},',
     '{}]',
   ),
