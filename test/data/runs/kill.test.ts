@@ -18,7 +18,7 @@ import { bundleChild } from '../../helpers/bundle-child.ts'
 import { archiveOf, startFakeReddit, tableOf } from '../../helpers/fake-reddit.ts'
 
 /** KILLS=10 for a short run: each kill starts a process. */
-const kills = Number(process.env.KILLS ?? 100)
+const kills = Number(process.env.KILLS ?? 50)
 /** Folders in which processes are killed at the same time. */
 const lanes = Math.min(kills, 5)
 

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../../../src/util/clock.ts'
 import { type Log, silentLog } from '../../../../src/util/log.ts'
 import { manualClock } from '../../../helpers/manual-clock.ts'
 import { acceptLogin, listenRconPeer, packet, type RconPeer, type Request } from '../../../helpers/rcon-peer.ts'
+import { freeDemoPorts } from '../../../helpers/run-tool.ts'
 import { until } from '../../../helpers/until.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -776,7 +777,7 @@ describe('a hostile server', () => {
 
   it('that refuses connections is retried with a growing backoff, and recovers', async () => {
     const clock = manualClock()
-    const server = await demo({ scenario: 'steady' })
+    const server = await demo({ scenario: 'steady', ports: await freeDemoPorts() })
     const source = sourceOf(server.rcon.address, server.rcon.password, clock)
     await server.interrupt('rcon')
     const first = await failure(poll(source))
@@ -811,7 +812,7 @@ it('releases all resources after 1,000 connections', async () => {
 
 it('that dies loses only its own fields, after staleAfter, and they are restored automatically', async () => {
   const clock = manualClock()
-  const server = await demo({ scenario: 'steady', clock })
+  const server = await demo({ scenario: 'steady', clock, ports: await freeDemoPorts() })
   const watcher = createWatcher({
     server: 'survival',
     settings: { interval: 5_000, timeout: 3_000, staleAfter: 15_000 },
