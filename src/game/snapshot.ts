@@ -88,10 +88,10 @@ export const precedence = Object.freeze(Object.fromEntries(fieldNames.map((field
   readonly [K in FieldName]: readonly SourceName[]
 }
 
-/** The position of each source in the precedence of a field. */
-const ranks: ReadonlyMap<string, ReadonlyMap<SourceName, number>> = new Map(
-  fieldNames.map((field) => [field, new Map(precedence[field].map((source, rank) => [source, rank]))]),
-)
+type Ranks = SourceDescriptor['fields']
+
+/** The fields that each source provides, with its rank among their sources. */
+const ranks: ReadonlyMap<string, Ranks> = new Map(descriptors.map(({ name, fields }) => [name, fields]))
 
 const none: ReadonlySet<SourceName> = new Set()
 const noFields: KnownFields = Object.freeze({})
@@ -158,13 +158,17 @@ export function merge(
   }
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   let count = 0
-  for (const reading of readings) {
-    for (const key in reading.fields) {
+  for (const { source, fields } of readings) {
+    const provided = ranks.get(source)
+    for (const key in fields) {
       const name = key as FieldName
-      const value = reading.fields[name]
-      if (value === undefined || !isBetter(reading.source, known[name]?.source, name, failing)) continue
-      if (known[name] === undefined) count++
-      known[name] = fieldOf(name, value, reading.source)
+      const value = fields[name]
+      const rank = provided?.[name]
+      if (value === undefined || rank === undefined) continue
+      const earlier = known[name]
+      if (earlier === undefined) count++
+      else if (!isBetter(source, rank, earlier.source, name, failing)) continue
+      known[name] = fieldOf(name, value, source)
     }
   }
   if (decide !== undefined) {
@@ -192,16 +196,13 @@ function withIds(list: PlayerList, readings: readonly Reading[]): PlayerList {
 /** Whether a field of this source replaces that of the source of an earlier reading. */
 function isBetter(
   source: SourceName,
-  before: SourceName | undefined,
+  rank: number,
+  before: SourceName,
   field: FieldName,
   failing: ReadonlySet<SourceName>,
 ): boolean {
-  const fieldRanks = ranks.get(field)
-  const rank = fieldRanks?.get(source)
-  if (rank === undefined) return false
-  if (before === undefined) return true
   if (failing.has(source) !== failing.has(before)) return failing.has(before)
-  return rank <= (fieldRanks?.get(before) ?? Number.POSITIVE_INFINITY)
+  return rank <= (ranks.get(before)?.[field] ?? Number.POSITIVE_INFINITY)
 }
 
 /** The world upgrade because of which the server is not up yet; undefined if there is none. */

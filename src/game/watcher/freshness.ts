@@ -1,6 +1,6 @@
 import type { FieldName } from '../fields.ts'
 import type { SourceName } from '../sources/names.ts'
-import type { Reading } from '../sources/source.ts'
+import type { Reading, Source } from '../sources/source.ts'
 
 /** The readings of one server's sources that are not stale. */
 export interface Freshness {
@@ -17,7 +17,7 @@ export interface Freshness {
    * @param keepUntil monotonic milliseconds before which no field is dropped because of its age
    * @returns monotonic milliseconds at which the next field becomes stale; Infinity if there is none
    */
-  expire(now: number, sources: readonly SourceName[], keepUntil?: number): number
+  expire(now: number, sources: readonly Pick<Source, 'name'>[], keepUntil?: number): number
 }
 
 /**
@@ -78,10 +78,9 @@ class FreshReadings implements Freshness {
     this.#droppedUntil = at
   }
 
-  expire(now: number, sources: readonly SourceName[], keepUntil = Number.NEGATIVE_INFINITY): number {
-    if (!this.#sources.every(({ polled }) => sources.includes(polled.source))) {
-      this.#sources = this.#sources.filter(({ polled }) => sources.includes(polled.source))
-    }
+  expire(now: number, sources: readonly Pick<Source, 'name'>[], keepUntil = Number.NEGATIVE_INFINITY): number {
+    const isListed = ({ polled }: SourceReadings) => sources.some(({ name }) => name === polled.source)
+    if (!this.#sources.every(isListed)) this.#sources = this.#sources.filter(isListed)
     let next = Number.POSITIVE_INFINITY
     const freshOf = (reading: Reading): Reading => {
       const hasOneTime = reading.readAt === undefined && reading.readEvery === undefined

@@ -44,6 +44,8 @@ export interface WatcherOptions {
   readonly random: () => number
   /** Limits the number of concurrent polls of all servers; default: no limit. */
   readonly limit?: Limiter
+  /** Moves the time of a scheduled poll, as in `schedule.ts`. */
+  readonly align?: (at: number) => number
   /** Called when a scheduled poll starts, with its delay in milliseconds. */
   readonly onPollStart?: (delayMs: number) => void
   /** Called when a server that was down is reached again: its persistent connections need not wait any longer. */
@@ -73,7 +75,7 @@ class SourceWatcher implements Watcher {
 
   constructor(options: WatcherOptions) {
     this.#options = options
-    const { server, demo, settings, clock, log, random, limit, onPollStart, settingNames } = options
+    const { server, demo, settings, clock, log, random, limit, align, onPollStart, settingNames } = options
     this.#states = createSourceStates({ server, clock, log, settingNames })
     this.#running = createRunningPolls(clock)
     this.#requests = createPollRequests(clock, (source) => this.#pollRequested(source))
@@ -89,6 +91,7 @@ class SourceWatcher implements Watcher {
       random,
       poll: () => this.#startPoll(),
       ...(limit && { limit }),
+      ...(align && { align }),
       ...(onPollStart && { onStart: onPollStart }),
     })
     const listSources = () => this.#sources.list()
@@ -182,7 +185,7 @@ class SourceWatcher implements Watcher {
   async #pollOnce(): Promise<ServerSnapshot> {
     const { clock, settings } = this.#options
     const started = clock.now()
-    const deadline = createDeadline(clock, settings.timeout)
+    const deadline = createDeadline(clock, settings.timeout, started)
     if (this.#sources.refresh !== undefined) await this.#refreshSources(deadline)
     if (this.#closed) return this.snapshot()
     const idle = this.#sources.list().filter((source) => !this.#running.isRunning(source))

@@ -160,10 +160,11 @@ class SnapshotPublisher implements Publisher {
       const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
       this.#polls = Object.freeze({ ...this.#polls, [outcome]: (this.#polls[outcome] ?? 0) + 1 })
     }
-    this.#pollDuration = toSeconds(clock.now() - startedAt)
+    const now = clock.now()
+    this.#pollDuration = toSeconds(now - startedAt)
     this.#lastPollAt = clock.wall()
-    this.#checkedAt = clock.now()
-    this.#publish()
+    this.#checkedAt = now
+    this.#publish(now)
     return up
   }
 
@@ -221,14 +222,14 @@ class SnapshotPublisher implements Publisher {
     return wasDown
   }
 
-  #publish(): void {
+  #publish(now = this.#options.clock.now()): void {
     const { server, log, states, listSources } = this.#options
     this.#cancelPublish?.()
     this.#cancelPublish = undefined
     const list = listSources()
     states.keepOnly(list)
     this.#reachability.update(list)
-    const state = this.#decide()
+    const state = this.#decide(now)
     this.#expireReadings(list, state)
     const failed = list.filter((source) => this.#reachability.hasReached(source) === false)
     const failing = failed.length === 0 ? noSources : new Set(failed.map(({ name }) => name))
@@ -260,9 +261,9 @@ class SnapshotPublisher implements Publisher {
   #expireReadings(list: readonly Source[], { now, up, knownUntil = now, isStale }: State): void {
     const { staleAfter } = this.#options.settings
     const keepUntil = up === false ? this.#lastReachedAt + staleAfter : undefined
-    const names = list.map(({ name }) => name)
-    this.#expiresAt = this.#freshness.expire(now, names, keepUntil)
-    for (const at of [knownUntil, isStale ? now : this.#staleAt]) if (at > now) this.#expiresAt = Math.min(this.#expiresAt, at)
+    this.#expiresAt = this.#freshness.expire(now, list, keepUntil)
+    if (knownUntil > now) this.#expiresAt = Math.min(this.#expiresAt, knownUntil)
+    if (!isStale) this.#expiresAt = Math.min(this.#expiresAt, this.#staleAt)
     this.#armExpiry()
   }
 
@@ -271,10 +272,9 @@ class SnapshotPublisher implements Publisher {
     return (this.#lastContact?.at ?? Number.NEGATIVE_INFINITY) + this.#options.settings.staleAfter
   }
 
-  #decide(): State {
-    const { clock, settings } = this.#options
+  #decide(now: number): State {
+    const { settings } = this.#options
     const { up } = this.#reachability
-    const now = clock.now()
     const isStale = now >= this.#staleAt
     // A server that is down stays down until the end of its next poll, which may be late.
     const knownUntil = up ? this.#staleAt : this.#checkedAt + settings.interval + settings.timeout + settings.staleAfter
@@ -283,6 +283,8 @@ class SnapshotPublisher implements Publisher {
 
   #judgeMainThread(now: number, list: readonly Source[], fields: KnownFields): MainThread | undefined {
     const { interval, staleAfter } = this.#options.settings
+    // Most servers are read by no such source.
+    if (list.every((source) => source.mainThread === undefined)) return undefined
     const activities = list.flatMap((source) => source.mainThread?.() ?? [])
     return judgeMainThread(activities, {
       now,

@@ -27,6 +27,8 @@ export interface ScheduleOptions {
   readonly poll: () => Promise<unknown>
   /** Limits the number of concurrent polls; default: no limit. */
   readonly limit?: Limiter
+  /** Moves the time of a poll to one at which others are polled too, at most to an earlier one. Monotonic milliseconds. */
+  readonly align?: (at: number) => number
   /** Called when a poll starts, with the milliseconds since it was due. */
   readonly onStart?: (delayMs: number) => void
 }
@@ -53,7 +55,7 @@ class IntervalSchedule implements Schedule {
 
   start(delayMs: number): void {
     this.#isStarted = true
-    this.#pollAt(this.#options.clock.now() + delayMs)
+    this.#pollAt(this.#align(this.#options.clock.now() + delayMs))
   }
 
   pollSoon(): void {
@@ -85,8 +87,12 @@ class IntervalSchedule implements Schedule {
     const pause = withJitter(interval, 0.1, random)
     // Otherwise polls that one pause of the event loop has delayed would start at the same time in all later intervals.
     const from = started - dueAt > interval * maxCatchUp ? started : dueAt
-    this.#pollAt(from + pause)
+    this.#pollAt(this.#align(from + pause))
     void this.#run(dueAt)
+  }
+
+  #align(at: number): number {
+    return this.#options.align?.(at) ?? at
   }
 
   /** Starts a poll when fewer than the maximum run. */
