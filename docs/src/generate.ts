@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ensure } from '../../test/tools/ensure.mjs'
 import { routeTable } from './api-tables.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
@@ -52,6 +53,7 @@ function replaced(text: string, name: string, content: string): string {
 
 /** The pages with their generated parts, by path relative to the root of the project. */
 export async function generatePages(): Promise<Readonly<Record<string, string>>> {
+  await ensure('test/tools')
   const service = await readSelfDescription()
   return Object.fromEntries(
     Object.entries(parts).map(([path, made]) => [
