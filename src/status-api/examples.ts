@@ -50,7 +50,7 @@ export const sourcesExample: Static<typeof Sources> = {
   ],
   fields: {
     playersOnline: { source: 'status', setting: null },
-    tickRate: { source: null, setting: 'enable-rcon=true and MC_RCON_PASSWORD give the tick rate' },
+    tickRate: { source: null, setting: 'set enable-rcon=true and MC_RCON_PASSWORD to see the tick rate' },
   },
   discovery: [
     {

@@ -28,7 +28,8 @@ export const toy: SourceDescriptor<'toy', ToySettings> = {
   create: ({ address, token }, { clock }) => ({
     name: 'toy' as SourceName,
     target: `${address.host}:${address.port}`,
-    async poll() {
+    async poll(signal) {
+      signal.throwIfAborted()
       if (token === 'wrong') throw new SourceError('auth', 'toy.test:7: the token was refused')
       return { source: 'toy' as SourceName, at: clock.now(), fields: { motd: 'from the toy' } }
     },
