@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import type { Ajv, ValidateFunction } from 'ajv'
 import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox'
+import { load } from './load.ts'
 
 export type { Static, TSchema, TUnsafe }
 
@@ -59,8 +59,8 @@ let ajv: Ajv | undefined
 /** Compiles a schema, once. The validator, that of Fastify, is loaded when the first value is checked. */
 function validatorOf(schema: TSchema): ValidateFunction {
   if (ajv === undefined) {
-    const library = createRequire(import.meta.url)('ajv') as typeof import('ajv')
-    ajv = new library.Ajv({ strict: false })
+    const { Ajv } = load<typeof import('ajv')>('ajv')
+    ajv = new Ajv({ strict: false })
   }
   return ajv.compile(schema)
 }
