@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { Player } from '../http/players.ts'
+import { Type } from '../util/schema.ts'
 import { seriesNames } from './series.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })

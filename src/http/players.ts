@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import type { Player as FieldPlayer } from '../game/fields.ts'
+import { type Static, Type } from '../util/schema.ts'
 
 export const Player = Type.Object(
   {

@@ -1,5 +1,5 @@
-import type { Static } from 'typebox'
 import type { Players } from '../http/players.ts'
+import type { Static } from '../util/schema.ts'
 import type { FullInformation, Metadata, Sources } from './schemas.ts'
 
 // Examples of replies, for the API description.

@@ -1,6 +1,6 @@
-import { type TSchema, Type } from 'typebox'
 import { problem } from '../../http/replies/problem.ts'
 import { type HeaderDocs, lastModified } from '../../http/replies/responses.ts'
+import { type TSchema, Type } from '../../util/schema.ts'
 import { Comeback } from '../store/comeback-format.ts'
 import { Project } from '../store/project-format.ts'
 

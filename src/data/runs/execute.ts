@@ -1,8 +1,8 @@
-import { Check, Errors } from 'typebox/schema'
 import { maskedLog } from '../../secrets/masked-log.ts'
 import type { Clock } from '../../util/clock.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import type { Log } from '../../util/log.ts'
+import { problemOf } from '../../util/schema.ts'
 import { maskOfMessages } from '../scripts/mask-upstream.ts'
 import {
   noCounts,
@@ -117,9 +117,9 @@ export async function startRun(order: RunRequest): Promise<Run | Refusal> {
       errors: firstErrors(errors).map((error) => escapeControls(hideFolders(mask(error)))),
       ...(retryAt !== undefined && { retryAt: new Date(clampRetryAt(retryAt, ended)).toISOString() }),
     }
-    if (Check(RunRecord, record)) return record
-    const [, [first]] = Errors(RunRecord, record)
-    throw new TypeError(`${first?.instancePath.slice(1)} ${first?.message}`)
+    const problem = problemOf(RunRecord, record)
+    if (problem !== undefined) throw new TypeError(problem)
+    return record
   }
   async function run(): Promise<RunRecord> {
     const signal = AbortSignal.any([order.signal, lock.lost, ...(turn ? [turn.lock.lost] : [])])

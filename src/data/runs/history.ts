@@ -1,12 +1,11 @@
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Static, type TSchema, Type } from 'typebox'
-import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import { FileSizeError, readFileUpTo } from '../../util/files.ts'
 import { isRecord } from '../../util/is-record.ts'
 import { parseJson } from '../../util/json.ts'
 import type { Log } from '../../util/log.ts'
+import { check, type Static, type TSchema, Type } from '../../util/schema.ts'
 import { withLock } from './lock.ts'
 import { isSuccess, RunRecord, StartedRun } from './run-record.ts'
 
@@ -33,7 +32,7 @@ const LastSuccess = Type.Record(Type.String(), Type.String())
 
 /** The list without items that are not valid. */
 const validOf = <T extends TSchema>(schema: T, list: unknown): Static<T>[] =>
-  Array.isArray(list) ? list.filter((item): item is Static<T> => Check(schema, item)) : []
+  Array.isArray(list) ? list.filter((item): item is Static<T> => check(schema, item)) : []
 
 /**
  * The runs so far, except those that are not valid, such as those of another version; none if the file cannot be read.
@@ -46,7 +45,7 @@ async function loadHistory(dataDir: string): Promise<History> {
     const { runs, lastSuccess, started, uncounted } = value
     return {
       runs: validOf(RunRecord, runs),
-      lastSuccess: Check(LastSuccess, lastSuccess) ? lastSuccess : {},
+      lastSuccess: check(LastSuccess, lastSuccess) ? lastSuccess : {},
       started: validOf(StartedRun, started),
       uncounted: validOf(StartedRun, uncounted),
     }

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../util/schema.ts'
 import { outcomes } from '../scripts/script.ts'
 
 const triggers = ['request', 'schedule', 'catch-up', 'command'] as const

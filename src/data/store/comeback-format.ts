@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../util/schema.ts'
 import { formatDay } from './dates.ts'
 import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 
@@ -36,10 +36,10 @@ function dateOf(value: unknown, today: number | undefined): unknown {
 
 /** kcomebacks.json, oldest entry first. */
 export const comebackFormat = createSnapshotFormat(Comeback, (element, today) => ({
-  date: dateOf(element.date, today),
+  date: dateOf(element.date ?? null, today),
   time: element.time ?? '--:--',
-  artist: element.artist,
-  title: element.title,
+  artist: element.artist ?? null,
+  title: element.title ?? null,
   types: listOf(element.types),
   links: listOf(element.links),
 }))

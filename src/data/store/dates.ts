@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Parameter } from '../../http/parameters.ts'
+import { Type } from '../../util/schema.ts'
 
 /** Length of a day, milliseconds. Calendar days here are UTC days, which all have the same length. */
 const dayLength = 86_400_000

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import { isRecord } from '../../util/is-record.ts'
+import { type Static, Type } from '../../util/schema.ts'
 import { createSnapshotFormat, listOf } from './snapshot-format.ts'
 
 const recordOf = <T>(values: object, description: string) =>
@@ -62,7 +62,7 @@ function links(value: unknown): unknown {
 
 /** projects.json. A project without a title is a blank template, which is never served. */
 export const projectFormat = createSnapshotFormat(Project, (element) => {
-  const title = element.title === null ? '' : element.title
+  const title = element.title === null ? '' : (element.title ?? null)
   return {
     title,
     description: text(element.description),
@@ -74,7 +74,7 @@ export const projectFormat = createSnapshotFormat(Project, (element) => {
     version: text(element.version),
     backgroud: text(element.backgroud),
     links: links(element.links),
-    visible: title === '' ? false : element.visible,
+    visible: title === '' ? false : (element.visible ?? null),
     last_update: element.last_update ?? element.updated ?? null,
   }
 })

@@ -50,7 +50,11 @@ export async function createSnapshotLoader<Entry extends object, D extends Datab
   options: SnapshotLoaderOptions<Entry, D>,
 ): Promise<SnapshotLoader<D>> {
   const { origin, definition, clock, log } = options
-  const { name: database, format } = definition
+  const { name: database } = definition
+  const format: typeof definition.format = {
+    ...definition.format,
+    read: (element, today) => definition.format.read(element, today, origin.kind === 'sample'),
+  }
   let current: D | undefined
   let rejected = 0
   let loadedAt = 0

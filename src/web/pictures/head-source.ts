@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import sharp from 'sharp'
 import type { Log } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
+import { loadSharp } from '../../util/sharp.ts'
 
 /** Fetches heads of players from the service at HEADS_URL. */
 export interface HeadSource {
@@ -64,6 +64,7 @@ export function createHeadSource(template: string, log: Log): HeadSource {
     }
     const bytes = await readBounded(response.body)
     if (!isPicture(bytes)) throw new Error('the reply is not a PNG, JPEG or WebP picture')
+    const sharp = await loadSharp()
     return sharp(bytes, { limitInputPixels: 4_000_000, failOn: 'error' })
       .timeout({ seconds: 5 })
       .resize(maxHead, maxHead, { kernel: 'nearest', fit: 'cover' })

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
-import { Check } from 'typebox/schema'
 import writeFileAtomic from 'write-file-atomic'
 import { readTextIfExists } from '../../../util/files.ts'
 import { parseJson } from '../../../util/json.ts'
 import type { Log } from '../../../util/log.ts'
+import { check, type Static, Type } from '../../../util/schema.ts'
 import { comebacksDatabase } from '../../databases.ts'
 import type { Comeback } from '../../store/comeback-format.ts'
 import { readPublished } from '../published.ts'
@@ -61,7 +60,7 @@ const stateFile = (dataDir: string): string => join(dataDir, 'kcomebacks.months.
 export async function readStates(dataDir: string): Promise<ReadonlyMap<string, MonthState>> {
   try {
     const value = parseJson((await readTextIfExists(stateFile(dataDir), maxStateBytes)) ?? '{}')
-    return new Map(Check(States, value) ? Object.entries(value.months) : [])
+    return new Map(check(States, value) ? Object.entries(value.months) : [])
   } catch (error) {
     if (error instanceof SyntaxError) return new Map()
     throw error
