@@ -16,6 +16,7 @@ const others = new Set([
   'NODE_OPTIONS',
   'REQUIRE_TOOLS',
   'LONG_TESTS',
+  'UPDATE_GOLDEN',
   'MC_SEVER',
   'EXPORT_SERVERS',
   'EXPORT_BEDROCK_SERVERS',
