@@ -46,7 +46,7 @@ const environments = {
 
 it.each(Object.keys(environments) as (keyof typeof environments)[])(
   'closes everything when a part throws, at any stage of a start with %s',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (name) => {
     const env = { PORT: '0', HOST: '127.0.0.1', ...environments[name]() }
     const config = loadConfig({ env })
