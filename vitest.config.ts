@@ -29,6 +29,8 @@ export default defineConfig(({ mode }) => {
         },
       ],
       sequence: { sequencer: SlowFirst },
+      // Time for a process of tests to end.
+      teardownTimeout: 60_000,
       reporters: ['default', new SkipReporter()],
       globalSetup: ['test/helpers/global-setup.ts'],
     },

@@ -6,6 +6,7 @@ import { createDiscovery } from '../../src/discovery/discovery.ts'
 import { temporaryFolder } from '../helpers/discovering-service.ts'
 import { collectLog } from '../helpers/log-lines.ts'
 import { manualClock } from '../helpers/manual-clock.ts'
+import { until } from '../helpers/until.ts'
 
 interface Format {
   readonly setting: string
@@ -82,11 +83,9 @@ async function start(format: Format, folder = temporaryFolder(), first = ['a', '
   /** Waits until the servers have these names, for a second after the change at most. */
   async function becomes(expected: string): Promise<void> {
     const from = clock.now()
-    while (names() !== expected) {
-      expect(clock.now() - from).toBeLessThan(1_000)
-      // Also until a busy machine has read the file.
-      await Promise.all([pass(50), new Promise((resolve) => setTimeout(resolve, 100))])
-    }
+    // Then until a busy machine has read the file.
+    await until(() => names() === expected || clock.now() - from >= 950 || pass(50).then(() => false))
+    await until(() => names() === expected)
   }
   return { folder, file, log, seen, names, write, pass, becomes }
 }

@@ -20,6 +20,7 @@ import { systemClock } from '../../src/util/clock.ts'
 import { createHistogram, type Histogram } from '../../src/util/histogram.ts'
 import { silentLog } from '../../src/util/log.ts'
 import { dnsServer } from '../helpers/dns-server.ts'
+import { cpuMs } from '../helpers/growth.ts'
 import { hostileServer } from '../helpers/hostile-servers.ts'
 import { type MetricsService, parseSamples, startMetricsService } from '../helpers/metrics-service.ts'
 import { hasTool } from '../helpers/require-tool.ts'
@@ -394,15 +395,15 @@ describe('/probe', () => {
     const took = performance.now() - started
     expect(text).toContain('\nprobe_success 0\n')
     // Two timeouts, one after the other, would be 6 s.
-    expect(took).toBeLessThan(4_500)
+    expect(took).toBeLessThan(5_900)
   })
 
   it('stops in time for the scraper, and closes the connection', async () => {
     const { port, sockets } = await startSilent()
-    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '10s' })
+    const service = await startProbe([silentSettings('silent', port)], { POLL_TIMEOUT: '60s' })
     const started = performance.now()
     const text = await service.text('/probe?target=silent', { 'x-prometheus-scrape-timeout-seconds': '0.7' })
-    expect(performance.now() - started).toBeLessThan(9_000)
+    expect(performance.now() - started).toBeLessThan(55_000)
     expect(text).toContain('\nminecraft_up 0\n')
     expect(text).toContain('\nminecraft_source_phase_duration_seconds{source="status",phase="connect"} ')
     expect(text).not.toContain('phase="first_byte"')
@@ -458,7 +459,7 @@ describe('/probe', () => {
     const started = performance.now()
     scraper.destroy()
     await closed
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(25_000)
     expect(warnings).toEqual([])
   })
 
@@ -561,8 +562,8 @@ describe('createAllowList', () => {
 
   it('matches a long name quickly, however many * there are', () => {
     const { mayAllow } = createAllowList([`${'*a'.repeat(100)}b`])
-    const started = performance.now()
+    const started = cpuMs()
     expect(mayAllow('a'.repeat(250))).toBe(false)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(cpuMs() - started).toBeLessThan(5_000)
   })
 })

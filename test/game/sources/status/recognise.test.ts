@@ -59,7 +59,7 @@ it('tries a TLS handshake rarely, within the deadline, and closes the connection
   const context = { clock: systemClock, log: silentLog, random: () => 0, push() {} }
   const source = createStatusSource({ edition: 'java', host: '127.0.0.1', port: other.port }, context)
   for (let poll = 0; poll < 3; poll++) {
-    await expect(source.poll(AbortSignal.timeout(5_000))).rejects.toMatchObject({ code: 'closed' })
+    await expect(source.poll(AbortSignal.timeout(60_000))).rejects.toMatchObject({ code: 'closed' })
   }
   expect(handshakes).toBe(1)
   await expect.poll(other.open).toBe(0)
