@@ -9,11 +9,9 @@ import { until } from './helpers/until.ts'
 
 const honestCount = 50
 const intervalMs = 3_000
-/** The replies of one round once took longer than this to read. */
-const maxWaitMs = 4_000
+/** Longer than a busy machine delays a request; one reply once took 29 s to read. */
+const maxWaitMs = 15_000
 const maxMemory = 700_000_000
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 it('a fleet of hostile servers does not delay the service and the polls of the others', async () => {
   const child = fork(await bundleChild(join(import.meta.dirname, 'helpers', 'hostile-child.ts')))
@@ -52,9 +50,11 @@ it('a fleet of hostile servers does not delay the service and the polls of the o
     return (await acceptedByEach()) >= 3 && honestPolls().every(({ length }) => length >= 4)
   })
 
-  // A busy machine delays some, work on the replies of each round most.
-  expect(median(waits)).toBeLessThan(maxWaitMs)
+  expect(Math.max(...waits)).toBeLessThan(maxWaitMs)
   const gaps = honestPolls().flatMap((times) => times.slice(1).map((at, index) => at - times[index]!))
-  expect(median(gaps)).toBeLessThan(intervalMs + maxWaitMs)
+  expect(Math.max(...gaps)).toBeLessThan(intervalMs + maxWaitMs)
+  // By processor time, which other work on the machine does not change. A few for garbage collections.
+  const slow = /^tickwarden_slow_work_total\{part="status"\} (\d+)$/m.exec(await (await service.get('/metrics')).text())?.[1]
+  expect(Number(slow)).toBeLessThan(5)
   expect(await service.metric('process_resident_memory_bytes')).toBeLessThan(maxMemory)
 }, 120_000)
