@@ -159,7 +159,7 @@ class SnapshotPublisher implements Publisher {
     if (up !== undefined) {
       const error = up ? undefined : list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])[0]
       const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
-      this.#polls = Object.freeze({ ...this.#polls, [outcome]: (this.#polls[outcome] ?? 0) + 1 })
+      this.#polls = Object.freeze(Object.assign({}, this.#polls, { [outcome]: (this.#polls[outcome] ?? 0) + 1 }))
     }
     const now = clock.now()
     this.#pollDuration = toSeconds(now - startedAt)

@@ -68,6 +68,8 @@ class JavaReader implements StatusReader {
   readonly #replies: ReplyReader
   #helloServer: HostPort
   #hello: string
+  /** The last address that was connected to, and how the system writes it. */
+  #peer: { readonly address: string; readonly remote: string | undefined } | undefined
   /** Undefined for most servers, to save memory. */
   #peculiarities: Peculiarities | undefined
 
@@ -158,7 +160,7 @@ class JavaReader implements StatusReader {
     return toSourceError(error, formatHostPort(server))
   }
 
-  #ping(
+  async #ping(
     server: HostPort,
     addresses: Addresses,
     signal: AbortSignalLike,
@@ -166,7 +168,8 @@ class JavaReader implements StatusReader {
     protocol: number,
   ): Promise<JavaPing<StatusReply>> {
     const { host, port } = server
-    return pingJava({
+    const address = addresses.length === 1 ? addresses[0]?.address : undefined
+    const reply = await pingJava({
       socket: this.#network.connect(addresses, port, connectOptions),
       hello: protocol === anyProtocol ? this.#hello : encodeHello(this.#hostname ?? host, port, protocol),
       decoder: this.#replies,
@@ -174,8 +177,11 @@ class JavaReader implements StatusReader {
       clock: this.#clock,
       phases,
       signal,
+      address: this.#peer?.address === address ? this.#peer?.remote : undefined,
       ping: this.#peculiarities === undefined || this.#clock.now() >= this.#peculiarities.pingAgainAt,
     })
+    if (address !== undefined && this.#peer?.address !== address) this.#peer = { address, remote: reply.address }
+    return reply
   }
 
   #toFields({ port }: HostPort, { reply, address, latency, hasPong }: JavaPing<StatusReply>, protocol: number): Partial<Fields> {
