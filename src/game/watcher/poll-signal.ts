@@ -25,7 +25,6 @@ export class PollSignal implements AbortSignalLike {
 
   /** As in an AbortSignal, the listener is called at most once, and not at all if the signal is already aborted. */
   addEventListener(_type: 'abort', listener: () => void): void {
-    // Not by a spread, as in `reachability.ts`.
     this.#listeners = this.#listeners.concat(listener)
   }
 

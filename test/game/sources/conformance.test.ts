@@ -10,9 +10,9 @@ import { createDirectorySource } from '../../../src/game/sources/directory/index
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
-import { createRconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
+import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
-import { createStatusSource } from '../../../src/game/sources/status/index.ts'
+import { StatusSource } from '../../../src/game/sources/status/index.ts'
 import { hostileServer } from '../../helpers/hostile-servers.ts'
 import { managementServer } from '../../helpers/management-server.ts'
 import { queryServer } from '../../helpers/query-server.ts'
@@ -24,8 +24,8 @@ const host = '127.0.0.1'
 const secret = 'a'.repeat(40)
 type ByPort = (port: number, context: SourceContext) => Source
 const makers = {
-  status: (port, context) => createStatusSource({ edition: 'java', host, port }, context),
-  rcon: (port, context) => createRconSource({ address: { host, port }, password: 'password' }, context),
+  status: (port, context) => new StatusSource({ edition: 'java', host, port }, context),
+  rcon: (port, context) => new RconSource({ address: { host, port }, password: 'password' }, context),
   management: (port, context) => createManagementSource({ url: `ws://${host}:${port}`, secret }, context),
   query: (port, context) => createQuerySource({ host, port }, context),
   jmx: (port, context) => createJmxSource({ url: `http://${host}:${port}/jolokia` }, context),
@@ -85,7 +85,7 @@ const folder = (files: Record<string, string | Buffer>) => {
 }
 
 testSource('status', {
-  good: demo(({ address }, context) => createStatusSource(address, context)),
+  good: demo(({ address }, context) => new StatusSource(address, context)),
   partial: async () => ({
     ...(await tcp(
       makers.status,
@@ -106,7 +106,7 @@ const rconPeer = async (answers: Record<string, string>): Promise<Subject> => {
 }
 
 testSource('rcon', {
-  good: demo(({ rcon }, context) => createRconSource(rcon, context)),
+  good: demo(({ rcon }, context) => new RconSource(rcon, context)),
   quick: () => rconPeer({ 'list uuids': 'There are 0 of a max of 20 players online: ', 'time query gametime': 'The time is 5' }),
   partial: async () => ({
     ...(await rconPeer({ 'list uuids': 'There are 0 of a max of 20 players online: ' })),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createSchedule, maxPauseMs } from '../../../src/game/watcher/schedule.ts'
+import { maxPauseMs, Schedule } from '../../../src/game/watcher/schedule.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 const step = fc.oneof(
@@ -44,7 +44,7 @@ const checked = fc.asyncProperty(options, async ({ interval, firstMs, seed, step
   const maxPause = isEverDown ? maxPauseMs(interval) : interval
   const starts: number[] = []
   let [isUp, failures, pollMs] = [true, 0, 0]
-  const schedule = createSchedule({
+  const schedule = new Schedule({
     interval,
     clock: { ...clock, after },
     random: () => seed.next().value ?? 0,
