@@ -1,14 +1,16 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { expect, it } from 'vitest'
 import { type DemoServer, startDemoServer } from '../../../src/demo/demo-server.ts'
 import { createDirectorySource } from '../../../src/game/sources/directory/index.ts'
 import { createJmxSource } from '../../../src/game/sources/jmx/index.ts'
 import { createManagementSource } from '../../../src/game/sources/management/management-source.ts'
+import { sourceNames } from '../../../src/game/sources/names.ts'
 import { createQuerySource } from '../../../src/game/sources/query/index.ts'
 import { RconSource } from '../../../src/game/sources/rcon/rcon-source.ts'
 import type { Source, SourceContext } from '../../../src/game/sources/source.ts'
@@ -83,6 +85,11 @@ const folder = (files: Record<string, string | Buffer>) => {
     path,
   }
 }
+
+it('is run for every source', () => {
+  const tested = [...readFileSync(import.meta.filename, 'utf8').matchAll(/^testSource\('(\w+)'/gm)].map(([, name]) => name)
+  expect(tested.sort()).toEqual([...sourceNames].sort())
+})
 
 testSource('status', {
   good: demo(({ address }, context) => new StatusSource(address, context)),
