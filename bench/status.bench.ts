@@ -9,9 +9,9 @@ import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
 import { endWithParent, nextMessage } from './wait.ts'
 
-const { createStatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
+const { StatusSource } = await built<typeof import('../src/game/sources/status/index.ts')>('game/sources/status/index.js')
 const { createSources } = await built<typeof import('../src/game/sources/create-sources.ts')>('game/sources/create-sources.js')
-const { createWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
+const { SourceWatcher } = await built<typeof import('../src/game/watcher/index.ts')>('game/watcher/index.js')
 const { systemClock } = await built<typeof import('../src/util/clock.ts')>('util/clock.js')
 
 /** Many short rounds, because the load of the machine changes. */
@@ -46,12 +46,13 @@ export async function run({ quick }: BenchOptions): Promise<void> {
   const context = { clock: systemClock, log: silentLog, random: Math.random }
   const settings = { interval: 5_000, timeout: 5_000, staleAfter: 600_000 }
   const watch = (sources: (context: SourceContext) => SourceSet) =>
-    Array.from({ length: Math.max(...sizes) }, () =>
-      createWatcher({ server: 'bench', settings, ...context, sources: (push) => sources({ ...context, push }) }),
+    Array.from(
+      { length: Math.max(...sizes) },
+      () => new SourceWatcher({ server: 'bench', settings, ...context, sources: (push) => sources({ ...context, push }) }),
     )
   const watchers = watch((own) => createSources({ name: 'bench', sources: { status: { address } } }, own))
   const bare = watch((own) => {
-    const source = createStatusSource(address, own)
+    const source = new StatusSource(address, own)
     return { list: () => [source], close: () => source.close() }
   })
   try {

@@ -9,7 +9,7 @@ import type { ServerSnapshot } from './snapshot.ts'
 import type { SourceContext, SourceSet } from './sources/source.ts'
 import { placeOf } from './spread.ts'
 import { createConnectBackoffs, createServerBackoffs, type ServerBackoffs } from './watcher/connect-backoff.ts'
-import { createWatcher, type Watcher } from './watcher/index.ts'
+import { SourceWatcher, type Watcher } from './watcher/index.ts'
 import { createWheel } from './watcher/wheel.ts'
 
 /** The first polls are spread over this many milliseconds per server, at most one interval: a small fleet starts immediately. */
@@ -21,9 +21,7 @@ const startShare = 0.95
  * saves a third of the CPU time of 100 servers that are polled every second (`npm run bench -- fleet --servers=100 --interval=1000`).
  */
 const batch = { ms: 50, maxPolls: 20 } as const
-/**
- * Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors.
- */
+/** Maximum number of concurrent polls: each has a socket, and thousands of silent servers must not use up all file descriptors. */
 const maxRunningPolls = 4_096
 
 export interface FleetOptions {
@@ -153,7 +151,7 @@ export function createFleet(options: FleetOptions): Fleet {
     const timed = isProbe ? clock : wheel
     /** Created with the first persistent connection: most servers have none. */
     let own: ServerBackoffs | undefined
-    return createWatcher({
+    return new SourceWatcher({
       server: server.name,
       ...(server.demo && { demo: true as const }),
       settingNames: server.settingNames,

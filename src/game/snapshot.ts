@@ -114,29 +114,6 @@ export interface Decision {
   readonly invalid: readonly FieldName[]
 }
 
-/** Maximum number of shared fields per source, and maximum length of a shared text. */
-const maxShared = 2_000
-const maxSharedLength = 64
-const shared = new Map<SourceName, Map<unknown, KnownField<unknown>>>()
-
-/**
- * Equal fields are the same object: thousands of servers have the same version, port and so on, which saves 300 bytes per server
- * (`npm run bench -- fleet`). Not numbers with decimals: they are measured and rarely equal.
- */
-function createField(value: unknown, source: SourceName): KnownField<unknown> {
-  const isShared =
-    typeof value === 'string' ? value.length <= maxSharedLength : typeof value === 'boolean' || Number.isInteger(value)
-  if (!isShared) return Object.freeze({ value, source })
-  const fields = shared.get(source) ?? new Map<unknown, KnownField<unknown>>()
-  shared.set(source, fields)
-  const before = fields.get(value)
-  if (before !== undefined) return before
-  const field = Object.freeze({ value, source })
-  if (fields.size >= maxShared) fields.clear()
-  fields.set(value, field)
-  return field
-}
-
 /**
  * Takes each field from the best source that provided it: sources whose last poll succeeded come first, then the precedence
  * decides. If there are two readings of one source, the later one in the list wins.
@@ -154,7 +131,7 @@ export function merge(
 ): KnownFields {
   const fieldOf = (name: FieldName, value: unknown, source: SourceName): KnownField<unknown> => {
     const last = before[name]
-    return last !== undefined && last.value === value && last.source === source ? last : createField(value, source)
+    return last !== undefined && last.value === value && last.source === source ? last : Object.freeze({ value, source })
   }
   const known: { [K in FieldName]?: KnownField<unknown> } = {}
   let count = 0

@@ -13,7 +13,7 @@ import { createFleet } from '../../src/game/fleet.ts'
 import { createSystemResolver } from '../../src/game/names/system-resolver.ts'
 import { createNetwork, type Network } from '../../src/game/network.ts'
 import type { SrvRecord } from '../../src/game/protocol/srv.ts'
-import { createFrameReader } from '../../src/game/protocol/status/frames.ts'
+import { FrameReader } from '../../src/game/protocol/status/frames.ts'
 import type { ServerSettings } from '../../src/game/server-settings.ts'
 import { createSources } from '../../src/game/sources/create-sources.ts'
 import { systemClock } from '../../src/util/clock.ts'
@@ -156,7 +156,7 @@ describe('/probe', () => {
       const hosts: string[] = []
       const router = await hostileServer((socket) => {
         socket.once('data', (chunk: Buffer) => {
-          const frames = createFrameReader()
+          const frames = new FrameReader()
           frames.push(chunk)
           // A legacy request and a TLS handshake have no frame.
           const frame = chunk[0] === 0xfe || chunk[0] === 0x16 ? undefined : frames.next()

@@ -26,14 +26,14 @@ import { decodeBulkReply } from '../../src/game/protocol/jolokia.ts'
 import { parsePlayers, parseSetting, parseStatus } from '../../src/game/protocol/management.ts'
 import { decodeChallenge, decodeFullStat } from '../../src/game/protocol/query.ts'
 import { parseForgeTps, parseNeoForgeTps } from '../../src/game/protocol/rcon/forge-tps.ts'
-import { createRconDecoder, decodeChunk, encodeRconPacket } from '../../src/game/protocol/rcon/packets.ts'
+import { decodeChunk, encodeRconPacket, RconDecoder } from '../../src/game/protocol/rcon/packets.ts'
 import { parsePaperMspt, parsePaperTps } from '../../src/game/protocol/rcon/paper-tps.ts'
 import { parsePlayerList } from '../../src/game/protocol/rcon/player-list.ts'
 import { parseDifficulty, plainReply } from '../../src/game/protocol/rcon/reply.ts'
 import { parseServerVersion } from '../../src/game/protocol/rcon/server-version.ts'
 import { parseTickQuery } from '../../src/game/protocol/rcon/tick-query.ts'
 import { parseDay, parseGameTime, parseTimeOfDay } from '../../src/game/protocol/rcon/time-query.ts'
-import { createFrameReader, encodeFrame, encodeString, readString } from '../../src/game/protocol/status/frames.ts'
+import { encodeFrame, encodeString, FrameReader, readString } from '../../src/game/protocol/status/frames.ts'
 import { decodeJoinReply } from '../../src/game/protocol/status/nethernet.ts'
 import { decodeStatus } from '../../src/game/protocol/status/status.ts'
 import { parseStatusReply } from '../../src/game/protocol/status/status-reply.ts'
@@ -47,7 +47,7 @@ import { parseLogLine } from '../../src/game/sources/directory/log-lines.ts'
 import { createDirectoryReader } from '../../src/game/sources/directory/reader.ts'
 import { decodeProperties, parseProperties } from '../../src/game/sources/directory/server-properties.ts'
 import { ReplyCollector } from '../../src/game/sources/rcon/reply-collector.ts'
-import { createReplyReader } from '../../src/game/sources/status/reply-reader.ts'
+import { ReplyReader } from '../../src/game/sources/status/reply-reader.ts'
 import {
   decodeSessionChange,
   encodeFrame as encodeHistoryFrame,
@@ -347,9 +347,9 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/game/protocol/status/frames.ts readString': made((bytes: Buffer) => readString(bytes, 0), fileSize, {
     'a string': (size) => encodeString('a'.repeat(size)),
   }),
-  'src/game/protocol/status/frames.ts createFrameReader': made(
+  'src/game/protocol/status/frames.ts FrameReader': made(
     (chunks: readonly Buffer[]) => {
-      const reader = createFrameReader()
+      const reader = new FrameReader()
       for (const chunk of chunks) {
         reader.push(chunk)
         while (reader.next() !== undefined);
@@ -426,7 +426,7 @@ export const cases: Readonly<Record<string, Growth>> = {
   'src/game/protocol/rcon/reply.ts parseDifficulty': text(parseDifficulty, replySize, ['a', ' '], 'The difficulty is '),
   'src/game/protocol/rcon/packets.ts decodeChunk': made(
     (chunks: readonly Buffer[]) => {
-      const decoder = createRconDecoder()
+      const decoder = new RconDecoder()
       for (const chunk of chunks) for (const _ of decodeChunk(decoder, chunk));
     },
     262_144,
@@ -577,8 +577,8 @@ export const cases: Readonly<Record<string, Growth>> = {
     replySize,
     { pieces: (size) => Array.from({ length: Math.max(1, size / 4_096) }, () => 'a'.repeat(4_096)) },
   ),
-  'src/game/sources/status/reply-reader.ts createReplyReader': made(
-    (json: string) => createReplyReader().read({ id: 0, body: encodeString(json) }),
+  'src/game/sources/status/reply-reader.ts ReplyReader': made(
+    (json: string) => new ReplyReader().read({ id: 0, body: encodeString(json) }),
     fileSize,
     { text: (size) => JSON.stringify({ description: 'a'.repeat(size) }) },
   ),
@@ -694,14 +694,14 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/game/protocol/game-mode.ts parseGameMode': 'compares with a list',
   'src/game/protocol/management.ts parsePlayer': calls,
   'src/game/protocol/management.ts parseWorldUpgrade': fixedLength,
-  'src/game/protocol/rcon/packets.ts createRconDecoder': calls,
+  'src/game/protocol/rcon/packets.ts RconDecoder': calls,
   'src/game/protocol/status/status.ts decodePing': fixedLength,
   'src/game/sources/directory/changes.ts readOnChange': calls,
   'src/game/sources/directory/changes.ts parseOnChange': calls,
   'src/game/sources/directory/folder.ts readInside': 'returns the bytes',
   'src/game/sources/directory/loader.ts createLoaderReader': 'names of a folder that only the user writes',
   'src/game/sources/status/bedrock-status.ts createBedrockReader': calls,
-  'src/game/sources/status/java-status.ts createJavaReader': calls,
+  'src/game/sources/status/java-status.ts JavaReader': calls,
   'src/game/sources/status/legacy-status.ts readLegacyStatus': calls,
   'src/game/sources/status/nethernet.ts createNetherNetReader': calls,
   'src/game/sources/status/raknet.ts createRakNetReader': calls,

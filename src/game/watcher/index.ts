@@ -8,11 +8,11 @@ import type { ServerSnapshot } from '../snapshot.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Reading, Source, SourceContext, SourceSet } from '../sources/source.ts'
 import { createDeadline, type Deadline, waitUpTo } from './deadline.ts'
-import { createPollRequests, type PollRequests } from './poll-requests.ts'
-import { createPublisher, type Publisher } from './publisher.ts'
-import { createRunningPolls, type RunningPolls } from './running-polls.ts'
-import { createSchedule, type Schedule } from './schedule.ts'
-import { createSourceStates, type SourceStates } from './source-states.ts'
+import { PollRequests } from './poll-requests.ts'
+import { Publisher } from './publisher.ts'
+import { RunningPolls } from './running-polls.ts'
+import { Schedule } from './schedule.ts'
+import { SourceStates } from './source-states.ts'
 
 export interface Watcher {
   readonly server: string
@@ -58,10 +58,7 @@ export interface WatcherOptions {
  * Watches one server: polls its sources with one deadline and merges the readings into snapshots. A slow source delays neither the
  * readings nor the next poll of the others; it is polled again once its poll has ended.
  */
-export const createWatcher = (options: WatcherOptions): Watcher => new SourceWatcher(options)
-
-/** A class to save memory, as in `reachability.ts`. */
-class SourceWatcher implements Watcher {
+export class SourceWatcher implements Watcher {
   readonly #options: WatcherOptions
   readonly #states: SourceStates
   readonly #running: RunningPolls
@@ -76,16 +73,16 @@ class SourceWatcher implements Watcher {
   constructor(options: WatcherOptions) {
     this.#options = options
     const { server, demo, settings, clock, log, random, limit, align, onPollStart, settingNames } = options
-    this.#states = createSourceStates({ server, clock, log, settingNames })
-    this.#running = createRunningPolls(clock)
-    this.#requests = createPollRequests(clock, (source) => this.#pollRequested(source))
+    this.#states = new SourceStates({ server, clock, log, settingNames })
+    this.#running = new RunningPolls(clock)
+    this.#requests = new PollRequests(clock, (source) => this.#pollRequested(source))
     this.#sources = options.sources(
       (reading) => this.#receivePushed(reading),
       (source, at) => {
         if (this.#isStarted) this.#requests.request(source, at)
       },
     )
-    this.#schedule = createSchedule({
+    this.#schedule = new Schedule({
       interval: settings.interval,
       clock,
       random,
@@ -95,7 +92,7 @@ class SourceWatcher implements Watcher {
       ...(onPollStart && { onStart: onPollStart }),
     })
     const listSources = () => this.#sources.list()
-    this.#publisher = createPublisher({ server, demo, settings, clock, log, states: this.#states, listSources })
+    this.#publisher = new Publisher({ server, demo, settings, clock, log, states: this.#states, listSources })
   }
 
   get server(): string {

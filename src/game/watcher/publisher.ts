@@ -6,11 +6,11 @@ import { type Decision, type KnownFields, type MainThread, merge, type ServerSna
 import { descriptorOf } from '../sources/descriptor-of.ts'
 import type { SourceName } from '../sources/names.ts'
 import type { Reading, Source } from '../sources/source.ts'
-import { createFreshness, type Freshness } from './freshness.ts'
+import { Freshness } from './freshness.ts'
 import { judgeMainThread, mayStopTicking } from './main-thread.ts'
-import { createMeasuredTicks } from './measured-ticks.ts'
-import { createPlayerCounter } from './player-counter.ts'
-import { createReachability } from './reachability.ts'
+import { MeasuredTicks } from './measured-ticks.ts'
+import { PlayerCounter } from './player-counter.ts'
+import { Reachability } from './reachability.ts'
 import type { SourceStates } from './source-states.ts'
 
 /** Milliseconds that a reading waits for the other sources of the same poll, so that they are published in one snapshot. */
@@ -27,32 +27,6 @@ const tickFields = [
   'paperTickRates',
   'dimensions',
 ] as const satisfies readonly FieldName[]
-
-/**
- * Merges the readings of one server's sources into snapshots and publishes them. The only place that decides whether the server is
- * up, whether its main thread hangs, what is stale and what the tick rate is: everything else reads the snapshots.
- */
-export interface Publisher {
-  /** The newest snapshot. */
-  snapshot(): ServerSnapshot
-  /** Adds the reading of a successful poll. Returns true if the server was down until now. */
-  addPolled(source: Source, reading: Reading): boolean
-  /** Adds a reading that arrived between polls, and publishes it. Returns true if the server was down until now. */
-  addPushed(source: Source, reading: Reading): boolean
-  /** Records a failed poll of a source. */
-  addFailed(source: Source): void
-  /** Publishes soon, unless the end of a poll publishes first. */
-  publishSoon(): void
-  /**
-   * Records the end of a poll of all sources, and publishes.
-   * @param startedAt monotonic milliseconds
-   * @returns whether the server is up; undefined if unknown
-   */
-  pollEnded(startedAt: number): boolean | undefined
-  /** Calls the listener with each new snapshot; the returned function unsubscribes. */
-  subscribe(listener: (snapshot: ServerSnapshot) => void): () => void
-  close(): void
-}
 
 export interface PublisherOptions {
   readonly server: string
@@ -71,8 +45,6 @@ const readsFiles = (name: SourceName): boolean => descriptorOf(name).completesOt
 /** Reading the files of a server does not show whether it is running. */
 const isNetwork = ({ name }: Source): boolean => descriptorOf(name).network
 
-export const createPublisher = (options: PublisherOptions): Publisher => new SnapshotPublisher(options)
-
 const noSources: ReadonlySet<SourceName> = new Set()
 const nothing: Decision = { invalid: [] }
 
@@ -83,13 +55,16 @@ interface State extends Pick<ServerSnapshot, 'up' | 'knownUntil'> {
   readonly isStale: boolean
 }
 
-/** A class to save memory, as in `reachability.ts`. */
-class SnapshotPublisher implements Publisher {
+/**
+ * Merges the readings of one server's sources into snapshots and publishes them. The only place that decides whether the server is
+ * up, whether its main thread hangs, what is stale and what the tick rate is: everything else reads the snapshots.
+ */
+export class Publisher {
   readonly #options: PublisherOptions
   readonly #freshness: Freshness
-  readonly #reachability = createReachability(isNetwork)
-  readonly #counter = createPlayerCounter()
-  readonly #ticks = createMeasuredTicks()
+  readonly #reachability = new Reachability(isNetwork)
+  readonly #counter = new PlayerCounter()
+  readonly #ticks = new MeasuredTicks()
   /** Replaced when a poll ends: it is part of the snapshots. */
   #polls: ServerSnapshot['polls'] = Object.freeze({})
   #listeners: readonly ((snapshot: ServerSnapshot) => void)[] = []
@@ -113,16 +88,18 @@ class SnapshotPublisher implements Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options
-    this.#freshness = createFreshness(options.settings.staleAfter, readsFiles)
+    this.#freshness = new Freshness(options.settings.staleAfter, readsFiles)
     this.#current = this.#build({ now: options.clock.now(), isStale: true }, merge([]))
   }
 
+  /** The newest snapshot. */
   snapshot(): ServerSnapshot {
     // The timer may be late, for example after the process was stopped for a while.
     if (!this.#closed && this.#options.clock.now() >= this.#expiresAt) this.#publish()
     return this.#current
   }
 
+  /** Adds the reading of a successful poll. Returns true if the server was down until now. */
   addPolled(source: Source, reading: Reading): boolean {
     this.#freshness.addPolled(reading)
     if (reading.fields.tickCount !== undefined) this.#ticks.readOver(reading.connection)
@@ -131,6 +108,7 @@ class SnapshotPublisher implements Publisher {
     return wasDown
   }
 
+  /** Adds a reading that arrived between polls, and publishes it. Returns true if the server was down until now. */
   addPushed(source: Source, reading: Reading): boolean {
     this.#freshness.addPushed(reading)
     const wasDown = !reading.isStarting && this.#reached(source, reading.at)
@@ -140,16 +118,23 @@ class SnapshotPublisher implements Publisher {
     return wasDown
   }
 
+  /** Records a failed poll of a source. */
   addFailed(source: Source): void {
     this.#reachability.missed(source)
     this.#checkedAt = this.#options.clock.now()
     if (this.#current.fields.tickCount?.source === source.name) this.#ticks.interrupt()
   }
 
+  /** Publishes soon, unless the end of a poll publishes first. */
   publishSoon(): void {
     if (!this.#closed) this.#cancelPublish ??= this.#options.clock.after(publishDelayMs, () => this.#publish())
   }
 
+  /**
+   * Records the end of a poll of all sources, and publishes.
+   * @param startedAt monotonic milliseconds
+   * @returns whether the server is up; undefined if unknown
+   */
   pollEnded(startedAt: number): boolean | undefined {
     const { clock, states, listSources } = this.#options
     const list = listSources()
@@ -158,7 +143,7 @@ class SnapshotPublisher implements Publisher {
     if (up !== undefined) {
       const error = up ? undefined : list.filter(isNetwork).flatMap((source) => states.of(source).error ?? [])[0]
       const outcome = up ? 'ok' : (error?.code ?? 'unreachable')
-      this.#polls = Object.freeze({ ...this.#polls, [outcome]: (this.#polls[outcome] ?? 0) + 1 })
+      this.#polls = Object.freeze(Object.assign({}, this.#polls, { [outcome]: (this.#polls[outcome] ?? 0) + 1 }))
     }
     const now = clock.now()
     this.#pollDuration = toSeconds(now - startedAt)
@@ -168,8 +153,8 @@ class SnapshotPublisher implements Publisher {
     return up
   }
 
+  /** Calls the listener with each new snapshot; the returned function unsubscribes. */
   subscribe(listener: (snapshot: ServerSnapshot) => void): () => void {
-    // Not by a spread, as in `reachability.ts`.
     this.#listeners = this.#listeners.concat(listener)
     return () => {
       this.#listeners = this.#listeners.filter((other) => other !== listener)

@@ -9,14 +9,6 @@ const maxCatchUp = 0.5
 
 const nothing = Promise.resolve()
 
-export interface Schedule {
-  /** @param delayMs before the first poll */
-  start(delayMs: number): void
-  /** Polls before the interval has passed, at most once a second. Ignored before the start. */
-  pollSoon(): void
-  close(): void
-}
-
 export interface ScheduleOptions {
   /** Milliseconds from when one poll is due to when the next one is. */
   readonly interval: number
@@ -37,10 +29,7 @@ export interface ScheduleOptions {
  * Polls on an interval, whether or not the previous poll has ended, and also while the server is down: otherwise short outages would
  * look long. Jitter only shortens the pause, so that a change is detected within one interval of the last poll.
  */
-export const createSchedule = (options: ScheduleOptions): Schedule => new IntervalSchedule(options)
-
-/** A class to save memory, as in `reachability.ts`. */
-class IntervalSchedule implements Schedule {
+export class Schedule {
   readonly #options: ScheduleOptions
   #startedAt: number | undefined
   #isStarted = false
@@ -53,11 +42,13 @@ class IntervalSchedule implements Schedule {
     this.#options = options
   }
 
+  /** @param delayMs before the first poll */
   start(delayMs: number): void {
     this.#isStarted = true
     this.#pollAt(this.#align(this.#options.clock.now() + delayMs))
   }
 
+  /** Polls before the interval has passed, at most once a second. Ignored before the start. */
   pollSoon(): void {
     if (!this.#isStarted || this.#closed) return
     const { interval, clock } = this.#options

@@ -64,12 +64,19 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
   describe(`${name}, as every source`, () => {
     let clock: ReturnType<typeof countingClock>
     let context: SourceContext
+    /** Number of replies and files that were read within `measure`. */
+    let measured: number
     let subject: Subject | undefined
     const sources: Source[] = []
 
     beforeEach(() => {
       clock = countingClock()
-      context = { clock, log: silentLog, random: () => 0.5, push() {} }
+      measured = 0
+      const measure = <T>(read: () => T): T => {
+        measured++
+        return read()
+      }
+      context = { clock, log: silentLog, random: () => 0.5, push() {}, measure }
     })
     afterEach(async () => {
       for (const source of sources.splice(0)) source.close()
@@ -103,6 +110,7 @@ export function testSource(name: SourceName, { good, quick = good, partial, sile
       const reading = await source.poll(new AbortController().signal)
       expect(source.name).toBe(name)
       expect(reading.source).toBe(name)
+      expect(measured, 'readings within `measure`').toBeGreaterThan(0)
       expect(Object.keys(reading.fields).length).toBeGreaterThan(0)
       expect(reading.at).toBeGreaterThanOrEqual(before)
       expect(reading.at).toBeLessThanOrEqual(clock.now())

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest'
-import { createFreshness } from '../../../src/game/watcher/freshness.ts'
+import { Freshness } from '../../../src/game/watcher/freshness.ts'
 
 const staleAfter = 15_000
 const sources = [{ name: 'status' }, { name: 'rcon' }, { name: 'management' }] as const
-const fieldsOf = (freshness: ReturnType<typeof createFreshness>) =>
-  Object.assign({}, ...freshness.readings().map(({ fields }) => fields))
+const fieldsOf = (freshness: Freshness) => Object.assign({}, ...freshness.readings().map(({ fields }) => fields))
 
 it('drops a field when it is stale, and returns when the next one will be', () => {
-  const freshness = createFreshness(staleAfter)
+  const freshness = new Freshness(staleAfter)
   freshness.addPolled({ source: 'rcon', at: 10_000, fields: { motd: 'Hi', playersOnline: 3 }, readAt: { playersOnline: 2_000 } })
   expect(freshness.expire(16_999, sources)).toBe(17_000)
   expect(fieldsOf(freshness)).toEqual({ motd: 'Hi', playersOnline: 3 })
@@ -18,7 +17,7 @@ it('drops a field when it is stale, and returns when the next one will be', () =
 })
 
 it('keeps a field that is read less often until it is read again, but not longer than its source', () => {
-  const freshness = createFreshness(staleAfter)
+  const freshness = new Freshness(staleAfter)
   const reading = { source: 'rcon', fields: { difficulty: 'hard' }, readAt: { difficulty: 0 }, readEvery: { difficulty: 60_000 } }
   freshness.addPolled({ ...reading, source: 'rcon', at: 50_000 })
   expect(freshness.expire(64_999, sources)).toBe(65_000)
@@ -29,7 +28,7 @@ it('keeps a field that is read less often until it is read again, but not longer
 })
 
 it('keeps the time of pushed fields: an event does not extend older values', () => {
-  const freshness = createFreshness(staleAfter)
+  const freshness = new Freshness(staleAfter)
   freshness.addPolled({ source: 'management', at: 0, fields: { motd: 'Hi', difficulty: 'hard' } })
   freshness.addPushed({ source: 'management', at: 5_000, fields: { motd: 'Hello' } })
   freshness.addPushed({ source: 'management', at: 10_000, fields: { playersOnline: 1 } })
@@ -40,7 +39,7 @@ it('keeps the time of pushed fields: an event does not extend older values', () 
 })
 
 it('drops fields read up to a given time, even if the source returns them again, except for kept sources', () => {
-  const freshness = createFreshness(staleAfter, (source) => source === 'status')
+  const freshness = new Freshness(staleAfter, (source) => source === 'status')
   freshness.addPolled({ source: 'status', at: 5_000, fields: { motd: 'Hi' } })
   freshness.addPolled({ source: 'rcon', at: 5_000, fields: { difficulty: 'hard' } })
   freshness.dropUntil(5_000)
@@ -53,7 +52,7 @@ it('drops fields read up to a given time, even if the source returns them again,
 })
 
 it('keeps all fields of a server that is down until a given time, and none of a removed source', () => {
-  const freshness = createFreshness(staleAfter)
+  const freshness = new Freshness(staleAfter)
   freshness.addPolled({ source: 'status', at: 0, fields: { motd: 'Hi' } })
   freshness.addPolled({ source: 'rcon', at: 0, fields: { difficulty: 'hard' } })
   expect(freshness.expire(18_000, [{ name: 'status' }], 20_000)).toBe(20_000)

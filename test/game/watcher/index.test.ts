@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { SourceError } from '../../../src/game/errors.ts'
 import type { SourceName } from '../../../src/game/sources/names.ts'
 import type { Reading, Source, SourceSet } from '../../../src/game/sources/source.ts'
-import { createWatcher, type Watcher } from '../../../src/game/watcher/index.ts'
+import { SourceWatcher, type Watcher } from '../../../src/game/watcher/index.ts'
 import { silentLog } from '../../../src/util/log.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 import { refused, scriptedSource } from '../../helpers/scripted-source.ts'
@@ -20,7 +20,7 @@ function watch(
   let push: (reading: Reading) => void = () => {}
   let requestPoll: (source: SourceName, at: number) => void = () => {}
   const log = { ...silentLog, warn: vi.fn(), error: vi.fn() }
-  const watcher = createWatcher({
+  const watcher = new SourceWatcher({
     server: 'Server',
     settings: poll,
     clock,

@@ -4,7 +4,7 @@ import { SourceError } from '../../../src/game/errors.ts'
 import { createFleet } from '../../../src/game/fleet.ts'
 import type { GivenSources } from '../../../src/game/server-settings.ts'
 import { createSources } from '../../../src/game/sources/create-sources.ts'
-import { createMainThreadTracker } from '../../../src/game/sources/main-thread-activity.ts'
+import { MainThreadTracker } from '../../../src/game/sources/main-thread-activity.ts'
 import type { SourceName } from '../../../src/game/sources/names.ts'
 import { judgeMainThread, mayStopTicking } from '../../../src/game/watcher/main-thread.ts'
 import { systemClock } from '../../../src/util/clock.ts'
@@ -78,7 +78,7 @@ describe('the requests of a source', () => {
   const timeout = new SourceError('timeout', 'late')
 
   it('are pending since the first unanswered one, also while the source throws the same error again', () => {
-    const tracker = createMainThreadTracker()
+    const tracker = new MainThreadTracker()
     tracker.answered(1_000, 1_040)
     tracker.unanswered(2_000, timeout)
     tracker.failed(timeout)
@@ -91,7 +91,7 @@ describe('the requests of a source', () => {
   })
 
   it('are dropped once the source fails with another error, or an event arrives after them', () => {
-    const tracker = createMainThreadTracker()
+    const tracker = new MainThreadTracker()
     tracker.unanswered(2_000, timeout)
     tracker.failed(new SourceError('refused', 'down'))
     expect(tracker.activity()).toEqual({})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createSchedule } from '../../../src/game/watcher/schedule.ts'
+import { Schedule } from '../../../src/game/watcher/schedule.ts'
 import { manualClock } from '../../helpers/manual-clock.ts'
 
 const step = fc.oneof(
@@ -41,7 +41,7 @@ const checked = fc.asyncProperty(options, async ({ interval, firstMs, seed, step
   }
   const starts: number[] = []
   let pollMs = 0
-  const schedule = createSchedule({
+  const schedule = new Schedule({
     interval,
     clock: { ...clock, after },
     random: () => seed.next().value ?? 0,
