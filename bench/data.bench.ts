@@ -12,11 +12,13 @@ import { built } from './built.ts'
 import type { BenchOptions } from './main.ts'
 import { record } from './results.ts'
 
-const { comebackFormat } = await built<typeof import('../src/data/store/comeback-format.ts')>('data/comeback-format.js')
-const { comebacksBuilder } = await built<typeof import('../src/data/store/comebacks-database.ts')>('data/comebacks-database.js')
-const { readSnapshot } = await built<typeof import('../src/data/store/read-snapshot.ts')>('data/read-snapshot.js')
-const { answerPage } = await built<typeof import('../src/data/routes/paging.ts')>('data/paging.js')
-const { listed } = await built<typeof import('../src/data/store/selection.ts')>('data/selection.js')
+const { comebackFormat } = await built<typeof import('../src/data/store/comeback-format.ts')>('data/store/comeback-format.js')
+const { comebacksBuilder } = await built<typeof import('../src/data/store/comebacks-database.ts')>(
+  'data/store/comebacks-database.js',
+)
+const { readSnapshot } = await built<typeof import('../src/data/store/read-snapshot.ts')>('data/store/read-snapshot.js')
+const { answerPage } = await built<typeof import('../src/data/routes/paging.ts')>('data/routes/paging.js')
+const { listed } = await built<typeof import('../src/data/store/selection.ts')>('data/store/selection.js')
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
