@@ -87,6 +87,5 @@ export default {
     moduleSystems: ['es6'],
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^dist/' },
-    cache: { folder: 'test/tools/node_modules/.cache/dependency-cruiser', strategy: 'content' },
   },
 }

@@ -139,3 +139,10 @@ it('a guide for each thing that the overview lists', () => {
   for (const page of ['source', 'provider', 'metric', 'setting', 'filter', 'database', 'script', 'game-version'])
     expect(links).toContain(`${page}.md`)
 })
+
+it('CONTRIBUTING.md lists the system programs that CI installs', () => {
+  const [, packages = ''] = /packages=\(([^)]*)\)/.exec(read('.ci/run')) ?? []
+  expect(packages).not.toBe('')
+  const { codes } = readPage('CONTRIBUTING.md')
+  expect(packages.split(' ').filter((name) => !codes.includes(name))).toEqual([])
+})

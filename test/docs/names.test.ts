@@ -15,6 +15,7 @@ const others = new Set([
   'NODE_EXTRA_CA_CERTS',
   'NODE_OPTIONS',
   'REQUIRE_TOOLS',
+  'UPDATE_GOLDEN',
   'LONG_TESTS',
   'UPDATE_GOLDEN',
   'MC_SEVER',

@@ -194,7 +194,7 @@ export const english = {
       Record<string, string>
     >,
     hints: 'How to show more',
-    hint: (set: string, gives: string) => `${set} would give ${gives}.`,
+    hint: (set: string, gives: string) => `Set ${set} to see ${gives}.`,
     share: 'Use elsewhere',
     copy: 'Copy',
     copied: 'Copied',
