@@ -1,4 +1,4 @@
-import type { Comeback } from '../../store/comeback-format.ts'
+import type { Comeback } from '../../databases/kcomebacks.ts'
 import { type Cell, emptyCell } from './cell.ts'
 import { type Above, clip, isVagueDay, type Month, monthKey, nothingAbove, readMoment } from './moment.ts'
 

@@ -1,5 +1,5 @@
 import { describeSlowWork, measureWork } from '../../../util/slow-work.ts'
-import type { Comeback } from '../../store/comeback-format.ts'
+import type { Comeback } from '../../databases/kcomebacks.ts'
 import type { RunContext } from '../script.ts'
 import { minShare } from '../write-snapshot.ts'
 import type { ArchivedMonth } from './archive.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { comebacksDatabase } from '../../databases.ts'
+import { comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import type { RunContext, RunResult } from '../script.ts'
 import { isTransient, UpstreamError } from '../upstream-error.ts'

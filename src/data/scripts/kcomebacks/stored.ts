@@ -6,8 +6,7 @@ import writeFileAtomic from 'write-file-atomic'
 import { readTextIfExists } from '../../../util/files.ts'
 import { parseJson } from '../../../util/json.ts'
 import type { Log } from '../../../util/log.ts'
-import { comebacksDatabase } from '../../databases.ts'
-import type { Comeback } from '../../store/comeback-format.ts'
+import { type Comeback, comebacksDatabase } from '../../databases/kcomebacks.ts'
 import { readPublished } from '../published.ts'
 
 /** Some 200 bytes for each month. */

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { readFileUpTo } from '../../../util/files.ts'
-import { projectsDatabase } from '../../databases.ts'
+import { projectsDatabase } from '../../databases/projects.ts'
 import { maskOfSettings } from '../mask-upstream.ts'
 import { readPublished } from '../published.ts'
 import { noCounts, type Outcome, type RunContext, type RunResult } from '../script.ts'
