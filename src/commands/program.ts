@@ -20,7 +20,11 @@ const maxEndMs = 1_000
 
 function withSettings(command: Command): Command {
   command.addOption(new Option('--config <file>', 'settings file (TICKWARDEN_CONFIG)'))
-  for (const setting of allSettings) command.addOption(new Option(`${flagOf(setting)} <value>`, setting.meaning).hideHelp())
+  for (const setting of allSettings) {
+    // `--data-only` alone means true.
+    const value = setting.kind.example === 'true' ? '[value]' : '<value>'
+    command.addOption(new Option(`${flagOf(setting)} ${value}`, setting.meaning).preset('true').hideHelp())
+  }
   return command.addHelpText('after', settingsHelp)
 }
 

@@ -108,7 +108,8 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   const tokens = createTokens(config)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
-  const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
+  const isWatching = config.servers.length > 0 || isDiscoveryOn(config.discovery, config.file)
+  const isDemo = !isWatching && config.data.dataOnly !== 'true'
   const demo = isDemo ? await startDemoServer({}) : undefined
   opened.demo = () => demo?.close()
   const discovery =

@@ -1,4 +1,5 @@
-import { type Parameter, type Parameters, type ParameterValues, textParameter } from '../../http/parameters.ts'
+import { Type } from 'typebox'
+import { choiceParameter, type Parameter, type Parameters, type ParameterValues, textParameter } from '../../http/parameters.ts'
 import { invalidParameter } from '../../util/errors.ts'
 import type { Selection } from '../store/columns.ts'
 import type { Database } from '../store/database.ts'
@@ -27,14 +28,16 @@ export const everything: Filter = {
   createQuery: () => ({ given: {}, select: ({ all }) => all }),
 }
 
-/** A filter by one text. */
+/** A filter by one text. @param choices the valid texts; default: any */
 export const byText = (
   name: string,
   description: string,
   example: string,
   select: (db: Database, text: string) => Selection,
+  choices?: readonly string[],
 ): Filter => {
-  const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: textParameter({ description, example }) }
+  const parameter = choices ? choiceParameter({ choices, description, example }) : textParameter({ description, example })
+  const parameters: Readonly<Record<string, Parameter<string>>> = { [name]: parameter }
   return {
     parameters,
     createQuery(values: ParameterValues<typeof parameters>) {
@@ -59,5 +62,26 @@ export const byDates = (select: (db: Database, start: number, end: number) => Se
       )
     }
     return { given: { start: start.text, end: end.text }, select: (db) => select(db, start.day, end.day) }
+  },
+})
+
+/** A parameter for a decimal number. */
+export const numberParameter = (docs: { readonly description: string; readonly example: number }): Parameter<number> => ({
+  expected: 'a decimal number',
+  parse: (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined),
+  schema: Type.Number({ description: docs.description, examples: [docs.example] }),
+})
+
+const numbers = {
+  start: numberParameter({ description: 'Smallest number', example: 1 }),
+  end: numberParameter({ description: 'Largest number, inclusive', example: 10 }),
+}
+
+/** A filter by a range of numbers, both inclusive. */
+export const byNumbers = (select: (db: Database, start: number, end: number) => Selection): Filter<typeof numbers> => ({
+  parameters: numbers,
+  createQuery({ start, end }) {
+    if (start > end) throw invalidParameter(`Parameter "start" is "${start}", which is more than "end" ("${end}").`)
+    return { given: { start: String(start), end: String(end) }, select: (db) => select(db, start, end) }
   },
 })

@@ -121,3 +121,36 @@ export function intersection(left: Selection, right: Selection): Selection {
   const others = new Set(right)
   return left.filter((id) => others.has(id))
 }
+
+/** By what entries are sorted; undefined: last, in either direction. */
+export type SortKey = string | number | undefined
+
+export function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): number {
+  if (a === b) return 0
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1
+  return a < b === isDescending ? 1 : -1
+}
+
+/** The order of the entries by one field. */
+export class SortColumn {
+  readonly #keys: readonly SortKey[]
+  /** The rank of each entry; equal keys have the same one, undefined keys have -1. Computed for the first search that sorts. */
+  #ranks: Int32Array | undefined
+
+  constructor(keys: readonly SortKey[]) {
+    this.#keys = keys
+  }
+
+  /** Compares two entries by their ids. */
+  compare(a: number, b: number, isDescending: boolean): number {
+    this.#ranks ??= this.#rank()
+    const rankOf = (id: number) => (this.#ranks?.[id] === -1 ? undefined : this.#ranks?.[id])
+    return compareKeys(rankOf(a), rankOf(b), isDescending)
+  }
+
+  #rank(): Int32Array {
+    const distinct = [...new Set(this.#keys)].filter((key) => key !== undefined)
+    const ranks = new Map(distinct.sort((a, b) => compareKeys(a, b, false)).map((key, rank) => [key as SortKey, rank]))
+    return Int32Array.from(this.#keys, (key) => ranks.get(key) ?? -1)
+  }
+}

@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache'
 import type { PreparedReply } from '../../http/replies/reply.ts'
-import { fold, NumberColumn, type Selection, TextColumn, ValueIndex } from './columns.ts'
+import { fold, NumberColumn, type Selection, SortColumn, type SortKey, TextColumn, ValueIndex } from './columns.ts'
 import type { LoadedSnapshot, SnapshotHead } from './read-snapshot.ts'
 
-/** What a filter needs of every entry: a text that may contain another one, whole values, or a number in a range. */
+/** What a filter needs of every entry: a text that may contain another one, whole values, a number in a range, or an order. */
 export type Column<Entry> =
   | { text(entry: Entry): string }
   | { values(entry: Entry): readonly string[]; readonly ignoreCase?: true }
   | { number(entry: Entry): number | undefined }
+  | { sort(entry: Entry): SortKey }
+
+type AnyColumn = TextColumn | ValueIndex | NumberColumn | SortColumn
 
 /** How the entries of a database are searched. Functions are declared as methods, so that databases fit into one list. */
 export interface Content<Entry extends object> {
@@ -61,7 +64,7 @@ export class Database implements SnapshotHead {
   readonly replies = createCache<PreparedReply>(replySize)
   /** The JSON of each visible entry. */
   readonly #rows: readonly string[]
-  readonly #columns: ReadonlyMap<string, TextColumn | ValueIndex | NumberColumn>
+  readonly #columns: ReadonlyMap<string, AnyColumn>
 
   constructor(
     snapshot: Pick<LoadedSnapshot<object>, 'entries' | 'lastUpdate' | 'sample'>,
@@ -81,6 +84,7 @@ export class Database implements SnapshotHead {
     const create = (column: Column<object>) => {
       if ('text' in column) return new TextColumn(entries.map(column.text))
       if ('number' in column) return new NumberColumn(entries.map(column.number))
+      if ('sort' in column) return new SortColumn(entries.map(column.sort))
       return new ValueIndex(entries.map(column.values), column.ignoreCase ? fold : undefined)
     }
     this.#columns = new Map(Object.entries(content.columns()).map(([name, column]) => [name, create(column)]))
@@ -104,7 +108,11 @@ export class Database implements SnapshotHead {
     return this.#column(name, NumberColumn)
   }
 
-  #column<C extends TextColumn | ValueIndex | NumberColumn>(name: string, type: abstract new (...args: never[]) => C): C {
+  order(name: string): SortColumn {
+    return this.#column(name, SortColumn)
+  }
+
+  #column<C extends AnyColumn>(name: string, type: abstract new (...args: never[]) => C): C {
     const column = this.#columns.get(name)
     if (column instanceof type) return column
     throw new Error(`no column ${name} for this filter`)

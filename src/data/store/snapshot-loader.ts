@@ -28,6 +28,8 @@ export interface SnapshotLoader {
   readonly current: Database | undefined
   /** Every rejected entry of the current snapshot. */
   readonly rejected: readonly EntryNote[]
+  /** What is unusual about its other entries. */
+  readonly warnings: readonly EntryNote[]
   readonly status: SnapshotStatus
   /** Resolves after the first read, successful or not. Never rejects. */
   readonly firstRead: Promise<void>
@@ -156,6 +158,9 @@ export async function createSnapshotLoader({ origin, definition, clock, log }: S
     },
     get rejected() {
       return rejected
+    },
+    get warnings() {
+      return warnings
     },
     get status() {
       return {

@@ -5,6 +5,7 @@ import type { Clock } from '../../util/clock.ts'
 import { unavailable } from '../../util/errors.ts'
 import type { Log } from '../../util/log.ts'
 import type { SnapshotMetrics } from '../../util/part-metrics.ts'
+import type { DatabaseCheck } from '../check.ts'
 import type { DatabaseDefinition } from '../databases/definition.ts'
 import { registerDatabase } from '../routes/register.ts'
 import type { DataSettings } from '../settings.ts'
@@ -21,6 +22,8 @@ export interface Store {
   /** Registers the routes of every database. */
   registerRoutes(app: FastifyInstance): void
   status(): readonly SnapshotStatus[]
+  /** What is wrong with the snapshots, after the first read of each. */
+  check(): Promise<readonly DatabaseCheck[]>
   /** One per database, even without a snapshot. */
   metrics(): readonly SnapshotMetrics[]
   /**
@@ -74,6 +77,13 @@ export async function openStore({ databases, settings, clock, log }: StoreOption
       for (const { definition, loader } of opened) registerDatabase({ app, current: () => currentOf(loader), definition, clock })
     },
     status: () => opened.map(({ loader }) => loader.status),
+    async check() {
+      await Promise.all(opened.map(({ loader }) => loader.firstRead))
+      return opened.map(({ loader: { status, rejected, warnings } }) => {
+        const { database, source, error } = status
+        return { database, source, rejected, warnings, ...(error !== undefined && { error }) }
+      })
+    },
     metrics: () =>
       opened.map(({ definition: { name }, loader: { current, rejected, status } }) => ({
         database: name,
