@@ -109,7 +109,7 @@ async function update(context: RunContext, listed: readonly ListedProject[], { g
   const entries = inOrder(published)
   const written = await writeSnapshot({
     ...{ database: projectsDatabase, path, entries, wall: clock.wall() },
-    ...{ force, dryRun, log, mask: maskOfSettings(context.values), confirm: context.confirm },
+    ...{ force: force !== false, dryRun, log, mask: maskOfSettings(context.values), confirm: context.confirm },
   })
   if (!written.written) {
     errors.unshift(written.reason)
