@@ -101,7 +101,11 @@ describe('a reply of Last.fm', () => {
     ['something else', (response) => json(response, 200, { track: {} })],
   ])('that is %s is no success', async (_what, answer) => {
     music.items = songs(3)
-    music.intercept = (path, response) => path.startsWith('/lastfm') && (answer(response), true)
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm')) return false
+      answer(response)
+      return true
+    }
     const { outcome, counts } = await run()
     expect(['failed', 'reauthorise']).toContain(outcome)
     expect(counts.added).toBe(0)
@@ -111,7 +115,11 @@ describe('a reply of Last.fm', () => {
 
   it.each([{}, { status: 'ok' }, { lfm: { status: 'ok' } }])('that is %j is a success', async (body) => {
     music.items = songs(2)
-    music.intercept = (path, response) => path.startsWith('/lastfm') && (json(response, 200, body), true)
+    music.intercept = (path, response) => {
+      if (!path.startsWith('/lastfm')) return false
+      json(response, 200, body)
+      return true
+    }
     expect(await run()).toMatchObject({ outcome: 'done', counts: { added: 2 } })
   })
 })
@@ -119,7 +127,11 @@ describe('a reply of Last.fm', () => {
 it('another account starts anew, and the journal of the first one is kept', async () => {
   music.items = songs(3)
   await run()
-  music.intercept = (path, response) => path.startsWith('/lastfm') && (json(response, 200, {}), true)
+  music.intercept = (path, response) => {
+    if (!path.startsWith('/lastfm')) return false
+    json(response, 200, {})
+    return true
+  }
   expect(await run({}, { LASTFM_SESSION_KEY: 'another-session' })).toMatchObject({ outcome: 'done', counts: { added: 3 } })
   expect((await readdir(dataDir)).filter((name) => /^likedsongs\..+\.jsonl$/.test(name))).toHaveLength(1)
 })
