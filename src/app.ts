@@ -108,7 +108,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
 
   const { host, runs, scripts } = config
   const data = await createDataService({
-    config: { host, data: config.data, runs, scripts },
+    config: { host, data: config.data, databases: config.databases, runs, scripts },
     runToken: () => tokens.current().runs,
     ...{ clock, log, sharedLocks: replica?.locks },
   })

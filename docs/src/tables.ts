@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config/config.ts'
 import { allSettings, settings, settingsOfServer } from '../../src/config/settings.ts'
-import { databases } from '../../src/data/databases.ts'
+import { databases } from '../../src/data/databases/index.ts'
 import { scripts } from '../../src/data/scripts/index.ts'
 import { type ScriptSettings, scriptSettings } from '../../src/data/scripts/script.ts'
 import { scenarios } from '../../src/demo/scenarios.ts'

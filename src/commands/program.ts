@@ -20,7 +20,11 @@ const maxEndMs = 1_000
 
 function withSettings(command: Command): Command {
   command.addOption(new Option('--config <file>', 'settings file (TICKWARDEN_CONFIG)'))
-  for (const setting of allSettings) command.addOption(new Option(`${flagOf(setting)} <value>`, setting.meaning).hideHelp())
+  for (const setting of allSettings) {
+    // `--data-only` alone means true.
+    const value = setting.kind.example === 'true' ? '[value]' : '<value>'
+    command.addOption(new Option(`${flagOf(setting)} ${value}`, setting.meaning).preset('true').hideHelp())
+  }
   return command.addHelpText('after', settingsHelp)
 }
 
@@ -130,7 +134,7 @@ demo.action((values) =>
 withSettings(program.command('update').description('run an update script and show its progress'))
   .addArgument(new Argument('<script>').choices(scripts.map(({ name }) => name)))
   .option('--full', 'read everything again, not only changes')
-  .option('--force', 'publish the result even if it looks broken')
+  .option('--force [part]', 'publish the result even if it looks broken; of kcomebacks one month, such as 2024-02')
   .option('--dry-run', 'read from the upstreams, but change nothing')
   .action((script, { full = false, force = false, dryRun = false }, command: Command) =>
     runCommand(async () => {

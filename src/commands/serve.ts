@@ -107,7 +107,8 @@ async function start({ config, logger, load, deferred, opened }: StartOptions): 
   const tokens = createTokens(config)
   const { stateUrl } = config.cluster
   const clock = stateUrl === undefined ? systemClock : sharedClock
-  const isDemo = config.servers.length === 0 && !isDiscoveryOn(config.discovery, config.file)
+  const isWatching = config.servers.length > 0 || isDiscoveryOn(config.discovery, config.file)
+  const isDemo = !isWatching && config.data.dataOnly !== 'true'
   const demoModule = isDemo ? await import('../demo/demo-server.ts') : undefined
   const demo = await demoModule?.startDemoServer({})
   opened.demo = () => demo?.close()

@@ -9,7 +9,7 @@ import { createSnapshotCodec } from '../../src/cluster/snapshot-codec.ts'
 import { createAnonymiser, createLeakFinder, replaceInJson } from '../../src/commands/record/anonymiser.ts'
 import { parseServerFile, readServerValues } from '../../src/config/parse-servers.ts'
 import { readServerFile } from '../../src/config/server-file.ts'
-import { comebacksDatabase } from '../../src/data/databases.ts'
+import { comebacksDatabase } from '../../src/data/databases/kcomebacks.ts'
 import { readArchive } from '../../src/data/scripts/kcomebacks/archive.ts'
 import { nothingAbove, readMoment } from '../../src/data/scripts/kcomebacks/moment.ts'
 import { readMonthPage } from '../../src/data/scripts/kcomebacks/page.ts'
@@ -18,7 +18,7 @@ import { createUpstreamMask } from '../../src/data/scripts/mask-upstream.ts'
 import { readProjectList } from '../../src/data/scripts/projects/project-list.ts'
 import { readRateLimit } from '../../src/data/scripts/rate-limit.ts'
 import { parseDay as parseCalendarDay, parseLastUpdate } from '../../src/data/store/dates.ts'
-import { readSnapshot } from '../../src/data/store/read-snapshot.ts'
+import { loadSnapshot } from '../../src/data/store/read-snapshot.ts'
 import { velocity } from '../../src/discovery/providers/velocity.ts'
 import { createTargetGroupReader, parseList } from '../../src/discovery/target-groups.ts'
 import { parseHosts, parseResolvConf } from '../../src/game/names/system-files.ts'
@@ -258,8 +258,8 @@ export const cases: Readonly<Record<string, Growth>> = {
   ),
   'src/data/store/dates.ts parseDay': text(parseCalendarDay, headerSize, ['1', '-']),
   'src/data/store/dates.ts parseLastUpdate': text(parseLastUpdate, fileSize, ['1', '-', ' ', ':']),
-  'src/data/store/read-snapshot.ts readSnapshot': text(
-    (json) => readSnapshot(json, comebacksDatabase.format, () => {}),
+  'src/data/store/read-snapshot.ts loadSnapshot': text(
+    (json) => loadSnapshot(json, comebacksDatabase.format),
     16_384,
     ['{},', ',', ' ', '"', '\\', '[', '{"a":'],
     '[{"last_update": "2026-01-01 00:00:00 UTC"},',
@@ -680,7 +680,8 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/data/scripts/kcomebacks/stored.ts readStates': ownFile,
   'src/data/scripts/liked-songs/authorisation.ts readAuthorisation': ownFile,
   'src/data/scripts/liked-songs/journal.ts readSetAside': ownFile,
-  'src/data/scripts/liked-songs/stored-limit.ts readRetryAt': ownFile,
+  'src/data/scripts/liked-songs/sync-state.ts readSyncState': ownFile,
+  'src/data/scripts/liked-songs/lastfm.ts readLovedSongs': calls,
   'src/data/scripts/published.ts parseSnapshot': calls,
   'src/data/scripts/published.ts readPublished': calls,
   'src/util/files.ts readUpTo': 'copies bytes up to a limit',

@@ -35,7 +35,7 @@ export interface RunRequest {
   readonly signal: AbortSignal
   readonly full: boolean
   readonly dryRun: boolean
-  readonly force: boolean
+  readonly force: boolean | string
   /** Locks shared with other replicas; undefined if there are none. */
   readonly sharedLocks?: SharedLocks | undefined
   /** Scheduled time, Unix milliseconds; undefined if the run was requested. */

@@ -32,8 +32,6 @@ export const StartedRun = Type.Object({
   script: RunRecord.properties.script,
   trigger: RunRecord.properties.trigger,
   started: RunRecord.properties.started,
-  /** Whether a process has counted it as interrupted. */
-  counted: Type.Optional(Type.Boolean()),
 })
 export type StartedRun = Static<typeof StartedRun>
 
