@@ -29,7 +29,7 @@ export const status: Command = {
     { line: 'tickwarden status --ready --retry 30 --retry-interval 2s mc.example.org', meaning: 'wait until players can join' },
   ],
   notes:
-    'An address is host or host:port. Without java:// or bedrock:// before it both editions are tried; Java is preferred. ' +
+    'An address is host or host:port. Without java:// or bedrock:// before it both editions are tried; Java is preferred.\n' +
     'The settings of sources are flags: --rcon, --query, --proxy-protocol and those that --help sources lists.',
   run: async (call) => (await import('../status/run-status.ts')).runStatus(call),
 }
