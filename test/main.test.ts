@@ -159,11 +159,11 @@ describe('tickwarden', () => {
 
   it.each([
     [['--no-such-flag'], /unknown option '--no-such-flag'\nUse --help for a list of commands and options/],
-    [['no-such-command'], /unknown command.*; the commands are serve, demo, update, record, authorise\nUse --help/],
+    [['no-such-command'], /unknown command.*; the commands are serve, status, check, .*\nUse --help/],
     [['servee'], /unknown command.*; did you mean serve\?\nUse --help/],
     [['--mc-sever', 'x'], /unknown option '--mc-sever'; did you mean --mc-server\?\nUse --help/],
     [['--mc-rcon-pasword-file=Sekret9'], /; did you mean --mc-rcon-password-file\?\n/],
-    [['update', 'projects', '--ful'], /unknown option '--ful'\n\(Did you mean --full\?\)/],
+    [['update', 'projects', '--ful'], /unknown option '--ful'; did you mean --full\?\n/],
     [['demo', 'more'], /too many arguments for 'demo'.*\nUse --help/],
   ])('refuses %j with exit code 2', async (args, message) => {
     const running = run(args)
@@ -338,8 +338,8 @@ describe('tickwarden', () => {
     expect(running.output()).toBe(`${version}\n`)
   })
 
-  it('prints every setting with --help', async () => {
-    const running = run(['--help'])
+  it('prints every setting with --help all, the data service last', async () => {
+    const running = run(['--help', 'all'])
     expect(await running.exit).toBe(0)
     for (const { env, meaning } of allSettings) expect(running.output()).toMatch(new RegExp(`${env} +${meaning.slice(0, 20)}`))
   })

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensure } from '../../test/tools/ensure.mjs'
 import { routeTable } from './api-tables.ts'
+import { commandSections } from './command-line.ts'
 import { errorCodeSections } from './error-codes.ts'
 import { layerDiagram } from './layer-diagram.ts'
 import { metricsTable } from './metrics-table.ts'
@@ -57,9 +58,10 @@ function replaced(text: string, name: string, content: string): string {
 /** The pages with their generated parts, by path relative to the root of the project. */
 export async function generatePages(): Promise<Readonly<Record<string, string>>> {
   await ensure('test/tools')
-  const service = await readSelfDescription()
+  const [service, commands] = await Promise.all([readSelfDescription(), commandSections()])
+  const all: typeof parts = { ...parts, 'docs/command-line.md': { commands: () => commands } }
   return Object.fromEntries(
-    Object.entries(parts).map(([path, made]) => [
+    Object.entries(all).map(([path, made]) => [
       path,
       Object.entries(made).reduce(
         (text, [name, make]) => replaced(text, name, make(service)),

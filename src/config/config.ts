@@ -48,6 +48,9 @@ export interface ConfigInput {
   readonly watches?: boolean
 }
 
+/** The environment of the process, and `.env` in the working directory; mistakes in it are added to `problems`. */
+export const environment = (problems: string[] = []): Texts => withEnvFile(process.env, problems)
+
 /** Reports duplicate names of servers, because names are part of API paths. */
 export function findSameNames(names: readonly (string | undefined)[], problems: string[]): void {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
@@ -87,7 +90,7 @@ function findSameListen({ host, port, metricsListen }: SettingValues, from: stri
 export function loadConfig({ flags = {}, env: given, file, watches = true }: ConfigInput = {}): Config {
   const problems: string[] = []
   const warnings: string[] = []
-  const env = given ?? withEnvFile(process.env, problems)
+  const env = given ?? environment(problems)
   const path = file || env[configVariable] || findConfigFile(problems)
   checkVariables({ env, flags, file: path }, problems, warnings)
   const contents = path === undefined ? noFile : readConfigFile(path, problems)

@@ -4,6 +4,8 @@ import { sources } from './sources/index.ts'
 import type { SourceName } from './sources/names.ts'
 import type { Reading, RestingCommand, SourceDescriptor } from './sources/source.ts'
 
+export { currentFields } from './current-fields.ts'
+
 export interface KnownField<T> {
   readonly value: T
   readonly source: SourceName
@@ -94,11 +96,6 @@ type Ranks = SourceDescriptor['fields']
 const ranks: ReadonlyMap<string, Ranks> = new Map(descriptors.map(({ name, fields }) => [name, fields]))
 
 const none: ReadonlySet<SourceName> = new Set()
-const noFields: KnownFields = Object.freeze({})
-
-/** The fields that are valid now: none unless the server is up. */
-export const currentFields = ({ up, fields }: Pick<ServerSnapshot, 'up' | 'fields'>): KnownFields =>
-  up === true ? fields : noFields
 
 /**
  * Number of keys that can be added to an empty object one by one before V8 turns it into a hash table of 1.6 kB. A copy of that takes

@@ -128,7 +128,7 @@ it.each(allSettings)('the setting $env is in --help and in the page of settings,
 
 it.each(eraNames)('the era %s is in the demo server, as described in the guide to game versions', (era) => {
   expect(readPage('docs/contributing/game-version.md').codes).toContain('src/demo/eras.ts')
-  expect(demoFlags.find(({ flag }) => flag.startsWith('--era'))?.meaning).toContain(era)
+  expect(demoFlags.find(({ name }) => name === 'era')?.meaning).toContain(era)
 })
 
 it('a guide for each thing that the overview lists', () => {
