@@ -1,6 +1,8 @@
-import { createRequire } from 'node:module'
+import module from 'node:module'
+import { join } from 'node:path'
+import { packageRoot } from './package.ts'
 
-const require = createRequire(import.meta.url)
+const loadSync = module.createRequire(join(packageRoot, 'package.json'))
 
 /**
  * Loads a package when it is first used, because a start should not pay for what is rarely needed. Synchronous, so that two first
@@ -9,7 +11,7 @@ const require = createRequire(import.meta.url)
  */
 export function load<T>(name: string): T {
   try {
-    return require(name)
+    return loadSync(name)
   } catch (error) {
     const [reason] = (error as Error).message.split('\n')
     throw new Error(`the package "${name}" cannot be loaded: ${reason}`, { cause: error })

@@ -1,6 +1,5 @@
-import type { Ajv, ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox'
-import { load } from './load.ts'
 
 export type { Static, TSchema, TUnsafe }
 
@@ -56,12 +55,9 @@ export const Type = {
 
 let ajv: Ajv | undefined
 
-/** Compiles a schema, once. The validator, that of Fastify, is loaded when the first value is checked. */
+/** Compiles a schema, once. The validator is created when the first value is checked. */
 function validatorOf(schema: TSchema): ValidateFunction {
-  if (ajv === undefined) {
-    const { Ajv } = load<typeof import('ajv')>('ajv')
-    ajv = new Ajv({ strict: false })
-  }
+  ajv ??= new Ajv({ strict: false })
   return ajv.compile(schema)
 }
 

@@ -1,7 +1,17 @@
-import type { Document, ErrorCode, LineCounter, Node, YAMLError } from 'yaml'
-import { load } from './load.ts'
-
-const library = () => load<typeof import('yaml')>('yaml')
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  parseDocument,
+  type YAMLError,
+} from 'yaml'
 
 /** A YAML value with scalars as written: `0012` stays `0012`. `~`, `null` and missing values are null. */
 export type Tree = string | null | readonly Tree[] | ReadonlyMap<string, Tree>
@@ -87,7 +97,6 @@ function syntaxProblems(errors: readonly YAMLError[], source: string): Map<numbe
 
 /** Converts the document; mistakes are added to `problems` by offset. */
 function toTree(document: Document.Parsed, source: string, lines: LineCounter, problems: Map<number, string>): Tree {
-  const { isAlias, isMap, isScalar, isSeq } = library()
   /** The last node with each anchor. Alias.resolve() would search the whole document. */
   const anchored = new Map<string, Node>()
   const finished = new Map<Node, Tree>()
@@ -146,7 +155,6 @@ function toTree(document: Document.Parsed, source: string, lines: LineCounter, p
 const maxDepth = 64
 
 function isTooDeep(source: string): boolean {
-  const { Lexer, Parser } = library()
   const parser = new Parser()
   for (const lexeme of new Lexer().lex(source)) {
     // A generator: the tokens are not needed.
@@ -174,7 +182,6 @@ export function parseTree(source: string, path: string, problems: string[]): Tre
     problems.push(`${path}: it has more than ${maxDepth} nested levels`)
     return undefined
   }
-  const { LineCounter, parseDocument } = library()
   const lineCounter = new LineCounter()
   // The library would compare each key with all keys before it.
   const document = parseDocument(source, { lineCounter, prettyErrors: false, uniqueKeys: false })
