@@ -66,7 +66,7 @@ describe('tickwarden', () => {
       .poll(async () => (await fetch(`${url}/api/v1/getall`)).json())
       .toMatchObject({ SERVER_NAME: 'demo', SERVER_IP: '127.0.0.1' })
     const [first = ''] = running.output().split('\n')
-    expect(JSON.parse(first).msg).toMatch(/^Demo data: Tickwarden listens on http.* no server is configured; set MC_SERVER/)
+    expect(JSON.parse(first).msg).toMatch(/^Demo data: Tickwarden .* listens on http.* no server is configured; set MC_SERVER/)
     expect(running.output().match(/demo server/g)).toHaveLength(1)
     const metrics = await (await fetch(`${url}/metrics`)).text()
     expect(metrics).toContain('minecraft_up{server="demo"} 1')
@@ -292,7 +292,9 @@ describe('tickwarden', () => {
     await expect.poll(async () => (await fetch(`${url}/api/v1/minecraftversion`)).text()).toBe('["26.1"]')
     expect(service.output()).not.toMatch(/demo/i)
     const [first = ''] = service.output().split('\n')
-    expect(JSON.parse(first).msg).toBe(`Tickwarden listens on ${url} and watches mine (${address})`)
+    expect(JSON.parse(first).msg).toBe(
+      `Tickwarden ${version} (Node.js ${process.versions.node}) listens on ${url} and watches mine (${address})`,
+    )
     // The data service is not configured.
     expect(service.output()).not.toContain('snapshot')
     expect((await fetch(`${url}/api/v1/getall`)).headers.get('x-demo')).toBeNull()
