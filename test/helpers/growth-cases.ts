@@ -673,6 +673,7 @@ export const exempt: Readonly<Record<string, string>> = {
   'src/config/server-entry.ts readEntry': calls,
   'src/config/server-file.ts readServers': calls,
   'src/config/read-server.ts readServer': ownSettings,
+  'src/data/databases/declaration.ts readDeclarations': ownFile,
   'src/data/runs/history.ts readHistory': ownFile,
   'src/data/scripts/kcomebacks/entry.ts readRow': calls,
   'src/data/scripts/kcomebacks/month.ts readMonth': calls,

@@ -44,8 +44,9 @@ export class TextColumn {
     const wanted = fold(query)
     const ids: number[] = []
     const count = this.#starts.length - 1
+    let id = 0
     for (let hit = count === 0 ? -1 : this.#joined.indexOf(wanted); hit !== -1; ) {
-      const id = firstAbove(this.#starts, (start) => start > hit) - 1
+      id = this.#textAt(hit, id)
       const next = this.#starts[id + 1] ?? 0
       const isInside = hit + wanted.length < next
       if (isInside) ids.push(id)
@@ -53,6 +54,14 @@ export class TextColumn {
       hit = this.#joined.indexOf(wanted, isInside ? next : hit + 1)
     }
     return new Uint32Array(ids)
+  }
+
+  /** The id of the text at a position; it is at least `id`. */
+  #textAt(position: number, id: number): number {
+    const starts = this.#starts
+    // Frequent hits are close to each other, so try a few texts before the binary search.
+    for (let near = id; near < id + 8; near++) if ((starts[near + 1] ?? Number.POSITIVE_INFINITY) > position) return near
+    return firstAbove(starts, (start) => start > position) - 1
   }
 }
 

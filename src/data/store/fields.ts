@@ -18,8 +18,11 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 
 const listOf = (value: unknown, problem: (item: unknown) => string | undefined): string | undefined => {
   if (!Array.isArray(value)) return ' must be array'
-  const index = value.findIndex((item) => problem(item) !== undefined)
-  return index === -1 ? undefined : `/${index}${problem(value[index])}`
+  for (let index = 0; index < value.length; index++) {
+    const found = problem(value[index])
+    if (found !== undefined) return `/${index}${found}`
+  }
+  return undefined
 }
 const recordOf = (value: unknown, problem: (item: unknown) => string | undefined): string | undefined => {
   if (!isRecord(value)) return ' must be object'
