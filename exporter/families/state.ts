@@ -1,4 +1,5 @@
-import { currentFields, isAsleep, type KnownField } from '../../src/game/snapshot.ts'
+import { currentFields } from '../../src/game/current-fields.ts'
+import { isAsleep, type KnownField } from '../../src/game/snapshot.ts'
 import type { ServerFamily } from './family.ts'
 
 export const state: readonly ServerFamily[] = [

@@ -25,6 +25,9 @@ export type FlagValues = Readonly<Record<string, string | true | undefined>>
 
 /** What a command was called with. */
 export interface Call {
+  readonly command: Command
+  /** Loads all commands, in the order of the help. */
+  readonly loadCommands: () => Promise<readonly Command[]>
   readonly args: readonly string[]
   readonly flags: FlagValues
   /** The settings given as flags, by environment name (`MC_RCON_PASSWORD_FILE` for the file of a secret). */

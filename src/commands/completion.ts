@@ -1,5 +1,4 @@
 import type { Command, Flag } from './command.ts'
-import { loadCommands } from './definitions/index.ts'
 
 interface Completed {
   readonly name: string
@@ -87,7 +86,6 @@ function fish(commands: readonly Completed[]): string {
 const writers: Readonly<Record<string, (commands: readonly Completed[]) => string>> = { bash, zsh, fish }
 
 /** The completion of a shell; empty if it is not supported. */
-export async function completionScript(shell: string): Promise<string> {
-  const commands = await Promise.all((await loadCommands()).map(complete))
-  return writers[shell]?.(commands) ?? ''
+export async function completionScript(shell: string, commands: readonly Command[]): Promise<string> {
+  return writers[shell]?.(await Promise.all(commands.map(complete))) ?? ''
 }

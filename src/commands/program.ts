@@ -1,7 +1,7 @@
 import { parseServerAddress } from '../util/address.ts'
 import { UsageError } from '../util/usage-error.ts'
 import type { Call, Command } from './command.ts'
-import { commands } from './definitions/index.ts'
+import { commands, loadCommands } from './definitions/index.ts'
 import { parseArguments } from './parse-arguments.ts'
 
 const advice = 'Use --help for a list of commands and options.'
@@ -49,11 +49,11 @@ function stopSignal(): AbortSignal {
 }
 
 async function execute(command: Command, args: readonly string[]): Promise<number | undefined> {
-  if (command.isRaw) return await command.run({ args, flags: {}, settings: {}, stop: stopSignal() })
+  if (command.isRaw) return await command.run({ command, loadCommands, args, flags: {}, settings: {}, stop: stopSignal() })
   const parsed = await parseArguments(command, args)
   // The service handles signals itself.
   const stop = command.name === 'serve' ? new AbortController().signal : stopSignal()
-  const call: Call = { ...parsed, stop }
+  const call: Call = { ...parsed, command, loadCommands, stop }
   const code = await command.run(call)
   // Something abandoned may still keep the process alive.
   if (stop.aborted) setImmediate(() => process.exit(code))

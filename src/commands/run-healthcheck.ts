@@ -1,7 +1,6 @@
 import http from 'node:http'
 import { duration } from '../settings/kinds/index.ts'
 import type { Call } from './command.ts'
-import { healthcheck } from './definitions/healthcheck.ts'
 import { flagValue } from './flag-values.ts'
 import { configOf } from './load-config.ts'
 
@@ -23,7 +22,7 @@ const requestStatus = (host: string, port: number, path: string, signal: AbortSi
  * @throws UsageError
  */
 export async function runHealthcheck(call: Call): Promise<number> {
-  const timeoutMs = flagValue(healthcheck, call.flags, 'timeout', duration('50ms', '10m'))
+  const timeoutMs = flagValue(call, 'timeout', duration('50ms', '10m'))
   if (call.args.length > 0) {
     const { runStatus } = await import('./status/run-status.ts')
     const ignored = { write: () => true }

@@ -4,8 +4,6 @@ import { sources } from './sources/index.ts'
 import type { SourceName } from './sources/names.ts'
 import type { Reading, RestingCommand, SourceDescriptor } from './sources/source.ts'
 
-export { currentFields } from './current-fields.ts'
-
 export interface KnownField<T> {
   readonly value: T
   readonly source: SourceName

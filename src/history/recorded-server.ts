@@ -1,5 +1,6 @@
 import { isTime } from '../game/check.ts'
-import { currentFields, type ServerSnapshot } from '../game/snapshot.ts'
+import { currentFields } from '../game/current-fields.ts'
+import type { ServerSnapshot } from '../game/snapshot.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Log } from '../util/log.ts'
 import { createByteReader, createByteWriter } from './bytes.ts'

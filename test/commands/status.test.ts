@@ -20,7 +20,11 @@ interface Ran {
 }
 
 async function run(args: readonly string[], { colors, stop }: { colors?: number; stop?: AbortSignal } = {}): Promise<Ran> {
-  const call: Call = { ...(await parseArguments(status, args)), stop: stop ?? new AbortController().signal }
+  const call: Call = {
+    ...(await parseArguments(status, args)),
+    ...{ command: status, loadCommands: async () => [] },
+    stop: stop ?? new AbortController().signal,
+  }
   let [out, err] = ['', '']
   const terminal = colors === undefined ? {} : { isTTY: true as const, getColorDepth: () => colors, columns: 100 }
   const code = await runStatus(call, {

@@ -12,8 +12,9 @@ export const completion: Command = {
     { line: 'eval "$(tickwarden completion bash)"', meaning: 'in ~/.bashrc; zsh in ~/.zshrc' },
     { line: 'tickwarden completion fish > ~/.config/fish/completions/tickwarden.fish', meaning: 'for fish' },
   ],
-  async run({ args }) {
-    process.stdout.write(await (await import('../completion.ts')).completionScript(args[0] ?? ''))
+  async run({ args, loadCommands }) {
+    const { completionScript } = await import('../completion.ts')
+    process.stdout.write(await completionScript(args[0] ?? '', await loadCommands()))
     return 0
   },
 }

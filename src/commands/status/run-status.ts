@@ -6,7 +6,6 @@ import { formatHostPort } from '../../util/address.ts'
 import { escapeControls } from '../../util/escape-controls.ts'
 import { UsageError } from '../../util/usage-error.ts'
 import type { Call } from '../command.ts'
-import { status as command } from '../definitions/status.ts'
 import { flagValue } from '../flag-values.ts'
 import { type Look, look, parseTarget, requireReady, type Target } from './look.ts'
 import { telegrafLine } from './telegraf.ts'
@@ -61,10 +60,10 @@ async function parseOptions(call: Call): Promise<Options> {
   return {
     targets,
     format: formats[0] ?? 'card',
-    timeoutMs: flagValue(command, flags, 'timeout', duration('50ms', '10m')),
-    retries: flagValue(command, flags, 'retry', integer(0, maxRetries)),
-    retryMs: flagValue(command, flags, 'retry-interval', duration('10ms', '1d')),
-    watchMs: flags.watch ? flagValue(command, flags, 'interval', duration('100ms', '1d')) : undefined,
+    timeoutMs: flagValue(call, 'timeout', duration('50ms', '10m')),
+    retries: flagValue(call, 'retry', integer(0, maxRetries)),
+    retryMs: flagValue(call, 'retry-interval', duration('10ms', '1d')),
+    watchMs: flags.watch ? flagValue(call, 'interval', duration('100ms', '1d')) : undefined,
     output: typeof output === 'string' ? output : undefined,
     ...(await parseSettings(call, targets)),
   }
