@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
 import { isRecord } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { formatLastUpdate, parseLastUpdate } from './dates.ts'
@@ -62,9 +62,11 @@ const advice: Readonly<Record<string, string>> = {
 }
 
 /** Where a text stops being JSON: `line 3, column 5: ...`. Undefined if it is only truncated, or not JSON at all. */
-function firstMistake(text: string): string | undefined {
+async function firstMistake(text: string): Promise<string | undefined> {
   const errors: ParseError[] = []
   if (text.length > maxExplained || !/^\s*[[{]/.test(text)) return undefined
+  // Loaded only for a text that is not valid.
+  const { parse, printParseErrorCode } = await import('jsonc-parser')
   parse(text, errors, { disallowComments: true, allowTrailingComma: false })
   const [first] = errors
   if (first === undefined || first.offset >= text.trimEnd().length) return undefined
@@ -75,7 +77,7 @@ function firstMistake(text: string): string | undefined {
 }
 
 /** @throws SnapshotError with the reason, and where the text has its first mistake */
-function parseText(text: string): unknown {
+async function parseText(text: string): Promise<unknown> {
   const bare = text.replace(/^\uFEFF/, '')
   try {
     return parseJson(bare)
@@ -84,7 +86,7 @@ function parseText(text: string): unknown {
     const fail = (reason: string) => new SnapshotError(reason, { cause: error })
     if (bare.trim() === '') throw fail('it is empty')
     if (error instanceof NestingError) throw fail(`it is ${error.message}`)
-    const mistake = firstMistake(bare)
+    const mistake = await firstMistake(bare)
     throw fail(mistake === undefined ? 'it is not valid JSON, or truncated' : `it is not valid JSON (${mistake})`)
   }
 }
@@ -151,7 +153,7 @@ export async function loadSnapshot<Entry>(
   format: SnapshotFormat<Entry>,
   { today, plain }: ReadOptions = {},
 ): Promise<LoadedSnapshot<Entry>> {
-  const value = parseText(text)
+  const value = await parseText(text)
   const { elements, first, lastUpdate, sample } = plain === undefined ? readList(value) : readPlain(value, plain)
   const entries: Entry[] = []
   const rejected: EntryNote[] = []
