@@ -70,6 +70,36 @@ export const UptimeReply = Type.Object(
   },
 )
 
+export const PlayersReply = Type.Object(
+  {
+    server: Type.String(),
+    players: Type.Array(
+      Type.Object({
+        player: Player,
+        seconds: Type.Integer({ description: 'Time played in the range, of the sessions of which start and end are known' }),
+        sessions: Type.Integer({ description: 'Number of sessions in the range' }),
+        lastSeen: Type.Integer({ description: 'Unix milliseconds; now while the player is online' }),
+        online: Type.Boolean(),
+      }),
+      { description: 'Longest time first; requires a source that provides the full player list' },
+    ),
+  },
+  {
+    title: 'PlayersInRange',
+    examples: [
+      {
+        server: 'survival',
+        players: [
+          {
+            player: { ID: '069a79f4-44e9-4726-a5be-fca90e38aaf5', NAME: 'Notch' },
+            ...{ seconds: 600, sessions: 1, lastSeen: 1795269600000, online: false },
+          },
+        ],
+      },
+    ],
+  },
+)
+
 export const SessionsReply = Type.Object(
   {
     server: Type.String(),

@@ -25,10 +25,10 @@ function addressesOf(values: GoValues): readonly ServerAddress[] {
 }
 
 const gauges = {
-  minecraft_status_healthy: 'Indicates if the server is healthy (1) or not (0)',
-  minecraft_status_players_max_count: 'Maximum number of players',
-  minecraft_status_players_online_count: 'Number of players online',
-  minecraft_status_response_time_seconds: 'Duration of the request in seconds',
+  minecraft_status_healthy: '1 if players can join the server, else 0.',
+  minecraft_status_players_max_count: 'Places for players on the server.',
+  minecraft_status_players_online_count: 'Players who are on the server.',
+  minecraft_status_response_time_seconds: 'How long the server took to answer, in seconds.',
 } as const
 
 const escapeLabel = (text: string): string =>

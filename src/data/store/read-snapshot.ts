@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
 import { isRecord } from '../../util/is-record.ts'
 import { NestingError, parseJson } from '../../util/json.ts'
 import { formatLastUpdate, parseLastUpdate } from './dates.ts'
@@ -44,8 +44,11 @@ const maxWarnings = 100
 /** Entries after which the reader yields to other work. */
 const yieldAfter = 100
 
-/** Maximum size of a snapshot, in a file and over HTTP, about half of what a V8 string can hold. */
-export const maxSnapshotBytes = 256 * 1024 * 1024
+/**
+ * Maximum size of a snapshot, in a file and over HTTP: over a hundred thousand entries. It is parsed in one piece, which holds the event
+ * loop for about a second per 200 MB.
+ */
+export const maxSnapshotBytes = 32 * 1024 * 1024
 
 /** Maximum length of a text in which the first mistake is searched, which takes longer than parsing. */
 const maxExplained = 16 * 1024 * 1024
@@ -62,9 +65,11 @@ const advice: Readonly<Record<string, string>> = {
 }
 
 /** Where a text stops being JSON: `line 3, column 5: ...`. Undefined if it is only truncated, or not JSON at all. */
-function firstMistake(text: string): string | undefined {
+async function firstMistake(text: string): Promise<string | undefined> {
   const errors: ParseError[] = []
   if (text.length > maxExplained || !/^\s*[[{]/.test(text)) return undefined
+  // Loaded only for a text that is not valid.
+  const { parse, printParseErrorCode } = await import('jsonc-parser')
   parse(text, errors, { disallowComments: true, allowTrailingComma: false })
   const [first] = errors
   if (first === undefined || first.offset >= text.trimEnd().length) return undefined
@@ -75,7 +80,7 @@ function firstMistake(text: string): string | undefined {
 }
 
 /** @throws SnapshotError with the reason, and where the text has its first mistake */
-function parseText(text: string): unknown {
+async function parseText(text: string): Promise<unknown> {
   const bare = text.replace(/^\uFEFF/, '')
   try {
     return parseJson(bare)
@@ -84,7 +89,7 @@ function parseText(text: string): unknown {
     const fail = (reason: string) => new SnapshotError(reason, { cause: error })
     if (bare.trim() === '') throw fail('it is empty')
     if (error instanceof NestingError) throw fail(`it is ${error.message}`)
-    const mistake = firstMistake(bare)
+    const mistake = await firstMistake(bare)
     throw fail(mistake === undefined ? 'it is not valid JSON, or truncated' : `it is not valid JSON (${mistake})`)
   }
 }
@@ -151,7 +156,7 @@ export async function loadSnapshot<Entry>(
   format: SnapshotFormat<Entry>,
   { today, plain }: ReadOptions = {},
 ): Promise<LoadedSnapshot<Entry>> {
-  const value = parseText(text)
+  const value = await parseText(text)
   const { elements, first, lastUpdate, sample } = plain === undefined ? readList(value) : readPlain(value, plain)
   const entries: Entry[] = []
   const rejected: EntryNote[] = []
