@@ -158,7 +158,7 @@ describe('a snapshot file', () => {
   it('that exceeds the maximum size is not even read', async () => {
     await write(one('a'))
     const opened = await open()
-    await truncate(file('kcomebacks'), 256 * 1024 * 1024 + 1)
+    await truncate(file('kcomebacks'), 32 * 1024 * 1024 + 1)
     await opened.refresh('kcomebacks')
     expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 268435457 bytes; the maximum is 268435456' })
     expect(firstTitle(opened)).toBe('a')
