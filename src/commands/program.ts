@@ -44,7 +44,16 @@ async function print(text: string | Promise<string>): Promise<number> {
 
 function stopSignal(): AbortSignal {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
+  for (const [name, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    // Not once(): a library that releases its locks at the end would take the process for one without a handler, and end it.
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(code)
+      stop.abort(new Error(name))
+    })
+  }
   return stop.signal
 }
 

@@ -1,6 +1,6 @@
-import type { Static } from 'typebox'
 import type { Player } from '../http/players.ts'
 import { toPlayer } from '../http/to-players.ts'
+import type { Static } from '../util/schema.ts'
 import type { Session } from './sessions.ts'
 
 /** What one player played in a range of time. */

@@ -21,7 +21,7 @@ async function startBehindLine(
   protocol: Protocol,
   test: Test,
 ): Promise<{ readonly line: LossyLine; readonly sources: GivenSources }> {
-  // Without players the reply is the same in every run; the icon makes the status longer than 1 KB.
+  // Without players the reply is the same in every run; the icon makes the status longer than 500 bytes.
   const demo = await startDemoServer({ players: 0, scenario: 'steady' })
   test.onTestFinished(demo.close)
   const { address, rcon, management } = demo
@@ -50,7 +50,7 @@ async function watchOver(protocol: Protocol, timeout: number, test: Test) {
   return { line, lines, watcher, up: () => watcher.snapshot().up }
 }
 
-const slow: Fault = { sliceBytes: 100, everyMs: 500 }
+const slow: Fault = { sliceBytes: 50, everyMs: 500 }
 const late: Fault = { latencyMs: 6_000 }
 /** Less than any fault delays a reply, and long enough that a busy machine causes no further timeout. */
 const shortTimeout = 3_000
@@ -63,7 +63,7 @@ describe.concurrent.each(protocols)('%s over a line with', (protocol) => {
     ['a cut after 10 bytes', { cutAfter: 10 }, 'closed'],
     ['a latency of 6 s', late, 'timeout'],
     // The replies of the other protocols are as short as a slice.
-    ...(protocol === 'status' ? ([['200 B a second', slow, 'timeout']] as const) : []),
+    ...(protocol === 'status' ? ([['100 B a second', slow, 'timeout']] as const) : []),
   ]
 
   it.for(faults)(

@@ -160,7 +160,7 @@ describe('a snapshot file', () => {
     const opened = await open()
     await truncate(file('kcomebacks'), 32 * 1024 * 1024 + 1)
     await opened.refresh('kcomebacks')
-    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 268435457 bytes; the maximum is 268435456' })
+    expect(comebacksOf(opened)).toMatchObject({ state: 'failed', error: 'it has 33554433 bytes; the maximum is 33554432' })
     expect(firstTitle(opened)).toBe('a')
   })
 
