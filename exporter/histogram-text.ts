@@ -8,7 +8,8 @@ export function histogramLines(name: string, labels: string, histogram: Histogra
   const buckets = histogram
     .buckets()
     .map(({ upperBound, count }) => `${name}_bucket{${more}le="${formatBound(upperBound, format)}"} ${count}\n`)
-  return `${buckets.join('')}${name}_sum${own} ${histogram.sum}\n${name}_count${own} ${histogram.count}\n`
+  const created = format === 'openmetrics' ? `${name}_created${own} ${histogram.createdAt}\n` : ''
+  return `${buckets.join('')}${name}_sum${own} ${histogram.sum}\n${name}_count${own} ${histogram.count}\n${created}`
 }
 
 interface HistogramFamily {

@@ -177,9 +177,9 @@ async function warmUp(render: () => Iterable<Buffer>): Promise<void> {
 /** `/metrics`: all watched servers and the service itself. */
 export function registerMetricsRoute(app: FastifyInstance, parts: MetricsParts): void {
   const { fleet, fleetText, service, histogram, nameLookups, pollDelays, data, live, replica, discovery } = parts
-  const writeData = createExposition(dataFamilies)
-  const writeLive = createExposition(liveFamilies)
-  const writeReplica = createExposition(replicaFamilies)
+  const writeData = createExposition(dataFamilies, { countsSinceStart: true })
+  const writeLive = createExposition(liveFamilies, { countsSinceStart: true })
+  const writeReplica = createExposition(replicaFamilies, { countsSinceStart: true })
   const writeDiscovery = createExposition(discoveryFamilies)
   const { clock, warmUpAfter } = parts
   const isPolledHere = ({ server }: { readonly server: string }) => replica === undefined || replica.isPolledHere(server)

@@ -64,11 +64,15 @@ export function labelText(names: readonly string[], values: readonly string[]): 
   return text
 }
 
+/** When the process started, Unix seconds: the parts of the service count from then on. */
+const startedAt = Math.round(performance.timeOrigin) / 1000
+
 /**
  * The sample lines of a family. Of several samples with equal labels only the first is written, because scrapers reject
  * duplicates.
+ * @param created name of the series with the time since when a counter counts, if it is known and the format has such series
  */
-export function sampleLines<T>(family: Family<T>, from: T): string {
+export function sampleLines<T>(family: Family<T>, from: T, created?: string): string {
   const written: string[] = []
   let lines = ''
   family.read(from, (value, ...values) => {
@@ -77,7 +81,9 @@ export function sampleLines<T>(family: Family<T>, from: T): string {
     const own = labelText(family.labels, values)
     if (written.includes(own)) return
     written.push(own)
-    lines += `${family.name}${own === '' ? '' : `{${own}}`} ${known}\n`
+    const labels = own === '' ? '' : `{${own}}`
+    lines += `${family.name}${labels} ${known}\n`
+    if (created !== undefined) lines += `${created}${labels} ${startedAt}\n`
   })
   return lines
 }
@@ -89,13 +95,20 @@ export const withHeaders = <T>(families: readonly Family<T>[]) =>
     headers: { prometheus: familyHeader(family, 'prometheus'), openmetrics: familyHeader(family, 'openmetrics') },
   }))
 
-/** Returns a function that writes the families of one object with their headers; families without a sample are omitted. */
-export function createExposition<T>(families: readonly Family<T>[]): (from: T, format: Format) => string {
+/**
+ * Returns a function that writes the families of one object with their headers; families without a sample are omitted.
+ * @param countsSinceStart whether the counters started with the process: OpenMetrics then has the time. Those of a game server did not
+ */
+export function createExposition<T>(
+  families: readonly Family<T>[],
+  { countsSinceStart = false } = {},
+): (from: T, format: Format) => string {
   const all = withHeaders(families)
   return (from, format) => {
     let text = ''
     for (const { family, headers } of all) {
-      const lines = sampleLines(family, from)
+      const hasCreated = countsSinceStart && format === 'openmetrics' && family.type === 'counter'
+      const lines = sampleLines(family, from, hasCreated ? family.name.replace(/_total$/, '_created') : undefined)
       if (lines !== '') text += headers[format] + lines
     }
     return text

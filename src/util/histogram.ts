@@ -10,6 +10,8 @@ export interface Bucket {
 
 /** A distribution of durations. */
 export interface Histogram {
+  /** Unix seconds. */
+  readonly createdAt: number
   observe(seconds: number): void
   /** Sum of the observations, seconds. */
   readonly sum: number
@@ -25,6 +27,7 @@ export function createHistogram(): Histogram {
   let sum = 0
   let count = 0
   return {
+    createdAt: Date.now() / 1000,
     observe(seconds) {
       let bucket = 0
       while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket++

@@ -113,6 +113,9 @@ describe('/metrics', () => {
     expect(text.endsWith('\n# EOF\n')).toBe(true)
     expect(text).toContain('# TYPE minecraft_polls counter\nminecraft_polls_total{server="survival",outcome="ok"} 1\n')
     expect(text).not.toContain('# TYPE minecraft_polls_total')
+    expect(text).toMatch(/^tickwarden_poll_delay_seconds_count 0\ntickwarden_poll_delay_seconds_created \d{10}\.\d+$/m)
+    // The counter of the game server did not start with this process.
+    expect(text).not.toContain('minecraft_ticks_created')
     // A family with a unit ends in its name.
     expect(text).toContain('# TYPE minecraft_poll_duration_seconds gauge\n# UNIT minecraft_poll_duration_seconds seconds\n')
     for (const [, family = '', unit = ''] of text.matchAll(/^# UNIT (\S+) (\S+)$/gm))
