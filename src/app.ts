@@ -15,7 +15,7 @@ import { createHttpApp } from './http/app.ts'
 import { createProxyCheck } from './http/clients/trusted-proxies.ts'
 import { healthPaths, registerHealth } from './http/health.ts'
 import { registerDocs } from './http/openapi/docs.ts'
-import { createReadiness } from './http/readiness.ts'
+import { createReadiness, type ReadinessOptions } from './http/readiness.ts'
 import { createEventHub, sumEventMetrics } from './live/hub.ts'
 import { registerLive } from './live/register.ts'
 import { createIcons } from './status-api/icon.ts'
@@ -35,7 +35,7 @@ export interface AppOptions {
   readonly fleet: Fleet
   readonly logger: FastifyBaseLogger
   /** State of discovery, for the API and the metrics. */
-  readonly discovery?: DiscoveryView
+  readonly discovery?: DiscoveryView & ReadinessOptions['discovery']
   readonly clock?: Clock
   /** Log of the parts; default: the logger. */
   readonly log?: Log
@@ -169,6 +169,7 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
     fleet,
     loadingDatabases: () => data.store.status().flatMap(({ database, state }) => (state === 'loading' ? [database] : [])),
     ...(discovery && { discovery }),
+    ...(replica && { unknownServers: () => replica.metrics().unknown }),
   })
   registerHealth(app, waitingFor)
   if (metricsApp) registerHealth(metricsApp, waitingFor)
