@@ -42,7 +42,7 @@ export interface AppOptions {
   /** Durations of DNS lookups for the watched servers, for the metrics. */
   readonly nameLookups?: Histogram
   /** Set if several replicas share the servers. */
-  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks'>
+  readonly replica?: Pick<Replica, 'isPolledHere' | 'metrics' | 'locks' | 'order'>
   /** Delays of the starts of polls, for the metrics. */
   readonly pollDelays?: Histogram
 }
@@ -125,8 +125,8 @@ async function createApp(options: AppOptions, onCreated: (app: Pick<FastifyInsta
   })
   const isPublic = config.page.pagePublic !== 'false'
   const maxClients = config.live.eventsLimit
-  const events = createEventHub(fleet, clock, maxClients)
-  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients })
+  const events = createEventHub(fleet, clock, maxClients, { ...(replica && { order: replica.order }) })
+  const pageEvents = createPageEvents({ fleet, clock, isPublic, maxClients, order: replica?.order })
   const icons = createIcons()
   const unfollow = fleet.onChange(({ replaced = [], removed }) => [...replaced, ...removed].forEach(icons.delete))
   app.addHook('onClose', async () => unfollow())

@@ -20,7 +20,12 @@ export interface ReadinessOptions {
  * of their servers, and the snapshots. Once every list of servers has been read, a server that is added does not make the service
  * unready. A replica is also unready while more than half of its servers are unknown to it.
  */
-export function createReadiness({ fleet, discovery, unknownServers, loadingDatabases }: ReadinessOptions): () => readonly string[] {
+export function createReadiness({
+  fleet,
+  discovery,
+  unknownServers,
+  loadingDatabases,
+}: ReadinessOptions): () => readonly string[] {
   const pendingLists = () => (discovery?.status() ?? []).filter(({ state }) => state === 'pending')
   function describeMissing(): readonly string[] {
     const missing = (discovery?.servers?.() ?? []).flatMap(({ name }) => (fleet.get(name) === undefined ? [`"${name}"`] : []))

@@ -159,9 +159,15 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const replica = await startReplica(redis, demo)
     await until(() => replica.owns())
-    for (const message of ['x 1\n{"version":99}', 'x 1\nnot JSON', 'x 1\n{"version":1}', 'x 1\n[]', 'nonsense'])
-      redis.cli('publish', '{tickwarden}:2:0', message)
-    await until(() => replica.lines.some((line) => line.includes('Ignored data in the shared state')))
+    const state = '{tickwarden}:3:state'
+    // Until an entry follows the last one: heartbeats are entries too.
+    await until(() => {
+      const position = Number(redis.cli('hget', state, 'position'))
+      const entry = ['after', position, 'epoch', 1, 'at', 0, 'member', 'x/1', 'kind', 'snapshots', 'data', 1, 'text', 'nonsense']
+      redis.cli('xadd', '{tickwarden}:3:stream', `${position + 1}-0`, ...entry.map(String))
+      redis.cli('hset', state, 'position', String(position + 1))
+      return replica.lines.some((line) => line.includes('Ignored data in the shared state'))
+    })
     await until(async () => (await fetch(`${replica.url}/api/v1/getall`)).ok)
     expect(replica.lines.filter((line) => line.includes('Ignored data in the shared state'))).toHaveLength(1)
   })
