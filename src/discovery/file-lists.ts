@@ -5,6 +5,7 @@ import { FileSizeError, fileVersion, readFileUpTo } from '../util/files.ts'
 import { haveSameItems } from '../util/same-items.ts'
 import { createFileStability, stableMs } from './file-stability.ts'
 import { createFolderWatch } from './folder-watch.ts'
+import { createLossCheck } from './lost-servers.ts'
 import { DiscoveryError, type ParsedList, type Provider, type ProviderContext, type ServerList } from './provider.ts'
 
 /** Poll interval, for network file systems and bind mounts of single files, which do not report changes. */
@@ -81,6 +82,7 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
   /** Patterns whose folder cannot be listed. */
   const failures = new Map<string, ServerList>()
   const stability = createFileStability(clock)
+  const lossChecks = new Map<string, ReturnType<typeof createLossCheck>>()
   let hasRead = false
   let isClosed = false
   /** Duration of the last poll, milliseconds. */
@@ -132,7 +134,15 @@ export function createFileLists({ patterns, parse, clock, changed, measure }: Fi
       text = String(await readFileUpTo(path, maxBytes))
       const content = text
       const parsed = measure(path, () => parse(content, path, name))
-      return { pattern, version, list: { name, place: path, ...(await parsed), readAt: clock.wall() } }
+      const check = lossChecks.get(path) ?? createLossCheck()
+      lossChecks.set(path, check)
+      const list = await parsed
+      try {
+        return { pattern, version, list: { name, place: path, ...check(before?.list, list), readAt: clock.wall() } }
+      } catch (error) {
+        // Without the version, so that the next poll reads it again.
+        return { pattern, version: undefined, list: failed(before, path, error) }
+      }
     } catch (error) {
       return { pattern, version: text === undefined ? undefined : version, list: failed(before, path, error) }
     }
