@@ -109,6 +109,39 @@ describe.skipIf(!hasTool('redis-server'))('createReplica', () => {
     passedOn.close()
   })
 
+  it('continues the events of another replica after its last id', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const [owner, other] = await startTwo(redis, demo)
+    const hasJoin = (name: string, { events }: { readonly events: readonly { event: string; data: object }[] }) =>
+      events.some(({ event, data }) => event === 'join' && JSON.stringify(data).includes(name))
+    const first = await openEvents(`${owner.url}/api/v1/events`)
+    // Until the other one records events too.
+    await until(() => redis.cli('hget', '{tickwarden}:3:state', 'watched') > '1')
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    demo.world.join('Before')
+    await until(() => hasJoin('Before', first))
+    const lastId = String(first.events.at(-1)?.id)
+    first.close()
+    demo.world.join('After')
+    const second = await openEvents(`${other.url}/api/v1/events`, { 'last-event-id': lastId })
+    await until(() => hasJoin('After', second))
+    expect(second.events.map(({ event }) => event)).not.toContain('snapshot')
+    expect(hasJoin('Before', second)).toBe(false)
+    second.close()
+  })
+
+  it('keeps every value while Redis evicts everything', async () => {
+    const [redis, demo] = [await startRedis(), await startDemo()]
+    const both = await startTwo(redis, demo)
+    for (let round = 0; round < 10; round++) {
+      redis.cli('flushall')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      for (const { url } of both) expect((await fetch(`${url}/api/v1/getall`)).status).toBe(200)
+    }
+    demo.world.join('AfterEviction')
+    for (const { text } of both) await until(async () => (await text('/api/v1/playernames')).includes('AfterEviction'))
+  })
+
   it('loads stored snapshots when it starts, and takes over immediately from a replica that leaves', async () => {
     const [redis, demo] = [await startRedis(), await startDemo()]
     const [owner, other] = await startTwo(redis, demo)
