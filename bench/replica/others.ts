@@ -76,13 +76,14 @@ function joinCluster(id: string) {
     onEntry({ epoch }) {
       if (membership.epoch !== undefined && epoch > membership.epoch) membership.check()
     },
-    onGap: async () => {},
+    onGap() {},
   })
   const exchange = createSnapshotExchange({
     ...{ connection, keys, clock, log, icons: iconStore, expiryMs: dataExpiryMs, lateMs: 5_000 },
     membership: () => membership,
     position: () => reader.position,
     find: () => undefined,
+    isCurrent: () => true,
     onSnapshot() {},
   })
   setInterval(exchange.applyLate, 1_000)

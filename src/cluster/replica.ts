@@ -50,6 +50,7 @@ export interface ReplicaOptions {
 const [askAfterMs, askAgainMs] = [1_000, 10_000]
 /** Maximum number of servers that they are asked about at once. */
 const maxAsked = 2_000
+const retryLoadMs = 500
 /** Maximum time for leaving, milliseconds. */
 const maxLeaveMs = 1_000
 
@@ -72,8 +73,12 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   const keys = createStateKeys(statePrefix)
   const timeoutMs = Math.min(5_000, Math.max(1_000, heartbeatMs))
   const expiryMs = Math.round(Math.max(2 * staleAfter, 4 * heartbeatMs))
+  const sweepMs = Math.min(1_000, staleAfter / 8)
   /** A silent server is polled here so long after its last snapshot that it is not unknown before. */
-  const fallbackAfterMs = staleAfter - Math.min(interval, staleAfter / 4) - Math.min(poll.timeout, staleAfter / 4)
+  const fallbackAfterMs = Math.max(
+    staleAfter / 2,
+    staleAfter - Math.min(interval, staleAfter / 4) - Math.min(poll.timeout, staleAfter / 4) - 2 * sweepMs,
+  )
   const connection = createStateConnection({
     ...{ address, password, clock, log, timeoutMs },
     maxBlockMs: 2 * heartbeatMs,
@@ -97,13 +102,18 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
   let isMoveDue = false
   let isClosed = false
   let isFallback = false
+  let isLoading = false
+  let isLoadDue = false
   let lastPrune = clock.now()
   let cancelSweep = () => {}
+  let cancelLoad = () => {}
   let removedKeys: string[] = []
   /** Position of the entry that is being applied. */
   let applying: number | undefined
   /** From this position on, the events of all replicas are the same. */
   let completeFrom = Number.POSITIVE_INFINITY
+  /** Of the present entry, other replicas may have more events. */
+  const nextPosition = () => (reader === undefined ? Number.POSITIVE_INFINITY : reader.position + 1)
   let watchedUntil = 0
 
   const watcherOptions: SharedWatcherOptions = {
@@ -111,7 +121,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     onPolled: (key, snapshot) => exchange.publish(key, snapshot),
     onPublish(watcher, isShared) {
       if (!isShared) diverged.add(watcher)
-      else if (diverged.delete(watcher) && diverged.size === 0) completeFrom = reader?.position ?? Number.POSITIVE_INFINITY
+      else if (diverged.delete(watcher) && diverged.size === 0) completeFrom = nextPosition()
     },
     onClose(watcher) {
       diverged.delete(watcher)
@@ -144,6 +154,10 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       const watcher = watchers.get(key)
       if (watcher === undefined) checkConflict(key)
       return watcher?.snapshot()
+    },
+    isCurrent(key, snapshot) {
+      const watcher = watchers.get(key)
+      return watcher?.isOwned === true && watcher.snapshot().at <= snapshot.at
     },
   })
 
@@ -275,15 +289,35 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
       icons.keepOnly(Array.from(watchers.values(), (watcher) => watcher.snapshot()))
       exchange.prune()
     }
-    cancelSweep = clock.after(Math.min(1_000, staleAfter / 4), () => void sweep())
+    cancelSweep = clock.after(sweepMs, () => void sweep())
   }
 
-  /** Loads everything, after entries of the stream were missed. */
+  /**
+   * Loads everything, after entries of the stream were missed. New entries are applied meanwhile: the stream would not keep them for as
+   * long as it takes to load tens of thousands of servers.
+   */
   async function load(): Promise<void> {
-    completeFrom = Number.POSITIVE_INFINITY
-    await exchange.load([...watchers.keys()])
-    completeFrom = Number((await connection.run('reads', (redis) => redis.hget(keys.state, 'position'))) ?? 0)
+    isLoadDue = true
+    if (isLoading) return
+    isLoading = true
+    while (isLoadDue && !isClosed) {
+      isLoadDue = false
+      try {
+        await exchange.load([...watchers.keys()])
+      } catch {
+        // Reported by the connection.
+        isLoadDue = true
+        await new Promise<void>((resolve) => {
+          cancelLoad = clock.after(retryLoadMs, resolve)
+        })
+      }
+    }
+    isLoading = false
+    completeFrom = nextPosition()
   }
+
+  /** Whether the state is that of all replicas that have read the same entries. */
+  const isSame = () => diverged.size === 0 && !isLoading
 
   return {
     share(server, createWatcher) {
@@ -309,7 +343,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
         watchedMs: () => Math.max(0, Math.round(watchedUntil - clock.now())),
         onChange: followMembers,
       })
-      reader = readStream({ connection, keys, clock, blockMs: 2 * heartbeatMs, onEntry: receive, onGap: load })
+      reader = readStream({ connection, keys, clock, blockMs: 2 * heartbeatMs, onEntry: receive, onGap: () => void load() })
       void sweep()
     },
     isPolledHere: (server) => watchers.get(keyOfName.get(server) ?? '')?.isPolledHere ?? false,
@@ -326,9 +360,9 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     },
     locks: createLocks({ connection, keys, clock }),
     order: {
-      position: () => (diverged.size === 0 ? applying : undefined),
+      position: () => (isSame() && applying !== undefined && applying >= completeFrom ? applying : undefined),
       last: () => reader?.position ?? 0,
-      completeFrom: () => (diverged.size === 0 ? completeFrom : Number.POSITIVE_INFINITY),
+      completeFrom: () => (isSame() ? completeFrom : Number.POSITIVE_INFINITY),
       isWatched: () => membership?.isWatched ?? false,
       watchFor(ms) {
         watchedUntil = Math.max(watchedUntil, clock.now() + ms)
@@ -337,6 +371,7 @@ export function createReplica({ address, config, poll, clock, log }: ReplicaOpti
     async close() {
       isClosed = true
       cancelSweep()
+      cancelLoad()
       reader?.close()
       await waitUpTo(membership?.close() ?? Promise.resolve(), maxLeaveMs, clock)
       connection.close()

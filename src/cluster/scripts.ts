@@ -1,7 +1,7 @@
 import type { Result } from 'ioredis'
 
-/** Number of entries that the stream keeps, approximately: a replica that has missed more loads the snapshots again. */
-const maxEntries = 1_000
+/** Milliseconds for which the stream keeps entries, at least: a replica that has missed more loads the snapshots again. */
+const keptMs = 10_000
 
 /**
  * Adds an entry to the stream: each has the position of the one before, by which readers notice gaps. Positions increase even if the server
@@ -16,7 +16,7 @@ local function post(epoch, known, kind, data, text)
     if tail then last = tonumber(string.match(tail[1], '[0-9]+')) end
   end
   local position = math.max(last, known, now) + 1
-  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ${maxEntries}, string.format('%.0f-0', position),
+  redis.call('XADD', KEYS[3], 'MINID', '~', string.format('%.0f', math.max(0, position - ${keptMs})), string.format('%.0f-0', position),
     'after', string.format('%.0f', last), 'epoch', string.format('%.0f', epoch), 'at', string.format('%.0f', now),
     'member', ARGV[1], 'kind', kind, 'data', data, 'text', text or '')
   redis.call('HSET', KEYS[2], 'position', string.format('%.0f', position))

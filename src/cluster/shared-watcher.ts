@@ -53,6 +53,9 @@ export interface SharedWatcherOptions {
   readonly onClose: (watcher: SharedWatcher) => void
 }
 
+/** The time at which another process has created a snapshot is known with this error, milliseconds. */
+const maxErrorMs = 20
+
 const noFields: ServerSnapshot['fields'] = Object.freeze({})
 const noSources: ServerSnapshot['sources'] = Object.freeze([])
 const noPolls: ServerSnapshot['polls'] = Object.freeze({})
@@ -187,9 +190,10 @@ class RelayingWatcher implements SharedWatcher {
   apply(given: ServerSnapshot, { epoch, number }: SnapshotVersion, { from, member }: SnapshotOrigin): void {
     if (this.#isClosed) return
     const isFromHere = from === 'here'
-    // Of two members, only the one with the higher epoch owns the server, but the other one may have polled it last.
-    const isNewer =
-      member === this.#member ? number >= this.#number : (isFromHere || epoch >= this.#epoch) && given.at >= this.#createdAt
+    // Of two members, only the one with the higher epoch owns the server, but the other one may have polled it last. If both polled it at the
+    // same time, it is not known which values are newer: the first ones stay.
+    const isLater = given.at - 1_000 * (given.pollDuration ?? 0) - maxErrorMs >= this.#createdAt
+    const isNewer = member === this.#member ? number >= this.#number : (isFromHere || epoch >= this.#epoch) && isLater
     if (!isNewer) return
     const { lastContact } = this.#current
     const isSkewed = lastContact && given.lastContact && member === this.#member && given.lastContact.at < lastContact.at

@@ -14,7 +14,7 @@ import type { StreamEntry } from './stream-reader.ts'
 export interface SnapshotVersion {
   /** That of the members when the snapshot was written: only one of them writes a server. */
   readonly epoch: number
-  /** Number of snapshots that the writer had written before. */
+  /** Number of snapshots that the writer had published before. */
   readonly number: number
 }
 
@@ -53,6 +53,8 @@ export interface SnapshotExchangeOptions {
   readonly log: Log
   /** The newest snapshot of a server; undefined if no server with this key is watched. */
   readonly find: (key: string) => ServerSnapshot | undefined
+  /** Whether a snapshot is to be written again that was rejected: the server is still polled here, and nothing newer is known. */
+  readonly isCurrent: (key: string, snapshot: ServerSnapshot) => boolean
   /** @param position of the entry; undefined if it was not read from the stream */
   readonly onSnapshot: (key: string, snapshot: ServerSnapshot, version: SnapshotVersion, origin: SnapshotOrigin) => void
 }
@@ -61,6 +63,12 @@ export interface SnapshotOrigin {
   readonly from: 'stream' | 'stored' | 'here'
   /** The member that has written it. */
   readonly member: string
+}
+
+interface Published {
+  readonly snapshot: ServerSnapshot
+  /** Of the first attempt to write it: it may be written after a newer one. */
+  readonly number: number
 }
 
 interface Pending {
@@ -87,10 +95,11 @@ const storedHeader = /^(\d+) (\d+) /
 export function createSnapshotExchange(options: SnapshotExchangeOptions): SnapshotExchange {
   const { connection, keys, icons, clock, log, find, onSnapshot, lateMs, expiryMs } = options
   const codec = createSnapshotCodec(icons, (server, part) => reportInvalid(`${server}: ${part} is not valid`))
-  const queue = createBatchQueue<ServerSnapshot>(send, (flush) => clock.after(collectMs, flush))
+  const queue = createBatchQueue<Published>(send, (flush) => clock.after(collectMs, flush))
   /** Batches that were written and have not come back with the stream, by number. */
   const inFlight = new Map<number, { readonly sentAt: number; readonly pending: readonly Pending[] }>()
   let numbers = 0
+  let batches = 0
   const storedIcons = new Map<string, number>()
   /** The newest snapshots that were published while their icon was missing. */
   const withoutIcon = new Map<string, Required<DecodedSnapshot> & { readonly apply: (snapshot: ServerSnapshot) => void }>()
@@ -112,12 +121,12 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   }
 
   /** Never rejects. */
-  async function send(entries: readonly (readonly [key: string, snapshot: ServerSnapshot])[]): Promise<void> {
+  async function send(entries: readonly (readonly [key: string, published: Published])[]): Promise<void> {
     const membership = options.membership()
     const epoch = membership?.epoch
-    const pending = entries.map(([key, snapshot]) => ({ key, snapshot, version: { epoch: epoch ?? 0, number: ++numbers } }))
+    const pending = entries.map(([key, { snapshot, number }]) => ({ key, snapshot, version: { epoch: epoch ?? 0, number } }))
     if (membership === undefined || epoch === undefined || !connection.isConnected) return applyHere(pending, 'here')
-    const batch = numbers
+    const batch = ++batches
     inFlight.set(batch, { sentAt: clock.now(), pending })
     try {
       if (await sendBatch(pending, batch, { name: membership.name, epoch })) return
@@ -125,7 +134,8 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
       inFlight.delete(batch)
       membership.check()
       clock.after(rejectedMs, () => {
-        for (const { key, snapshot } of pending) if (find(key) !== undefined) queue.add(key, snapshot)
+        for (const { key, snapshot, version } of pending)
+          if (options.isCurrent(key, snapshot)) queue.add(key, { snapshot, number: version.number })
       })
     } catch {
       // Reported by the connection.
@@ -227,7 +237,7 @@ export function createSnapshotExchange(options: SnapshotExchangeOptions): Snapsh
   }
 
   return {
-    publish: queue.set,
+    publish: (key, snapshot) => queue.set(key, { snapshot, number: ++numbers }),
     async post(kind, serverKeys) {
       const membership = options.membership()
       const epoch = membership?.epoch

@@ -21,8 +21,8 @@ export interface StreamReaderOptions {
   /** Maximum time to wait for entries, milliseconds: heartbeats arrive more often. */
   readonly blockMs: number
   readonly onEntry: (entry: StreamEntry) => void
-  /** Called at the start, and when entries have been missed: everything is to be loaded. Entries are read after it has resolved. */
-  readonly onGap: () => Promise<void>
+  /** Called at the start, and when entries have been missed: everything is to be loaded. New entries are read meanwhile. */
+  readonly onGap: () => void
 }
 
 export interface StreamReader {
@@ -42,14 +42,14 @@ export function readStream({ connection, keys, clock, blockMs, onEntry, onGap }:
   let position = 0
   let isComplete = false
   let isClosed = false
-  /** Monotonic milliseconds of the last reply: what it lacked is not older. */
+  /** Monotonic milliseconds of the last reply with all entries: others are not older. */
   let readAt = clock.now()
   let cancel = () => {}
 
   async function load(): Promise<void> {
     position = Number((await connection.read((redis) => redis.hget(keys.state, 'position'))) ?? 0)
     isComplete = true
-    await onGap()
+    onGap()
     readAt = clock.now()
   }
 
@@ -65,7 +65,7 @@ export function readStream({ connection, keys, clock, blockMs, onEntry, onGap }:
     if (entries.length === 0) isComplete = false
     const now = Number(results.time[0]) * 1_000 + Number(results.time[1]) / 1_000
     const elapsedMs = clock.now() - readAt
-    readAt = clock.now()
+    if (entries.length < maxEntries) readAt = clock.now()
     for (const [streamId, fields] of entries) {
       const values = new Map<string, string>()
       for (let index = 0; index < fields.length; index += 2) values.set(fields[index] ?? '', fields[index + 1] ?? '')

@@ -32,6 +32,9 @@ const idStep = 1_024
  */
 const idsPerPosition = 4_096
 
+/** The ids of different processes begin within this many steps after a shared one, or a client would continue after an event of another process. */
+const maxJump = 65_536
+
 /**
  * The first id for the events of this process. Ids increase from process to process, and two processes that run at the same time
  * have different ids, so that a client that reconnects to another process does not skip its events.
@@ -60,7 +63,9 @@ export function createEventLog(capacity: number, firstId: number, order?: Snapsh
     const position = isShared ? order.position() : undefined
     const shared = position === undefined ? 0 : Math.max(firstOf(position), last + 4 - (last % 4))
     const isFull = position !== undefined && shared >= firstOf(position + 1) - 4
-    last = position === undefined || isFull ? last + 4 - ((last + 2) % 4) : shared
+    // All replicas have the same last shared id.
+    const from = last % 4 === 0 ? last + 4 * randomInt(maxJump) : last
+    last = position === undefined || isFull ? from + 4 - ((from + 2) % 4) : shared
     return last
   }
 

@@ -57,6 +57,11 @@ describe('createSharedWatcher', () => {
     expect(watcher.snapshot()).toBe(own[0])
     await other.pollAll()
     receive(newest(), 'stream', 3)
+    // Polled at the same time: unknown which one is newer.
+    expect(watcher.snapshot()).toBe(own[0])
+    await clock.advance(100)
+    await other.pollAll()
+    receive(newest(), 'stream', 3)
     expect(watcher.snapshot()).toBe(newest())
     await clock.advance(20_000)
     expect(own).toHaveLength(1)

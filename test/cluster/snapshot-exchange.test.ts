@@ -20,6 +20,7 @@ function startMember(redis: Parameters<typeof joinCluster>[0], id: string) {
     ...{ expiryMs: 60_000, lateMs: 60_000 },
     membership: () => member.membership,
     position: () => member.reader.position,
+    isCurrent: () => true,
     find: (key) => ({ server: key.slice(8), at: 0, fields: {}, sources: [], polls: {} }),
     onSnapshot: (...given) => void received.push(given),
   })

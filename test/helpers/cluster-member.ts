@@ -43,7 +43,7 @@ export function joinCluster(
       entries.push(entry)
       if (membership.epoch !== undefined && entry.epoch > membership.epoch) membership.check()
     },
-    onGap: async () => {},
+    onGap() {},
   })
   const end = () => {
     reader.close()
